@@ -1,4 +1,4 @@
-"""What is no kind of variable, and no tensor, is named."""
+"""Arguments of another kind than a variable or a tensor are named."""
 import pytest
 
 from wherry_distribution import constraint, variable

@@ -96,12 +96,12 @@ def test_wrong_limits_say_what_was_expected():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ([1, 2], r"it takes pairs. Got \[1, 2\] \(list\)"),
-        ([(1, 2, 3)], r"it takes pairs. Got \[\(1, 2, 3\)\]"),
-        (7, r"it takes pairs. Got 7 \(int\)"),
+        ([1, 2], r"params_grads is not a list of pairs. Got \[1, 2\] \(list\)"),
+        ([(1, 2, 3)], r"params_grads is not a list of pairs. Got \[\(1, 2, 3\)\]"),
+        (7, r"params_grads is not a list of pairs. Got 7 \(int\)"),
         ([(1, 2)], "argument 'gradient' must be a Tensor. Got int"),
     ],
 )
-def test_what_are_no_pairs_is_refused(given, said):
+def test_what_is_not_a_list_of_pairs_is_refused(given, said):
     with pytest.raises(TypeError, match=said):
         nn.ClipGradByNorm(1.0)(given)

@@ -37,6 +37,17 @@ def test_linear_with_a_batch_of_weights():
     np.testing.assert_allclose(F.linear(tensor(x), tensor(weight), tensor(bias)).numpy(), x @ weight + bias, rtol=1e-12)
 
 
+def test_linear_of_a_vector_is_a_product_for_each_row():
+    assert F.linear(wt.ones([4, 8]), wt.ones([8])).tolist() == [8.0] * 4
+    assert F.linear(wt.ones([4, 8]), wt.ones([8]), wt.ones([1])).tolist() == [9.0] * 4
+
+
+def test_linear_takes_the_first_of_a_tuple():
+    assert F.linear((wt.ones([1, 2]), 3), wt.ones([2, 1])).tolist() == [[2.0]]
+    with pytest.raises(ValueError, match="'x' must be a Tensor. Got tuple"):
+        F.linear((3,), wt.ones([2, 1]))
+
+
 def test_linear_of_integers():
     assert F.linear(wt.to_tensor([[1, 2]]), wt.to_tensor([[3], [4]])).tolist() == [[11]]
 
@@ -47,8 +58,10 @@ def test_linear_refuses_what_does_not_fit():
         F.linear(x, weight.T)
     with pytest.raises(ValueError, match=r"bias of shape \[3\]"):
         F.linear(x, weight, wt.ones([3]))
-    with pytest.raises(ValueError, match=r"weight. is not a matrix. Got shape \[3\]"):
-        F.linear(x, wt.ones([3]))
+    with pytest.raises(ValueError, match=r"x of shape \[2, 3\] and y of shape \[4\]"):
+        F.linear(x, wt.ones([4]))
+    with pytest.raises(ValueError, match=r"weight. is not a matrix. Got shape \[\]"):
+        F.linear(x, wt.ones([]))
     with pytest.raises(ValueError, match="must have one dtype. Got float32 and float64"):
         F.linear(x, weight.astype("float64"))
     with pytest.raises(TypeError, match="must have one dtype. Got float32 and float32 and float64"):
@@ -389,6 +402,8 @@ def test_normalize_refuses():
         F.normalize(wt.ones([]))
     with pytest.raises(TypeError, match="int64"):
         F.normalize(wt.to_tensor([[1]]))
+    with pytest.raises(TypeError, match="normalize: argument 'p'"):
+        F.normalize(wt.ones([1, 2]), "fro")
 
 
 @pytest.mark.parametrize("axis", [0, 1, -1])

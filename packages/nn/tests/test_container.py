@@ -75,7 +75,7 @@ def test_sequential_refuses():
         layers[1.5]
     with pytest.raises(AssertionError, match="expected a Layer"):
         nn.Sequential(3)
-    with pytest.raises(TypeError, match=r"no \(name, layer\) pair.*Sequential\(\*layers\)"):
+    with pytest.raises(TypeError, match=r"not a \(name, layer\) pair.*Sequential\(\*layers\)"):
         nn.Sequential([Add(1), Add(2)])
     with pytest.raises(TypeError, match="pair"):
         nn.Sequential(("a", Add(1)), Add(2))
@@ -152,7 +152,7 @@ def test_layer_dict_refuses():
     for act in (layers.pop, layers.__getitem__, layers.__delitem__):
         with pytest.raises(KeyError, match="q"):
             act("q")
-    with pytest.raises(AssertionError, match="no named layers. Got int"):
+    with pytest.raises(AssertionError, match="sublayers is not a dict or a list of pairs. Got int"):
         layers.update(3)
     with pytest.raises(TypeError, match="element 0 is not a pair. Got 3"):
         layers.update([3])

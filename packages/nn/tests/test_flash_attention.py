@@ -105,7 +105,7 @@ def test_half_precision_keeps_its_dtype():
         ({"cu_seqlens_q": ends([3, 1])}, r"'cu_seqlens_q' does not cover query. Got \[0, 3, 4\], expected 0 first.* up to 5"),
         ({"cu_seqlens_k": wt.to_tensor([1, 3, 5])}, "'cu_seqlens_k' does not cover key"),
         ({"cu_seqlens_k": wt.to_tensor([0, 6, 5])}, "ascending"),
-        ({"cu_seqlens_q": wt.to_tensor([[0, 3, 5]])}, r"no list of positions. Got shape \[1, 3\], expected \[batch \+ 1\]"),
+        ({"cu_seqlens_q": wt.to_tensor([[0, 3, 5]])}, r"not a list of positions. Got shape \[1, 3\], expected \[batch \+ 1\]"),
         ({"cu_seqlens_q": wt.to_tensor([0.0, 3.0, 5.0])}, "holds positions. Got dtype float32"),
         ({"cu_seqlens_k": ends([2, 3, 0])}, "different numbers of sequences. Got 2 and 3"),
         ({"max_seqlen_k": 2}, "max_seqlen_k is too small. Got 2 beside a sequence of 3 steps"),

@@ -82,12 +82,59 @@ def test_long_lists_are_cut(saved):
 @pytest.mark.parametrize(
     ("state", "layer", "message"),
     [
-        ([1], nn.Linear(1, 1), "this is not a state. Got list"),
-        ({1: np.zeros(1)}, nn.Linear(1, 1), "this is not a state"),
-        ({"a": 1, "optimizer": {}}, nn.Linear(1, 1), r"holds tensors alone. Got 'a' \(int\), 'optimizer' \(dict\)"),
-        ({}, nn.Linear, "the second argument is a layer. Got type"),
+        ([1], nn.Linear(1, 1), "state is not a dict of tensors. Got list"),
+        ({1: np.zeros(1)}, nn.Linear(1, 1), "state is not a dict of tensors"),
+        ({"a": 1, "optimizer": {}}, nn.Linear(1, 1), r"holds something other than tensors. Got 'a' \(int\), 'optimizer' \(dict\)"),
+        ({}, nn.Linear, "layer is not a Layer. Got type"),
     ],
 )
 def test_other_things_are_refused(state, layer, message):
     with pytest.raises(TypeError, match=message):
         from_torch(state, layer)
+
+
+def head(classes):
+    return nn.Sequential(nn.Conv2D(3, 4, 3), nn.BatchNorm2D(4), nn.PReLU(4), nn.Flatten(), nn.Linear(16, classes))
+
+
+def test_a_head_of_another_size_is_left_out(saved):
+    state, layer = state_of(saved, "network"), head(3)
+    before = layer[4].weight.numpy()
+    assert from_torch(state, layer, skip=["4"]) == ["1.num_batches_tracked", "4.weight", "4.bias"]
+    np.testing.assert_array_equal(layer[0].weight.numpy(), state["0.weight"])
+    np.testing.assert_array_equal(layer[4].weight.numpy(), before)
+    with pytest.raises(ValueError, match=r"skip names nothing that is there. Got 'fc', expected names .* such as 0, 1, 2, 4"):
+        from_torch(state, layer, skip=["fc"])
+    with pytest.raises(ValueError, match=r"leave parts out with skip=\['fc'\], or take what fits with strict=False"):
+        from_torch(state, layer)
+
+
+def test_without_strict_what_does_not_fit_stays_and_is_listed(saved):
+    state, layer = {**state_of(saved, "network"), "aux.weight": np.zeros(3, "float32")}, head(3)
+    with pytest.warns(UserWarning, match=r"(?s)7 of 9 entries.*another shape: 4.weight \[5, 16\], for 4.weight \[16, 3\].*left over: aux.weight"):
+        left = from_torch(state, layer, strict=False)
+    assert sorted(left) == ["1.num_batches_tracked", "4.bias", "4.weight", "aux.weight"]
+    np.testing.assert_array_equal(layer[0].weight.numpy(), state["0.weight"])
+
+
+def test_set_state_dict_refuses_what_is_of_torch(saved):
+    layer = LAYERS["network"]()
+    before = layer[0].weight.numpy()
+    with pytest.raises(ValueError, match=r"this is a state of PyTorch. Got '1.running_mean', a name of PyTorch.*from_torch\(state, layer\)"):
+        layer.set_state_dict(state_of(saved, "network"))
+    with pytest.raises(ValueError, match=r"Got '0.weight' of shape \[3, 2\], which is transposed"):
+        nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 3)).set_state_dict({
+            "0.weight": np.zeros([3, 2], "float32"), "0.bias": np.zeros(3, "float32"),
+            "1.weight": np.zeros([3, 3], "float32"), "1.bias": np.zeros(3, "float32"),
+        })
+    np.testing.assert_array_equal(layer[0].weight.numpy(), before)
+
+    class State(dict):
+        written_by = "PyTorch"
+
+    square = State(weight=np.eye(2, dtype="float32"), bias=np.zeros(2, "float32"))
+    with pytest.raises(ValueError, match="Got a file that torch.save wrote"):
+        nn.Linear(2, 2).set_state_dict(square)
+    assert nn.Linear(2, 2).set_state_dict(dict(square)) == ([], [])
+    with pytest.warns(UserWarning, match="receives a shape"):  # of another network, as before
+        nn.Linear(2, 3).set_state_dict({"weight": np.zeros([4, 5], "float32"), "bias": np.zeros(3, "float32")})

@@ -150,7 +150,7 @@ def test_own_initializer_defines_forward():
             param[:] = wt.arange(param.size, dtype=param.dtype)
 
     assert filled(Steps(), [3]).tolist() == [0, 1, 2]
-    with pytest.raises(NotImplementedError, match="Initializer: the initializer does nothing"):
+    with pytest.raises(NotImplementedError, match="Initializer: forward is not defined"):
         init.Initializer()(wt.ones([1]))
 
 
@@ -188,19 +188,19 @@ def test_global_initializer_beats_defaults_but_not_attributes():
 
 
 @pytest.mark.parametrize("make, error, expected", [
-    (lambda: init.Constant(None), ValueError, "Constant: this is not a number. Got value=None"),
+    (lambda: init.Constant(None), ValueError, "Constant: value is not a number. Got value=None"),
     (lambda: init.Constant("a"), ValueError, "Got value='a'"),
-    (lambda: init.Assign(3), AssertionError, "Assign: these are no values. Got 3"),
+    (lambda: init.Assign(3), AssertionError, "Assign: value does not hold numbers. Got 3"),
     (lambda: init.Assign("a"), TypeError, "Got 'a'"),
     (lambda: init.Normal("a"), TypeError, "Normal: argument 'mean'"),
     (lambda: init.Uniform(3, 1), AssertionError, "low=3 and high=1, expected low <= high"),
     (lambda: init.XavierUniform(fan_in="a"), TypeError, "XavierUniform: argument 'fan_in'"),
-    (lambda: init.XavierNormal(fan_out=-1), ValueError, "fan_out counts connections. Got -1"),
+    (lambda: init.XavierNormal(fan_out=-1), ValueError, "fan_out is negative. Got -1"),
     (lambda: init.KaimingUniform(nonlinearity="foo"), ValueError, "unknown nonlinearity. Got 'foo'"),
     (lambda: init.KaimingNormal(nonlinearity=3), ValueError, "Got 3"),
     (lambda: init.Orthogonal("a"), TypeError, "Orthogonal: argument 'gain'"),
     (lambda: init.Dirac(groups=0), AssertionError, "groups must be positive. Got 0"),
-    (lambda: init.Dirac(groups=1.5), AssertionError, "groups is a count. Got 1.5"),
+    (lambda: init.Dirac(groups=1.5), AssertionError, "groups is not an int. Got 1.5"),
     (lambda: init.calculate_gain("foo"), ValueError, "unknown nonlinearity. Got 'foo', expected one of sigmoid"),
     (lambda: init.calculate_gain([]), ValueError, "unknown nonlinearity"),
     (lambda: init.calculate_gain("leaky_relu", "a"), AssertionError, "must be a number. Got param='a'"),
@@ -215,8 +215,8 @@ def test_arguments_are_checked(make, error, expected):
 
 
 @pytest.mark.parametrize("initializer, shape, dtype, error, expected", [
-    (init.Normal(), [2], "int64", TypeError, "Normal: it fills floating parameters only. Got dtype int64"),
-    (init.Uniform(), [2], "int32", TypeError, "Uniform: it fills floating"),
+    (init.Normal(), [2], "int64", TypeError, "Normal: the parameter is not floating. Got dtype int64"),
+    (init.Uniform(), [2], "int32", TypeError, "Uniform: the parameter is not floating"),
     (init.TruncatedNormal(), [2], "bool", ValueError, "Got dtype bool"),
     (init.Assign([1.0, 2.0]), [3], "float32", ValueError, r"Got shape \[2\], expected \[3\]"),
     (init.KaimingUniform(fan_in=0), [2], "float32", ZeroDivisionError, "fan_in is 0"),

@@ -217,3 +217,23 @@ def test_gradient_of_spectral_norm_holds_the_vectors(check_gradient):
 def test_refused_arguments(call, match):
     with pytest.raises(ValueError, match=match):
         call()
+
+
+@pytest.mark.parametrize("shape", [[1, 2], [1, 2, 1], [1, 2, 1, 1]])
+def test_one_value_for_a_channel_stays_as_it_is(shape):
+    layer = {2: nn.BatchNorm1D, 3: nn.BatchNorm1D, 4: nn.BatchNorm2D}[len(shape)](2)
+    x = wt.to_tensor([3.0, -1.0]).reshape(shape)
+    x.stop_gradient = False
+    out = layer(x)
+    (out * 3.0).sum().backward()
+    assert out.flatten().tolist() == [3.0, -1.0] and x.grad.flatten().tolist() == [3.0, 3.0]
+    assert layer.weight.grad.tolist() == layer.bias.grad.tolist() == [0.0, 0.0]
+    assert layer._mean.tolist() == [0.0, 0.0] and layer._variance.tolist() == [1.0, 1.0]
+
+
+def test_activations_have_the_names_of_paddles_operators():
+    x = wt.to_tensor([[-2.0, 2.0], [2.0, -2.0]])
+    for name, expected in (("hard_swish", [-1 / 3, 5 / 3]), ("hard_sigmoid", [0.1, 0.9]), ("leaky_relu", [-0.04, 2.0])):
+        layer = nn.BatchNorm(2, act=name, epsilon=0.0)
+        layer.eval()
+        np.testing.assert_allclose(layer(x).numpy()[0], expected, rtol=1e-5)

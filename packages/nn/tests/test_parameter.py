@@ -25,7 +25,7 @@ def test_trainable_is_the_opposite_of_stop_gradient():
     assert parameter.stop_gradient
     parameter.stop_gradient = False
     assert parameter.trainable
-    with pytest.raises(ValueError, match="trainable: this is not a bool. Got 3"):
+    with pytest.raises(ValueError, match="trainable: the value is not a bool. Got 3"):
         parameter.trainable = 3
 
 
@@ -141,9 +141,9 @@ def test_switch_returns_what_counted_before():
 
 
 def test_names_refuse():
-    with pytest.raises(TypeError, match="a name begins with text. Got 3"):
+    with pytest.raises(TypeError, match="key is not a str. Got 3"):
         unique_name.generate(3)
-    with pytest.raises(TypeError, match="not a generator of names. Got 3"), unique_name.guard(3):
+    with pytest.raises(TypeError, match="new_generator is not a generator. Got 3"), unique_name.guard(3):
         pass
 
 
@@ -158,7 +158,7 @@ def test_parameters_of_a_lazy_guard_wait_for_their_values():
         parameter.initialize()
     assert np.isfinite(layer.weight.numpy()).all() and layer.weight.numpy().any() and counted.tolist() == [7, 7]
     assert layer.weight.trainable and layer.weight.is_leaf
-    with pytest.raises(AssertionError, match="has no values to wait for"):
+    with pytest.raises(AssertionError, match="has its values already"):
         layer.weight.initialize()
 
 

@@ -133,7 +133,7 @@ def test_initial_states_have_the_structure_of_the_shapes(batch_ref, arguments, s
 
 
 def test_cell_without_state_shape_says_so():
-    with pytest.raises(NotImplementedError, match="does not say its state_shape"):
+    with pytest.raises(NotImplementedError, match="does not define state_shape"):
         nn.RNNCellBase().get_initial_states(wt.ones([2, 3]))
 
 
@@ -422,10 +422,10 @@ def test_birnn_asks_each_cell_for_its_states():
     (lambda: nn.LSTMCell(4, 3)(wt.ones([2, 4]), wt.ones([2, 3])), TypeError, "these are not its states"),
     (lambda: nn.LSTMCell(4, 3)(wt.ones([2, 5])), ValueError, r"expected \[batch, 4\]"),
     (lambda: nn.RNN(Sum())(wt.ones([2, 0, 4])), ValueError, "the sequence has no steps"),
-    (lambda: nn.RNN(nn.Identity())(wt.ones([2, 3, 4])), TypeError, "does not say its first states"),
+    (lambda: nn.RNN(nn.Identity())(wt.ones([2, 3, 4])), TypeError, "does not define initial states"),
     (lambda: nn.BiRNN(Sum(), Sum())(wt.ones([2, 3, 4]), [wt.ones([2, 4])]), AssertionError, "length of initial_states should be 2"),
-    (lambda: nn.LSTMCell(4, 3).get_initial_states(3), TypeError, "no tensor tells the size of the batch"),
-    (lambda: nn.LSTMCell(4, 3).get_initial_states(wt.ones([2]), shape="x"), TypeError, "this is no shape"),
+    (lambda: nn.LSTMCell(4, 3).get_initial_states(3), TypeError, "batch_ref does not hold a tensor"),
+    (lambda: nn.LSTMCell(4, 3).get_initial_states(wt.ones([2]), shape="x"), TypeError, "shape is not a shape"),
 ])
 def test_errors(make, error, match):
     with pytest.raises(error, match=match):

@@ -70,18 +70,20 @@ LABEL = wt.to_tensor([1, 2])
     [
         (lambda: F.gather_tree(IDS, IDS + 2), IndexError, r"Got 2, expected beams in \[0, 2\)"),
         (lambda: F.gather_tree(IDS, IDS - 1), IndexError, "Got -1"),
-        (lambda: F.gather_tree(IDS, IDS[:1]), ValueError, "one shape"),
+        (lambda: F.gather_tree(IDS, IDS[:1]), ValueError, "of the same shape"),
         (lambda: F.gather_tree(IDS[0], IDS[0]), ValueError, r"expected \[T, B, beams\]"),
         (lambda: F.gather_tree(IDS, IDS.astype("int32")), InvalidTypeError, "Got int64 and int32"),
         (lambda: F.gather_tree(IDS, None), InvalidTypeError, "'parents' must be a Tensor"),
         (lambda: F.class_center_sample(LABEL, 2, 1), IndexError, r"Got 2, expected labels in \[0, 2\)"),
         (lambda: F.class_center_sample(LABEL, 5, 6), ValueError, "num_samples=6"),
-        (lambda: F.class_center_sample(LABEL[None], 5, 2), ValueError, "one axis"),
+        (lambda: F.class_center_sample(LABEL[None], 5, 2), ValueError, "label has the wrong rank"),
         (lambda: F.class_center_sample(LABEL.astype("float32"), 5, 2), InvalidTypeError, "float32"),
         (lambda: F.class_center_sample(LABEL, 5.0, 2), InvalidTypeError, "num_classes"),
         (lambda: F.class_center_sample(LABEL, 5, 2, group=type("Group", (), {"nranks": 4})()), NotImplementedError, "one process"),
     ],
 )
 def test_wrong_arguments_are_refused(call, error, match):
+    if wt.get_device() != "cpu" and "expected labels in" in match:
+        pytest.skip("a device is not waited for: what is in the labels is not known when the call returns")
     with pytest.raises(error, match=match):
         call()

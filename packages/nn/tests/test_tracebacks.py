@@ -113,7 +113,7 @@ def test_wrong_arguments_of_layers_are_explained(call, text):
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("cuda", "leave .cuda"),
+        ("cuda", "layer.to"),
         ("load_state_dict", "set_state_dict"),
         ("modules", "sublayers"),
         ("zero_grad", "clear_gradients"),

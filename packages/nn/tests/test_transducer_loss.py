@@ -97,11 +97,11 @@ def test_other_dtypes():
         ({"input": wt.zeros([3, 4, 5])}, "shapes do not fit"),
         ({"label": wt.zeros([3, 4], "int32")}, r"shapes do not fit.*label \[3, 4\]"),
         ({"label": wt.zeros([3, 3])}, "label has the wrong dtype. Got float32"),
-        ({"blank": 5}, "the blank is no class"),
+        ({"blank": 5}, "blank is out of range"),
         ({"input_lengths": wt.to_tensor([5, 1, 1])}, "input_lengths do not fit. Got 5, expected 1 to 4"),
         ({"input_lengths": wt.to_tensor([0, 1, 1])}, "input_lengths do not fit. Got 0"),
         ({"label_lengths": wt.to_tensor([4, 1, 1])}, "label_lengths do not fit. Got 4, expected 0 to 3"),
-        ({"label": wt.full([3, 3], 5, "int32")}, "a symbol is no class. Got 5"),
+        ({"label": wt.full([3, 3], 5, "int32")}, "a symbol is out of range. Got 5"),
     ],
 )
 def test_what_does_not_fit_is_named(change, match):

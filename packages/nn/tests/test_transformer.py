@@ -314,7 +314,7 @@ def test_subsequent_mask():
     (lambda: nn.MultiHeadAttention(8, 2)(wt.ones([2, 3, 8]), attn_mask=wt.ones([4, 4])), ValueError, "does not broadcast"),
     (lambda: nn.MultiHeadAttention(8, 2)(wt.ones([2, 3, 8]), wt.ones([2, 5, 8])), ValueError, "do not fit together"),
     (lambda: nn.MultiHeadAttention(8, 2)(wt.ones([2, 3, 8]), cache=(1, 2)), TypeError, "this is not a cache"),
-    (lambda: nn.MultiHeadAttention(8, 2).gen_cache(wt.ones([2, 3, 8]), type=int), TypeError, "this is no kind of cache"),
+    (lambda: nn.MultiHeadAttention(8, 2).gen_cache(wt.ones([2, 3, 8]), type=int), TypeError, "type is not a kind of cache"),
     (lambda: nn.TransformerEncoderLayer(8, 2, 16, activation="foo"), AttributeError, "no such function. Got 'foo'"),
     (lambda: nn.TransformerEncoderLayer(8, 2, 0), AssertionError, "Expected dim_feedforward to be greater than 0"),
     (lambda: nn.TransformerEncoderLayer(8, 2, 16, weight_attr=[None] * 3), AssertionError, "length of weight_attr should be 2"),

@@ -156,7 +156,7 @@ def test_parameters_as_a_vector_and_back():
         (lambda p: vector_to_parameters(wt.zeros([64]), p), r"Got shape \[64\], expected \[65\]"),
         (lambda p: vector_to_parameters(wt.zeros([5, 13]), p), "expected"),
         (lambda p: vector_to_parameters([1.0], p), "must be a Tensor"),
-        (lambda p: parameters_to_vector([]), "nothing to join"),
+        (lambda p: parameters_to_vector([]), "parameters is empty"),
         (lambda p: parameters_to_vector(p[0]), "expected a list"),
         (lambda p: parameters_to_vector([1, 2]), r"parameters\[0\]"),
         (lambda p: parameters_to_vector([p[0], p[1].astype("float64")]), "dtype"),

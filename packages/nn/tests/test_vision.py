@@ -161,7 +161,7 @@ def test_affine_grid_refuses():
         F.affine_grid(theta, "a")
 
 
-# Channels and places.
+# Channels and pixels.
 
 
 @pytest.mark.parametrize("factor", [1, 2, 3])

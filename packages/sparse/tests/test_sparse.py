@@ -133,6 +133,27 @@ def test_softmax_is_among_the_elements_that_are_stored(form):
     np.testing.assert_allclose(found, powers / np.maximum(powers.sum(-1, keepdims=True), 1e-300))
 
 
+@pytest.mark.parametrize("axis", [1, 2, -1])
+def test_softmax_along_a_dense_axis_is_that_of_each_element(axis):
+    a = RNG.standard_normal((5, 3, 4)) * np.array([1, 0, 1, 1, 0])[:, None, None]
+    x = wt.to_tensor(a, stop_gradient=False)
+    found = sparse.nn.functional.softmax(x.to_sparse_coo(1), axis)
+    x2 = wt.to_tensor(a, stop_gradient=False)
+    stored, expected = [0, 2, 3], F.softmax(x2, axis)
+    assert found.indices().tolist() == [stored]
+    np.testing.assert_allclose(found.values().numpy(), expected.numpy()[stored], rtol=1e-12)
+    weight = wt.to_tensor(RNG.standard_normal((5, 3, 4)) * (a != 0))
+    (found.to_dense() * weight).sum().backward()
+    (expected * weight).sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), x2.grad.numpy(), rtol=1e-9, atol=1e-12)
+
+
+def test_softmax_along_a_sparse_axis_leaves_the_dense_ones_apart():
+    a = RNG.standard_normal((5, 3, 4))
+    found = sparse.nn.functional.softmax(wt.to_tensor(a).to_sparse_coo(2), 0)
+    np.testing.assert_allclose(found.to_dense().numpy(), F.softmax(wt.to_tensor(a), 0).numpy(), rtol=1e-12)
+
+
 def test_attention_looks_where_the_mask_says():
     q, k, v = (wt.to_tensor(RNG.standard_normal((2, 2, 5, 3))) for _ in range(3))
     mask = (RNG.random((4, 5, 5)) < 0.5) | np.eye(5, dtype=bool)
@@ -201,18 +222,18 @@ X = sparse.sparse_coo_tensor([[0, 1], [0, 2]], [1.0, 2.0])
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: sparse.sparse_coo_tensor([[0, 1], [0, 2]], [1.0]), ValueError, "every value has a place"),
+        (lambda: sparse.sparse_coo_tensor([[0, 1], [0, 2]], [1.0]), ValueError, "indices and values do not fit"),
         (lambda: sparse.sparse_coo_tensor([[0, 1], [0, 2]], [1.0, 2.0], [1, 2]), ValueError, r"expected at least \[2, 3\]"),
         (lambda: sparse.sparse_csr_tensor([0, 2], [0, 1], [1.0, 2.0], [2, 2]), ValueError, r"expected \[3\]"),
         (lambda: sparse.sin(wt.ones([2])), NotImplementedError, "sin: 'x' is not sparse"),
         (lambda: sparse.add(X, X.to_sparse_csr()), NotImplementedError, "the forms differ"),
         (lambda: sparse.matmul(X, wt.ones([2, 2])), ValueError, "the shapes do not fit"),
         (lambda: sparse.reshape(X, [5]), ValueError, "different numbers of elements"),
-        (lambda: sparse.transpose(X, [0, 0]), ValueError, "names each axis once"),
+        (lambda: sparse.transpose(X, [0, 0]), ValueError, "does not name each axis once"),
         (lambda: X.crows(), RuntimeError, "to_sparse_csr"),
         (lambda: wt.ones([2, 2]).to_sparse_coo(3), ValueError, "expected 1 to 2"),
         (lambda: sparse.sum(X.to_sparse_csr(), 0), NotImplementedError, "along the last axis"),
-        (lambda: sparse.nn.functional.conv3d(X, wt.ones([1, 1, 1, 1, 1])), ValueError, "no list of points"),
+        (lambda: sparse.nn.functional.conv3d(X, wt.ones([1, 1, 1, 1, 1])), ValueError, "x is not in COO form with dense channels"),
         (lambda: sparse.nn.Conv3D(2, 2, 3, groups=2), ValueError, "groups=2"),
     ],
 )
@@ -227,5 +248,5 @@ def test_what_is_no_tensor_has_no_shape_to_compare():
 
 
 def test_convolutions_have_channels():
-    with pytest.raises(ValueError, match="Conv2D: 'in_channels' counts channels. Got 0"):
+    with pytest.raises(ValueError, match="Conv2D: 'in_channels' is not positive. Got 0"):
         sparse.nn.Conv2D(0, 2, 3)

@@ -47,6 +47,7 @@ def test_reviews_are_numbers_of_words_by_how_often_they_come(tmp_path):
     data = Imdb(archives.tar_of(tmp_path / "imdb.tgz", dict(zip(names, texts, strict=True))), cutoff=1)
     assert data.word_idx == {b"film": 0, b"a": 1, b"bad": 2, b"good": 3, "<unk>": 4}
     assert [(doc.tolist(), label.tolist()) for doc, label in data] == [([1, 3, 0], [0]), ([2, 2, 0], [1])]
+    assert data.docs[0] + [7] == [1, 3, 0, 7] and data[0][0].dtype == "int64"
 
 
 def test_the_penn_treebank_comes_in_windows_and_in_sentences(tmp_path):
@@ -173,7 +174,7 @@ def test_files_that_are_not_given_are_downloaded(tmp_path, monkeypatch):
     ("make", "error", "said"),
     [
         (lambda: UCIHousing(mode="valid"), AssertionError, "should be 'train' or 'test', but got valid"),
-        (lambda: Imdb(3), TypeError, "data_file is a path. Got 3"),
+        (lambda: Imdb(3), TypeError, "data_file is not a path. Got 3"),
         (lambda: Imdb(download=False), AssertionError, "data_file is not set and downloading automatically is disabled"),
         (lambda: Imikolov("x", "PAIR"), AssertionError, "should be 'NGRAM', 'SEQ', but got PAIR"),
         (lambda: Imikolov("x"), AssertionError, "Invalid gram length. Got -1"),

@@ -63,5 +63,5 @@ def test_what_does_not_fit_is_named(scores, transitions, lengths, error, said):
 
 
 def test_what_is_no_tensor_is_named():
-    with pytest.raises(TypeError, match=r"lengths is a Tensor. Got \[1\] \(list\)"):
+    with pytest.raises(TypeError, match=r"lengths is not a Tensor. Got \[1\] \(list\)"):
         viterbi_decode(wt.ones([1, 2, 3]), wt.ones([3, 3]), [1])

@@ -217,7 +217,7 @@ def test_hooks_and_layers_inside_backward_do_not_disturb_the_block(x):
         ({"level": "O3"}, ValueError, "level should be O0, OD, O1 or O2. Got 'O3'"),
         ({"dtype": "float32"}, ValueError, "dtype should be 'float16' or 'bfloat16'"),
         ({"custom_white_list": ["relu"], "custom_black_list": ["relu"]}, ValueError, "white list overlap custom black list"),
-        ({"custom_white_list": "relu"}, TypeError, "custom_white_list holds several names"),
+        ({"custom_white_list": "relu"}, TypeError, "custom_white_list must be a collection of names"),
     ],
 )
 def test_wrong_arguments_of_auto_cast(options, error, match):

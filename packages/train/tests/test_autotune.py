@@ -16,7 +16,7 @@ def test_a_configuration_is_taken_as_dict_file_or_none(tmp_path):
 @pytest.mark.parametrize(
     ("config", "error", "text"),
     [
-        (3, TypeError, "no configuration"), ({"foo": 1}, ValueError, "no such entry"), ({"kernel": 3}, TypeError, "kernel is a dict"),
+        (3, TypeError, "not a configuration"), ({"foo": 1}, ValueError, "no such entry"), ({"kernel": 3}, TypeError, "kernel is not a dict"),
         ({"kernel": {"enable": 1}}, TypeError, "`enable` of kernel should be bool"), ({"layout": {"steps": 1}}, ValueError, "no such entry"),
         ({"kernel": {"tuning_range": [1]}}, ValueError, "tuning_range"), ({"dataloader": {"tuning_steps": 1.5}}, TypeError, "should be int"),
         ("no/such/file.json", FileNotFoundError, "file.json"),

@@ -124,9 +124,9 @@ def test_a_scheduler_keeps_its_rate():
 @pytest.mark.parametrize("call, says", [
     (lambda: ReduceLROnPlateau(factor=1.5), "does not support a factor >= 1.0"),
     (lambda: LRScheduler(True, True), "mutually exclusive"),
-    (lambda: ProgBarLogger(0), "log_freq counts steps"),
-    (lambda: ModelCheckpoint(0), "save_freq counts epochs"),
-    (lambda: ResumeTraining("x", 0), "save_steps counts steps"),
+    (lambda: ProgBarLogger(0), "log_freq is not a number of steps"),
+    (lambda: ModelCheckpoint(0), "save_freq is not a number of epochs"),
+    (lambda: ResumeTraining("x", 0), "save_steps is not a number of steps"),
 ])
 def test_numbers_that_make_no_sense_are_refused(call, says):
     with pytest.raises(ValueError, match=says):

@@ -156,14 +156,14 @@ def test_samples_that_make_no_batch_are_named(sample, error, message):
         ({"prefetch_factor": 0}, AssertionError, "positive value"),
         ({"batch_size": 0}, AssertionError, "None or a positive value"),
         ({"batch_size": 1.5}, AssertionError, "positive value"),
-        ({"collate_fn": 3}, TypeError, "collate_fn is a function"),
-        ({"worker_init_fn": 3}, TypeError, "worker_init_fn is a function"),
+        ({"collate_fn": 3}, TypeError, "collate_fn is not callable"),
+        ({"worker_init_fn": 3}, TypeError, "worker_init_fn is not callable"),
         ({"places": 3}, ValueError, "not a place"),
         ({"batch_size": 2, "batch_sampler": [[0]]}, AssertionError, "should not be set when batch_sampler is given"),
         ({"shuffle": True, "batch_sampler": [[0]]}, AssertionError, "should not be set when batch_sampler is given"),
         ({"dataset": Stream(3), "shuffle": True}, ValueError, "not support shuffle"),
         ({"dataset": Stream(3), "batch_sampler": [[0]]}, ValueError, "not support batch_sampler"),
-        ({"dataset": iter("abc")}, TypeError, "this is no data set"),
+        ({"dataset": iter("abc")}, TypeError, "this is not a data set"),
         ({"shuffle": 1}, TypeError, "shuffle should be a boolean"),
     ],
 )
@@ -194,7 +194,7 @@ def test_from_generator_reads_samples_lists_and_batches():
         iter(make())
     with pytest.raises(RuntimeError, match="iterable=False"):
         make(iterable=False)
-    with pytest.raises(TypeError, match="reader is a function"):
+    with pytest.raises(TypeError, match="reader is not callable"):
         make().set_batch_generator([1])
     with pytest.raises(RuntimeError, match="QueueDataset"):
         io.DataLoader.from_dataset([1], None)

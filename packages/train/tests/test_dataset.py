@@ -39,7 +39,7 @@ class Stream(io.IterableDataset):
         (lambda: io.TensorDataset([wt.ones([2]), wt.ones([3])]), AssertionError, "not have same shape of the 1st dimension"),
         (lambda: io.TensorDataset([wt.to_tensor(1.0)]), TypeError, "no samples"),
         (lambda: io.TensorDataset([]), ValueError, "should not be empty"),
-        (lambda: io.TensorDataset(3), TypeError, "come in a list"),
+        (lambda: io.TensorDataset(3), TypeError, "are not a list"),
         (lambda: io.ComposeDataset([Numbers(3), Numbers(4)]), AssertionError, "lengths of datasets should be same"),
         (lambda: io.ComposeDataset([Stream(3)]), AssertionError, "with an index"),
         (lambda: io.ComposeDataset([]), AssertionError, "should not be empty"),

@@ -21,5 +21,5 @@ def test_other_addresses_are_refused(url, tmp_path):
 
 
 def test_an_address_is_text(tmp_path):
-    with pytest.raises(TypeError, match="an address is text. Got 3"):
+    with pytest.raises(TypeError, match="the address is not a str. Got 3"):
         download.fetched(3, tmp_path)  # type: ignore[arg-type]

@@ -142,7 +142,7 @@ def tensor(place, offset, shape, strides):
         (text("storage") + b"Q", "names a storage in another way"),
         (global_of("torch.nn.Linear") + b")R", "an object of PyTorch"),
         (global_of("builtins.eval") + text("1") + b"\x85R", "asks for builtins.eval"),
-        (global_of("torch._utils._rebuild_parameter") + b"K\x01\x85R", "no tensor"),
+        (global_of("torch._utils._rebuild_parameter") + b"K\x01\x85R", "not a tensor"),
     ],
 )
 def test_hostile_files_of_pytorch_are_refused(body, message):

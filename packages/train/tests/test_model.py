@@ -378,11 +378,11 @@ def test_mixed_precision_learns(level):
 
 @pytest.mark.parametrize("call, error, says", [
     (lambda m: Model(nn.Linear), TypeError, "must be a Layer"),
-    (lambda m: Model(nn.Linear(1, 1), inputs=3), TypeError, "described by shape and dtype"),
+    (lambda m: Model(nn.Linear(1, 1), inputs=3), TypeError, "inputs are not InputSpecs"),
     (lambda m: m.prepare(loss=3), TypeError, "'loss' must be sub classes of `paddle.nn.Layer` or any callable function"),
     (lambda m: m.prepare(optimizer=3), TypeError, "'optimizer' must be an optimizer"),
     (lambda m: m.prepare(metrics=[Accuracy]), AssertionError, "is not sub class of Metric"),
-    (lambda m: m.prepare(amp_configs=3), TypeError, "a level or a dict"),
+    (lambda m: m.prepare(amp_configs=3), TypeError, "neither a level nor a dict"),
     (lambda m: m.prepare(amp_configs="O3"), ValueError, "should be 'O0', 'O1' or 'O2'"),
     (lambda m: m.prepare(amp_configs={"speed": 1}), ValueError, "'speed' could not be recognized"),
     (lambda m: m.prepare(amp_configs={"use_fp16_guard": True}), ValueError, "is for static graphs"),
@@ -391,7 +391,7 @@ def test_mixed_precision_learns(level):
     (lambda m: m.fit(Points(2), log_freq=0), ValueError, "log_freq counts"),
     (lambda m: m.fit(3), TypeError, "expected a paddle.io.Dataset, a DataLoader"),
     (lambda m: m.evaluate(None), TypeError, "Got NoneType"),
-    (lambda m: m.save("folder/"), AssertionError, "a file needs a name"),
+    (lambda m: m.save("folder/"), AssertionError, "the file has no name"),
     (lambda m: m.save("x", training=False), (ModuleNotFoundError, RuntimeError), "no wherry_graph|what the network takes is not known"),
     (lambda m: m.load("nowhere/x"), AssertionError, "Failed to load parameters, please check path"),
     (lambda m: (m.prepare(), m.train_batch([X], [Y])), AssertionError, "please call `model.prepare()` first"),
@@ -489,3 +489,34 @@ def test_what_is_wrong_with_arrays_and_names_is_said(call, message):
     model.prepare("sgd", "cross_entropy")
     with pytest.raises((ValueError, TypeError), match=message):
         call(model, *arrays())
+
+
+def test_a_loss_that_is_not_finite_is_said_once():
+    model = Model(nn.Linear(4, 3))
+    model.prepare(SGD(0.1, parameters=model.parameters()), nn.CrossEntropyLoss())
+    x, y = np.full([100, 4], np.nan, "float32"), np.zeros([100], "int64")
+    step = 0 if get_device() == "cpu" else 49  # for another device one waits seldom
+    with pytest.warns(UserWarning, match=rf"the loss is nan in epoch 0, step {step}, .*wherry.doctor\(model, batch\)") as said:
+        model.fit(x, y, epochs=3, batch_size=2, verbose=0)
+    assert len([one for one in said if "the loss is" in str(one.message)]) == 1
+    assert said[0].filename == __file__
+    with pytest.warns(UserWarning, match="the loss is nan"):  # of each training
+        model.fit(x, y, batch_size=2, verbose=0)
+
+
+def test_an_interrupted_training_shows_the_line_of_the_user_and_goes_on_later():
+    model = prepared()
+
+    class Interrupting(Points):
+        def __getitem__(self, index):
+            if index == 3:
+                raise KeyboardInterrupt
+            return super().__getitem__(index)
+
+    for call in (lambda: model.fit(Interrupting(6), verbose=0), lambda: model.evaluate(Interrupting(6), verbose=0)):
+        with pytest.raises(KeyboardInterrupt) as caught:
+            call()
+        files = [entry.path.name for entry in caught.traceback]
+        assert files[-1] == "model.py" and files[:-1].count("test_model.py") == len(files) - 1, files
+        assert caught.value.__context__ is None
+    model.fit(Points(6), verbose=0)

@@ -582,7 +582,7 @@ def test_betas_may_be_tensors():
 def test_the_base_class_says_what_is_missing():
     param = parameter(np.ones(2, "float32"))
     give([param], [np.ones(2, "float32")])
-    with pytest.raises(NotImplementedError, match="it does not say how to update"):
+    with pytest.raises(NotImplementedError, match="it does not define an update"):
         opt.Optimizer(0.1, [param]).step()
 
 

@@ -144,7 +144,7 @@ def test_each_repeat_hands_out_its_own_steps():
         ({"scheduler": "x"}, r"Got 'x', expected \(first, end\)"),
         ({"scheduler": (3, 3)}, "first < end"),
         ({"scheduler": (5, 2)}, "first < end"),
-        ({"on_trace_ready": 3}, "on_trace_ready is a function"),
+        ({"on_trace_ready": 3}, "on_trace_ready is not callable"),
     ],
 )
 def test_wrong_arguments_are_named(arguments, message):
@@ -158,7 +158,7 @@ def test_scheduler_needs_a_step_to_record():
 
 
 def test_two_profilers_cannot_record_at_once():
-    with profiler.Profiler(on_trace_ready=lambda p: None), pytest.raises(RuntimeError, match="another profiler records"):
+    with profiler.Profiler(on_trace_ready=lambda p: None), pytest.raises(RuntimeError, match="another profiler is recording"):
         profiler.Profiler(on_trace_ready=lambda p: None).start()
 
 
@@ -269,7 +269,7 @@ def test_damaged_files_are_refused(tmp_path, data):
     if not data:
         assert profiler.load_profiler_result(str(path)).events == []
         return
-    with pytest.raises(ValueError, match="this is no trace of a profiler, or a damaged one"):
+    with pytest.raises(ValueError, match="this is not a trace of a profiler, or a damaged one"):
         profiler.load_profiler_result(str(path))
 
 
@@ -316,15 +316,15 @@ def test_states_have_paddles_numbers():
 
 
 def test_a_result_is_made_of_events_and_its_files_have_names(tmp_path):
-    with pytest.raises(TypeError, match="events are what a profiler recorded. Got 3"):
+    with pytest.raises(TypeError, match="events is not a list of Events. Got 3"):
         profiler.ProfilerResult(3)
     with pytest.raises(TypeError, match=r"Got \[1\] \(list\), expected a list of Event"):
         profiler.ProfilerResult([1])
-    with pytest.raises(TypeError, match="threads names each thread"):
+    with pytest.raises(TypeError, match="threads is not a dict of names"):
         profiler.ProfilerResult([], 3)
-    with pytest.raises(ValueError, match="Profiler.export: 'path' names no file"):
+    with pytest.raises(ValueError, match="Profiler.export: 'path' is not a valid file name"):
         profiler.ProfilerResult([]).save("\ud800")
-    with pytest.raises(TypeError, match="called with a profiler. Got 3"):
+    with pytest.raises(TypeError, match="the argument is not a Profiler. Got 3"):
         profiler.export_chrome_tracing(str(tmp_path))(3)
-    with pytest.raises(ValueError, match="'filename' names no file"):
+    with pytest.raises(ValueError, match="'filename' is not a valid file name"):
         profiler.load_profiler_result("\ud800")

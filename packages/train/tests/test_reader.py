@@ -82,5 +82,5 @@ def test_a_batch_holds_at_least_one_sample(size):
 
 
 def test_a_list_is_no_reader():
-    with pytest.raises(TypeError, match="a reader is a function"):
+    with pytest.raises(TypeError, match="a reader is not callable"):
         reader.chain([1, 2])

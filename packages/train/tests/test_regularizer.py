@@ -28,6 +28,6 @@ def test_they_print_as_in_paddle():
 def test_the_coefficient_is_a_number(kind):
     with pytest.raises(TypeError, match="the coefficient must be a number. Got 'a'"):
         kind("a")
-    with pytest.raises(AssertionError, match="how strong is the penalty"):
+    with pytest.raises(AssertionError, match="coeff is missing"):
         kind(None)
     np.testing.assert_allclose(kind(np.float32(0.5))._coeff, 0.5)

@@ -415,7 +415,7 @@ def test_a_program_is_read_by_a_package_above(tmp_path, monkeypatch):
 
     (tmp_path / "net.pdmodel").touch()
     monkeypatch.setattr("wherry_train.serialization.import_module", absent)
-    with pytest.raises(ModuleNotFoundError, match="pip install wherry-graph"):
+    with pytest.raises(ModuleNotFoundError, match="expected the package. pip install wherry-paddle-files"):
         load(tmp_path / "net")
     (tmp_path / "net.pdparams").touch()
     with pytest.raises(ValueError, match=r"what static\.save wrote.* Load .*net\.pdparams"):
@@ -485,7 +485,7 @@ def test_objects_of_classes_are_refused_even_where_the_class_is_known(protocol):
     "body",
     [
         global_of("os", "system") + text("echo harmed") + b"\x85R.",
-        global_of("builtins", "list") + b".",  # a function that data needs is no data itself
+        global_of("builtins", "list") + b".",  # a function that data needs is not data itself
         global_of("builtins", "list") + global_of("builtins", "tuple") + b"\x85R.",
         global_of("builtins", "list") + b"}b.",  # BUILD on it
         b"}" + STRING + b"K\x01}b.",
@@ -530,13 +530,13 @@ def test_other_ways_into_code_are_closed(body):
     ],
 )
 def test_bombs_do_not_go_off(body):
-    start = time.monotonic()
+    start = time.process_time()  # of the processors: a loaded machine takes its time
     with little_memory():
         try:
             load(io.BytesIO(b"\x80\x04" + body))
         except FileFormatError as error:
             assert "parse the file" in str(error) and len(str(error)) < 1000
-    assert time.monotonic() - start < 3
+    assert time.process_time() - start < 3
 
 
 @contextlib.contextmanager
@@ -600,7 +600,7 @@ def test_keys_that_collide_are_refused_before_they_take_long(key):
     with pytest.raises(FileFormatError, match="chosen to be slow"):
         load(io.BytesIO(file.getvalue()))
     file = io.BytesIO()
-    save({2.0 ** (61 * k): 0 for k in range(16)}, file)  # a few are no attack
+    save({2.0 ** (61 * k): 0 for k in range(16)}, file)  # a few are not an attack
     assert len(load(io.BytesIO(file.getvalue()))) == 16
 
 

@@ -126,7 +126,7 @@ def test_the_network_is_left_as_it_was(capsys):
     (lambda: summary(Small(), (1, 0, 8, 8)), ValueError, "greater than zero, but got 0"),
     (lambda: summary(Small(), (-2, 1, 8, 8)), ValueError, "but got -2"),
     (lambda: summary(Small(), input=3), ValueError, "Input is not tensor"),
-    (lambda: flops(Small(), "x"), TypeError, "flops: an input size is a shape"),
+    (lambda: flops(Small(), "x"), TypeError, "flops: input_size is not a shape"),
 ])
 def test_what_makes_no_sense_is_refused(call, error, says):
     with pytest.raises(error, match=says):

@@ -19,6 +19,9 @@ from wherry_train.io import workers as of_the_loader
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts processes and mappings in /proc")
 
 
+PATIENCE = 120.0  # seconds: nothing takes as long, on a loaded machine neither; what hangs takes longer
+
+
 @pytest.fixture(autouse=True)
 def _forks():
     if _core.devices_against_forks():
@@ -345,7 +348,7 @@ def test_a_dying_worker_is_reported_at_once(die, how, persistent):
     with pytest.raises(RuntimeError, match=rf"workers exit unexpectedly, pids: \d+.*{how}"):
         for _ in found:
             pass
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < PATIENCE
 
 
 def test_a_worker_that_dies_while_nobody_looks_is_reported():
@@ -361,13 +364,13 @@ def test_a_worker_that_dies_while_nobody_looks_is_reported():
 def test_a_worker_that_hangs_meets_the_timeout():
     def sample(i):
         if i == 4:
-            time.sleep(60)
+            time.sleep(10 * PATIENCE)
         return i
 
     start = time.monotonic()
     with pytest.raises(RuntimeError, match="no batch came for 0.5 seconds"):
         list(loader(sample, timeout=0.5))
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < PATIENCE
 
 
 @pytest.mark.parametrize("persistent", [False, True])
@@ -377,7 +380,7 @@ def test_an_iterator_that_is_dropped_takes_its_workers_along(persistent):
     start = time.monotonic()
     del dropped
     gc.collect()
-    assert time.monotonic() - start < 4
+    assert time.monotonic() - start < PATIENCE
     assert batch[1].tolist() == [0, 1]
     del batch
 
@@ -433,8 +436,8 @@ def running(command, **options):
             run.kill()
 
 
-def gone(pids, seconds=8.0):
-    until = time.monotonic() + seconds
+def gone(pids):
+    until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
         if not any(os.path.exists(f"/proc/{pid}") for pid in pids):
             return True
@@ -448,7 +451,7 @@ def test_ctrl_c_ends_everything_with_one_traceback(tmp_path):
         pids = run.stdout.readline().split()
         time.sleep(0.2)
         os.killpg(run.pid, signal.SIGINT)
-        _, errors = run.communicate(timeout=20)
+        _, errors = run.communicate(timeout=PATIENCE)
     assert errors.count("Traceback") == 1 and errors.rstrip().endswith("KeyboardInterrupt")
     assert gone(pids)
 
@@ -460,14 +463,14 @@ def test_workers_do_not_outlive_a_program_that_is_killed(tmp_path, number):
         pids = run.stdout.readline().split()
         time.sleep(0.3)
         run.send_signal(number)
-        run.communicate(timeout=20)
+        run.communicate(timeout=PATIENCE)
     assert gone(pids)
 
 
 @pytest.mark.parametrize("ending", ["", "sys.exit(0)", "raise ValueError('over')", "os._exit(0)"])
 @pytest.mark.parametrize("persistent", [[], ["persistent"]])
 def test_a_program_may_end_in_the_middle_of_an_epoch(tmp_path, ending, persistent):
-    run = subprocess.run([*program(tmp_path, ending or "pass"), *persistent], capture_output=True, text=True, timeout=30)
+    run = subprocess.run([*program(tmp_path, ending or "pass"), *persistent], capture_output=True, text=True, timeout=PATIENCE)
     assert run.stderr.count("Traceback") == ("raise" in ending)
     assert gone(run.stdout.split())
 

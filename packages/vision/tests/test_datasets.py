@@ -170,7 +170,7 @@ def test_flowers_of_files_that_do_not_fit_are_refused(flowers):
     with pytest.raises(ValueError, match="do not belong together"):
         datasets.Flowers(archive, labels, sets)
     sets.write_bytes(b"x" * 200)
-    with pytest.raises(ValueError, match="it is no file of MATLAB 5"):
+    with pytest.raises(ValueError, match="it is not a file of MATLAB 5"):
         datasets.Flowers(archive, labels, sets)
     with pytest.raises(ValueError, match="is damaged, or another file"):
         datasets.Flowers(labels, labels, labels)
@@ -234,9 +234,9 @@ def test_a_file_that_is_not_given_is_downloaded(tmp_path, monkeypatch):
         (lambda: datasets.MNIST(mode="valid"), AssertionError, "should be 'train' or 'test', but got valid"),
         (lambda: datasets.Cifar10(mode=3), AssertionError, "but got 3"),
         (lambda: datasets.Cifar10(backend="tensor"), ValueError, "Expected backend are one of"),
-        (lambda: datasets.Cifar10(3), TypeError, "data_file is a path. Got 3"),
-        (lambda: datasets.ImageFolder(".", extensions=3), TypeError, "the ends of names"),
-        (lambda: datasets.ImageFolder(".", is_valid_file=3), TypeError, "is a function of a path"),
+        (lambda: datasets.Cifar10(3), TypeError, "data_file is not a path. Got 3"),
+        (lambda: datasets.ImageFolder(".", extensions=3), TypeError, "extensions is not a list of file name extensions"),
+        (lambda: datasets.ImageFolder(".", is_valid_file=3), TypeError, "is_valid_file is not callable"),
     ],
 )
 def test_wrong_arguments_are_named(make, error, said):

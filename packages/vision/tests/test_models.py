@@ -66,7 +66,7 @@ def test_scales_round_channels_to_multiples_of_eight():
     ("make", "error", "said"),
     [
         (lambda: models.ResNet(resnet.BasicBlock, 20), ValueError, r"depth is not known. Got 20, expected one of \[18, 34, 50, 101, 152\]"),
-        (lambda: models.resnet18(num_classes="10"), TypeError, "num_classes counts classes. Got '10'"),
+        (lambda: models.resnet18(num_classes="10"), TypeError, "num_classes is not an int. Got '10'"),
         (lambda: models.SqueezeNet("2.0"), AssertionError, "version is not known. Got '2.0'"),
         (lambda: models.DenseNet(layers=100), AssertionError, "supported layers are"),
         (lambda: models.ShuffleNetV2(scale=3.0), NotImplementedError, "scale size 3.0 is not implemented"),
@@ -139,7 +139,7 @@ def test_without_a_network_the_error_says_where_the_file_belongs(server, tmp_pat
 
 
 def test_what_no_network_can_be_made_of_is_named():
-    with pytest.raises(TypeError, match=r"ResNet: block is a class of blocks\. Got 1, expected BasicBlock"):
+    with pytest.raises(TypeError, match=r"ResNet: block is not a class of blocks\. Got 1, expected BasicBlock"):
         models.ResNet(1, 50)
-    with pytest.raises(ValueError, match="scale: it multiplies the numbers of channels.* expected a finite number"):
+    with pytest.raises(ValueError, match="scale: it is not finite.* expected a finite number"):
         models.mobilenet_v2(scale=float("inf"))

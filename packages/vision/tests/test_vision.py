@@ -20,5 +20,5 @@ def test_models_need_no_numpy():
 
 
 def test_what_is_no_path_is_refused():
-    with pytest.raises(TypeError, match=r"a path is text. Got 3 \(int\)"):
+    with pytest.raises(TypeError, match=r"path is not a str. Got 3 \(int\)"):
         image.image_load(3)

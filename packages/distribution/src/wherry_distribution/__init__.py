@@ -2,11 +2,12 @@
 from wherry_distribution import constraint, transform, variable
 from wherry_distribution.bernoulli import Bernoulli, Geometric
 from wherry_distribution.categorical import Categorical, Multinomial
-from wherry_distribution.composed import Independent, TransformedDistribution
 from wherry_distribution.dirichlet import Beta, Dirichlet
 from wherry_distribution.distribution import Distribution
+from wherry_distribution.divergence import kl_divergence
 from wherry_distribution.exponential_family import ExponentialFamily
-from wherry_distribution.kl import kl_divergence, register_kl
+from wherry_distribution.independent import Independent
+from wherry_distribution.kl import register_kl
 from wherry_distribution.location_scale import Cauchy, Gumbel, Laplace
 from wherry_distribution.normal import LogNormal, Normal
 from wherry_distribution.transform import (
@@ -24,6 +25,7 @@ from wherry_distribution.transform import (
     TanhTransform,
     Transform,
 )
+from wherry_distribution.transformed import TransformedDistribution
 from wherry_distribution.uniform import Uniform
 
 __all__ = [
@@ -63,4 +65,4 @@ __all__ = [
     "variable",
 ]
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -1,4 +1,4 @@
-"""Trials that succeed or fail: one of them, and how many fail before the first success."""
+"""The Bernoulli and the geometric distribution."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -18,14 +18,17 @@ _EPSILON = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bflo
 
 
 class Bernoulli(ExponentialFamily):
-    """One trial: 1 with a probability, else 0.
+    """The Bernoulli distribution: 1 with probability `probs`, else 0.
 
     Args:
         probs: the probability of 1, in [0, 1].
-        name: accepted for compatibility; unused.
+
+    Shape:
+        `probs` is the batch, `[...]`; `sample(shape)` is `[*shape, ...]`.
 
     Raises:
-        ValueError: a probability is out of range.
+        TypeError: `probs` is not a number, list, array or Tensor (also a ValueError).
+        ValueError: a probability is out of range. On a CPU it is checked; a GPU is not waited for.
 
     Source:
         `paddle.distribution.Bernoulli`.
@@ -87,13 +90,17 @@ class Bernoulli(ExponentialFamily):
 
 
 class Geometric(Distribution):
-    """How many trials fail before the first that succeeds.
+    """The geometric distribution: the number of failures before the first success.
 
     Args:
         probs: the probability of success, in (0, 1].
 
+    Shape:
+        `probs` is the batch, `[...]`; `sample(shape)` is `[*shape, ...]`.
+
     Raises:
-        ValueError: a probability is out of range.
+        TypeError: `probs` is not a number, list, array or Tensor (also a ValueError).
+        ValueError: a probability is out of range. On a CPU it is checked; a GPU is not waited for.
 
     Source:
         `paddle.distribution.Geometric`.
@@ -139,7 +146,7 @@ class Geometric(Distribution):
         return ops.exp(self.log_pmf(k))
 
     def log_pmf(self, k: Tensor | int | float) -> Tensor:
-        """Its logarithm."""
+        """Logarithm of the probability of `k` failures."""
         return self._value(k, self.probs) * ops.log1p(-self.probs) + ops.log(self.probs)
 
     def log_prob(self, value: Tensor) -> Tensor:

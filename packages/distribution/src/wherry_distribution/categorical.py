@@ -1,4 +1,4 @@
-"""One of several categories, and how often each comes in several draws."""
+"""The categorical and the multinomial distribution."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -17,14 +17,21 @@ __all__ = ["Categorical", "Multinomial"]
 
 
 class Categorical(Distribution):
-    """One of several categories.
+    """The categorical distribution: one of several categories.
 
-    `logits` are what Paddle takes them for: weights from 0 on, which are divided by their sum, in samples and probabilities; logarithms of
-    weights in `entropy` and `kl_divergence`.
+    As in Paddle, `logits` are non-negative weights (normalized by their sum) in `probs` and `log_prob`, but logarithms of weights in `sample`,
+    `entropy` and `kl_divergence`.
 
     Args:
         logits: `[..., categories]`.
-        name: accepted for compatibility; unused.
+
+    Shape:
+        `sample(shape)` is int64 `[*shape, ...]` for logits `[..., categories]`.
+
+    Raises:
+        TypeError: `logits` is not a number, list, array or Tensor (also a ValueError).
+        ValueError: `logits` is 0-d; in `sample`: a weight is negative.
+        IndexError: in `probs` and `log_prob`: a category is out of range (also a ValueError).
 
     Source:
         `paddle.distribution.Categorical`.
@@ -46,13 +53,17 @@ class Categorical(Distribution):
     def sample(self, shape: Sequence[int]) -> Tensor:  # type: ignore[override]  # asks for a shape, as in Paddle
         """Draws of categories, int64 of the shape `[*shape, *batch_shape]`."""
         with no_grad():
-            wanted = self._extend_shape(shape)
-            count = 1
-            for size in wanted[: len(wanted) - len(self.batch_shape)]:
-                count *= size
-            rows = reshape(self._prob, [-1, self._prob.shape[-1]])
-            drawn = ops.multinomial(rows, num_samples=count, replacement=True)
-            return reshape(transpose(drawn, [1, 0]), wanted)
+            return self._drawn(ops.softmax(self.logits, axis=self.logits.ndim - 1), shape)
+
+    def _drawn(self, prob: Tensor, shape: Sequence[int]) -> Tensor:
+        """Draws of categories that have these probabilities."""
+        wanted = self._extend_shape(shape)
+        count = 1
+        for size in wanted[: len(wanted) - len(self.batch_shape)]:
+            count *= size
+        rows = reshape(prob, [-1, prob.shape[-1]])
+        drawn = ops.multinomial(rows, num_samples=count, replacement=True)
+        return reshape(transpose(drawn, [1, 0]), wanted)
 
     def entropy(self) -> Tensor:
         """Entropy in nats of the softmax of `logits`."""
@@ -78,14 +89,18 @@ class Categorical(Distribution):
 
 
 class Multinomial(Distribution):
-    """How often each category comes in several independent draws.
+    """The multinomial distribution: how often each category occurs in `total_count` independent draws.
 
     Args:
-        total_count: how many draws.
-        probs: `[..., categories]`: weights from 0 on, which are divided by their sum.
+        total_count: the number of draws.
+        probs: `[..., categories]`: non-negative weights, normalized by their sum.
+
+    Shape:
+        `sample(shape)` is `[*shape, ..., categories]`, and each row sums to `total_count`.
 
     Raises:
-        ValueError: `total_count` is no positive int, or `probs` has no axis.
+        TypeError: `probs` is not a number, list, array or Tensor (also a ValueError).
+        ValueError: `total_count` is not a positive int, or `probs` is 0-d.
 
     Source:
         `paddle.distribution.Multinomial`.
@@ -99,7 +114,7 @@ class Multinomial(Distribution):
     def __init__(self, total_count: int, probs: Any) -> None:
         if not isinstance(total_count, int) or total_count < 1:
             raise InvalidArgumentError(
-                f"Multinomial: 'total_count' says how many draws there are. Got {short(total_count)}, expected an int from 1 on."
+                f"Multinomial: 'total_count' is not a positive int. Got {short(total_count)}, expected an int >= 1. It is the number of draws."
             )
         (weights,) = parameters("Multinomial", probs=probs)
         if weights.ndim == 0:
@@ -123,14 +138,14 @@ class Multinomial(Distribution):
         """Counts, in the dtype of `probs`."""
         with no_grad():
             self._extend_shape(shape)
-            drawn = self._categorical.sample([self.total_count, *shape])
+            drawn = self._categorical._drawn(self.probs, [self.total_count, *shape])
             counts = ops.reduce_sum(ops.one_hot(drawn, num_classes=self.probs.shape[-1]), axes=(0,), keepdim=False)
             return to_dtype(counts, self.probs.dtype)
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Logarithm of the probability of these counts."""
         value = self._value(value, self.probs)
-        # What cannot come has come 0 times: 0^0 is 1.
+        # A category of probability 0 that occurs 0 times contributes 0^0 = 1.
         absent = ops.logical_and(value == 0, self.probs == 0)
         power = value * ops.log(ops.where(absent, ops.full(shape=(), value=1, dtype=value.dtype), self.probs))
         return ops.lgamma(total(value, 1) + 1) - total(ops.lgamma(value + 1), 1) + total(power, 1)

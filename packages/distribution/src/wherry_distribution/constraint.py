@@ -1,4 +1,4 @@
-"""What values a random variable may take: callables that say for each value whether it is one."""
+"""Constraints on values of random variables: callables that return which values are allowed."""
 from __future__ import annotations
 
 from typing import Any
@@ -11,15 +11,36 @@ __all__ = ["Constraint", "Positive", "Range", "Real", "Simplex", "positive", "re
 
 
 class Constraint:
-    """The base of constraints: `constraint(value)` is a bool Tensor."""
+    """Base of constraints: `constraint(value)` is a bool Tensor.
+
+    Raises:
+        NotImplementedError: when called: the class does not define `__call__`.
+
+    Examples:
+        >>> from wherry.distribution import constraint
+        >>> class Even(constraint.Constraint):
+        ...     def __call__(self, value):
+        ...         return value % 2 == 0
+        >>> print(Even()(wherry.to_tensor([1, 2])).numpy())
+        [False  True]
+    """
 
     def __call__(self, value: Tensor) -> Tensor:
         """Which of the values are allowed."""
-        raise NotImplementedError(f"{type(self).__name__}: define __call__(value), which says which values are allowed.")
+        raise NotImplementedError(
+            f"{type(self).__name__}: __call__ is not defined. Got a class without __call__(self, value), expected one that returns a bool Tensor. "
+            f"Define it, or use one of wherry.distribution.constraint."
+        )
 
 
 class Real(Constraint):
-    """Numbers; not those that are none (nan)."""
+    """Numbers that are not NaN.
+
+    Examples:
+        >>> from wherry.distribution import constraint
+        >>> print(constraint.Real()(wherry.to_tensor([1.0, float("nan")])).numpy())
+        [ True False]
+    """
 
     def __call__(self, value: Tensor) -> Tensor:
         """Which of the values are allowed."""
@@ -27,7 +48,20 @@ class Real(Constraint):
 
 
 class Range(Constraint):
-    """Numbers between two bounds, which are allowed too."""
+    """Numbers between two bounds, inclusive.
+
+    Args:
+        lower: the lower bound, a number or a Tensor.
+        upper: the upper bound.
+
+    Raises:
+        TypeError: when called: a bound is neither a number nor a Tensor (also a ValueError).
+
+    Examples:
+        >>> from wherry.distribution import constraint
+        >>> print(constraint.Range(0.0, 1.0)(wherry.to_tensor([0.5, 2.0])).numpy())
+        [ True False]
+    """
 
     def __init__(self, lower: Any, upper: Any) -> None:
         self._lower, self._upper = lower, upper
@@ -38,7 +72,13 @@ class Range(Constraint):
 
 
 class Positive(Constraint):
-    """Numbers from 0 on."""
+    """Non-negative numbers.
+
+    Examples:
+        >>> from wherry.distribution import constraint
+        >>> print(constraint.Positive()(wherry.to_tensor([0.0, -1.0])).numpy())
+        [ True False]
+    """
 
     def __call__(self, value: Tensor) -> Tensor:
         """Which of the values are allowed."""
@@ -46,7 +86,20 @@ class Positive(Constraint):
 
 
 class Simplex(Constraint):
-    """Rows of numbers from 0 on whose sum is 1, within 1e-6."""
+    """Rows of non-negative numbers whose sum is 1, within 1e-6.
+
+    Shape:
+        `[..., n]` to `[...]`.
+
+    Raises:
+        TypeError: when called: `value` is not a Tensor (also a ValueError).
+        ValueError: when called: `value` is 0-d.
+
+    Examples:
+        >>> from wherry.distribution import constraint
+        >>> print(constraint.Simplex()(wherry.to_tensor([[0.5, 0.5], [0.5, 0.6]])).numpy())
+        [ True False]
+    """
 
     def __call__(self, value: Tensor) -> Tensor:
         """Which of the rows are allowed."""

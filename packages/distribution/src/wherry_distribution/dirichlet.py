@@ -1,4 +1,4 @@
-"""Random probabilities: the beta distribution of one of two, the Dirichlet distribution of several."""
+"""The beta and the Dirichlet distribution."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -16,13 +16,17 @@ __all__ = ["Beta", "Dirichlet"]
 
 
 class Dirichlet(ExponentialFamily):
-    """Several probabilities whose sum is 1, with density proportional to the product of p^(concentration - 1).
+    """The Dirichlet distribution: n probabilities whose sum is 1, with density proportional to the product of p^(concentration - 1).
 
     Args:
         concentration: `[..., n]`, above 0.
 
+    Shape:
+        `sample(shape)` is `[*shape, ..., n]`, `log_prob` of `[..., n]` is `[...]`.
+
     Raises:
-        ValueError: `concentration` has no axis.
+        TypeError: `concentration` is not a number, list, array or Tensor (also a ValueError).
+        ValueError: `concentration` is 0-d.
 
     Source:
         `paddle.distribution.Dirichlet`. Draws are gamma variables divided by their sum.
@@ -56,7 +60,7 @@ class Dirichlet(ExponentialFamily):
         """Draws of the shape `[*shape, *batch_shape, n]`."""
         with no_grad():
             concentration = broadcast_to(self.concentration, self._extend_shape(shape))
-            # Of small concentrations the draws themselves would be 0; their logarithms are not.
+            # In logarithms: for small concentrations the draws themselves would underflow to 0.
             return ops.softmax(ops.log_standard_gamma(concentration), axis=concentration.ndim - 1)
 
     def entropy(self) -> Tensor:
@@ -83,11 +87,18 @@ class Dirichlet(ExponentialFamily):
 
 
 class Beta(ExponentialFamily):
-    """A probability, with density proportional to x^(alpha - 1) (1 - x)^(beta - 1).
+    """The beta distribution on (0, 1), with density proportional to x^(alpha - 1) (1 - x)^(beta - 1).
 
     Args:
         alpha: above 0; the two broadcast.
         beta: above 0.
+
+    Shape:
+        `alpha` and `beta` broadcast to the batch, `[...]`; `sample(shape)` is `[*shape, ...]`.
+
+    Raises:
+        TypeError: a parameter is not a number, or `shape` of `sample` is not a list (also a ValueError).
+        ValueError: the parameters do not broadcast.
 
     Source:
         `paddle.distribution.Beta`.

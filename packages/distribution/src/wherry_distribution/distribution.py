@@ -1,4 +1,4 @@
-"""What every distribution is: a batch of random variables, each with an event of some shape, and how its parameters are read."""
+"""Base of distributions: a batch of random variables, each with an event of some shape."""
 from __future__ import annotations
 
 import operator
@@ -7,6 +7,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from wherry_autograd import no_grad
+from wherry_distribution.divergence import kl_divergence
 from wherry_tensor import ops
 from wherry_tensor._core import DType, Tensor, is_symbolic
 from wherry_tensor.arguments import at_hand, sizes_of, to_dtype
@@ -18,7 +19,7 @@ __all__ = ["Distribution"]
 
 
 class Distribution:
-    """The base of all distributions.
+    """Base of distributions.
 
     `batch_shape` counts independent variables, `event_shape` is the shape of one draw of one of them: a sample of shape `[n]` has the shape
     `[n, *batch_shape, *event_shape]`, and `log_prob` has one number for each event.
@@ -27,8 +28,19 @@ class Distribution:
         batch_shape: shape of the batch.
         event_shape: shape of one event.
 
+    Raises:
+        NotImplementedError: a method that the distribution does not define is called.
+
     Source:
         `paddle.distribution.Distribution`.
+
+    Examples:
+        >>> from wherry.distribution import Distribution
+        >>> class Constant(Distribution):
+        ...     def rsample(self, shape=()):
+        ...         return wherry.ones(self._extend_shape(shape))
+        >>> Constant([2]).sample([3]).shape
+        [3, 2]
     """
 
     def __init__(self, batch_shape: Sequence[int] = (), event_shape: Sequence[int] = ()) -> None:
@@ -51,7 +63,7 @@ class Distribution:
 
     @property
     def variance(self) -> Tensor:
-        """Expected squared distance from the mean."""
+        """Variance."""
         self._lacks("variance")
 
     def sample(self, shape: Sequence[int] = ()) -> Tensor:
@@ -60,8 +72,8 @@ class Distribution:
             return self.rsample(shape)
 
     def rsample(self, shape: Sequence[int] = ()) -> Tensor:
-        """Draws whose gradient reaches the parameters."""
-        self._lacks("rsample", "Draws of it are no smooth function of the parameters: use sample().")
+        """Reparameterized draws: gradients reach the parameters."""
+        self._lacks("rsample", "Its draws are not differentiable in the parameters: use sample().")
 
     def entropy(self) -> Tensor:
         """Entropy in nats."""
@@ -69,8 +81,6 @@ class Distribution:
 
     def kl_divergence(self, other: Distribution) -> Tensor:
         """Kullback-Leibler divergence from `other`, in nats."""
-        from wherry_distribution.kl import kl_divergence
-
         return kl_divergence(self, other)
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -96,7 +106,7 @@ class Distribution:
         """Shape of that many draws."""
         if isinstance(sample_shape, (str, int)) or not isinstance(sample_shape, (Iterable, Tensor)):
             raise InvalidTypeError(
-                f"{type(self).__name__}: the shape of a sample is a list. Got {short(sample_shape)}, expected sizes such as [3] or (2, 3). "
+                f"{type(self).__name__}: the shape of a sample is not a list. Got {short(sample_shape)}, expected sizes such as [3] or (2, 3). "
                 f"Put a single size in brackets."
             )
         return (*sizes_of(sample_shape, f"{type(self).__name__}.sample"), *self._batch_shape, *self._event_shape)  # type: ignore[arg-type]
@@ -107,13 +117,13 @@ class Distribution:
 
 
 def parameters(owner: str, **values: Any) -> list[Tensor]:
-    """Parameters as tensors of one floating dtype, the widest of those that have one, and of one shape."""
+    """Parameters as tensors of one floating dtype, the widest one among them, and of one shape."""
     names = {getattr(getattr(value, "dtype", None), "name", None) for value in values.values()}
     wide = next((name for name in ("float64", "float32", "bfloat16", "float16") if name in names), None)
     dtype = default_dtype() if wide is None else as_dtype(wide, owner)
     found = [to_dtype(tensor_of(value, owner, name, dtype), dtype) for name, value in values.items()]
     if any(is_symbolic(x) or x.shape != found[0].shape for x in found[1:]):
-        # What broadcasts is the sum, so that this works where sizes are not known.
+        # Broadcast by a sum, which also works with unknown sizes.
         zero = reduce(operator.add, map(zeros, found))
         found = [x + zero for x in found]
     return found
@@ -126,12 +136,12 @@ def tensor_of(value: Any, owner: str, name: str, dtype: DType) -> Tensor:
     if isinstance(value, (bool, int, float, list, tuple)) or hasattr(value, "__array__"):
         return to_tensor(value, dtype=dtype)
     raise InvalidTypeError(
-        f"{owner}: '{name}' is no number. Got {short(value)}, expected a number, a list, an array or a Tensor. Convert it first."
+        f"{owner}: '{name}' is not a number. Got {short(value)}, expected a number, a list, an array or a Tensor. Convert it first."
     )
 
 
 def require_values(owner: str, name: str, x: Tensor, within: Callable[[Tensor], Tensor], expected: str) -> None:
-    """Refuse parameters for which `within(x)` is false somewhere, if they can be looked at."""
+    """Refuse parameters for which `within(x)` is false somewhere, if their values are at hand."""
     if at_hand(x) and x.size and not bool(within(x).all()):
         raise InvalidArgumentError(
             f"{owner}: '{name}' is out of range. Got values from {float(x.min()):g} to {float(x.max()):g}, expected {expected}. "
@@ -152,3 +162,9 @@ def zeros(x: Tensor) -> Tensor:
 def uniform(shape: Sequence[int], like: Tensor) -> Tensor:
     """Numbers from (0, 1], whose logarithms are finite."""
     return 1 - ops.uniform(shape=tuple(shape), min=0.0, max=1.0, dtype=like.dtype)
+
+
+def require_distribution(owner: str, base: Any) -> None:
+    """Raise unless `base` is a distribution."""
+    if not isinstance(base, Distribution):
+        raise InvalidTypeError(f"{owner}: 'base' is not a distribution. Got {short(base)}, expected a Distribution. Pass one, as Normal(0.0, 1.0).")

@@ -1,4 +1,4 @@
-"""Exponential families: densities exp(<t, statistics(x)> - F(t) + carrier(x)), of which F says nearly everything."""
+"""Exponential families: densities exp(<t, statistics(x)> - F(t) + carrier(x)), whose entropy and divergence follow from F."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -11,13 +11,31 @@ __all__ = ["ExponentialFamily"]
 
 
 class ExponentialFamily(Distribution):
-    """The base of distributions whose density is exp(<t, statistics(x)> - F(t) + carrier(x)).
+    """Base of exponential families: distributions with density exp(<t, statistics(x)> - F(t) + carrier(x)).
 
     A class that defines `_natural_parameters` (a tuple of tensors), `_log_normalizer` (F of them) and `_mean_carrier_measure` (the expected
     carrier) gets its entropy from them, and its divergence from another of the same class.
 
+    Raises:
+        NotImplementedError: in `entropy`: the class does not define these.
+
     Source:
         `paddle.distribution.ExponentialFamily`; Nielsen & Nock (2010), Entropies and cross-entropies of exponential families.
+
+    Examples:
+        >>> from wherry.distribution import ExponentialFamily
+        >>> class Exponential(ExponentialFamily):
+        ...     def __init__(self, rate):
+        ...         self.rate = rate
+        ...         super().__init__(rate.shape)
+        ...     @property
+        ...     def _natural_parameters(self):
+        ...         return (-self.rate,)
+        ...     def _log_normalizer(self, t):
+        ...         return -wherry.log(-t)
+        ...     _mean_carrier_measure = 0.0
+        >>> print(Exponential(wherry.to_tensor([1.0])).entropy().numpy())  # 1 - log(rate)
+        [1.]
     """
 
     @property

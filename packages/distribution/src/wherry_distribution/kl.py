@@ -1,4 +1,4 @@
-"""Kullback-Leibler divergences, found by the classes of both distributions."""
+"""Closed forms of Kullback-Leibler divergences, registered by the classes of both distributions."""
 from __future__ import annotations
 
 import math
@@ -7,10 +7,11 @@ from typing import Any, TypeVar
 
 from wherry_distribution.bernoulli import Bernoulli, Geometric
 from wherry_distribution.categorical import Categorical
-from wherry_distribution.composed import Independent
 from wherry_distribution.dirichlet import Beta, Dirichlet
 from wherry_distribution.distribution import Distribution, total
+from wherry_distribution.divergence import RULES, kl_divergence
 from wherry_distribution.exponential_family import ExponentialFamily, expanded
+from wherry_distribution.independent import Independent
 from wherry_distribution.location_scale import Cauchy, Laplace
 from wherry_distribution.normal import LogNormal, Normal
 from wherry_distribution.uniform import Uniform
@@ -18,49 +19,20 @@ from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import InvalidTypeError, short
 
-__all__ = ["kl_divergence", "register_kl"]
+__all__ = ["register_kl"]
 
 _Rule = TypeVar("_Rule", bound=Callable[..., Any])
-_RULES: dict[tuple[type, type], Callable[[Any, Any], Tensor]] = {}
-
-
-def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
-    """Kullback-Leibler divergence of `q` from `p`: the expected log(p / q) under `p`, in nats.
-
-    Args:
-        p: a distribution.
-        q: another one; the rule for the nearest classes of both is taken.
-
-    Raises:
-        NotImplementedError: there is no rule for these classes; `register_kl` adds one.
-
-    Source:
-        `paddle.distribution.kl_divergence`.
-
-    Examples:
-        >>> from wherry.distribution import Normal, kl_divergence
-        >>> print(kl_divergence(Normal(0.0, 1.0), Normal(1.0, 1.0)).numpy())
-        0.5
-    """
-    above_p, above_q = type(p).__mro__, type(q).__mro__
-    found = [pair for pair in _RULES if pair[0] in above_p and pair[1] in above_q]
-    if not found:
-        raise NotImplementedError(
-            f"kl_divergence: there is no rule for these classes. Got {type(p).__name__} and {type(q).__name__}. Add one with "
-            f"@register_kl({type(p).__name__}, {type(q).__name__})."
-        )
-    return _RULES[min(found, key=lambda pair: above_p.index(pair[0]) + above_q.index(pair[1]))](p, q)
 
 
 def register_kl(cls_p: type[Distribution], cls_q: type[Distribution]) -> Callable[[_Rule], _Rule]:
-    """Make a function the rule of `kl_divergence` for two classes and those below them.
+    """Register a function as the rule of `kl_divergence` for two classes and their subclasses.
 
     Args:
         cls_p: class of the first distribution.
         cls_q: class of the second one.
 
     Raises:
-        TypeError: one is no class of distributions.
+        TypeError: an argument is not a subclass of Distribution (also a ValueError).
 
     Source:
         `paddle.distribution.register_kl`.
@@ -73,10 +45,13 @@ def register_kl(cls_p: type[Distribution], cls_q: type[Distribution]) -> Callabl
     """
     for given in (cls_p, cls_q):
         if not (isinstance(given, type) and issubclass(given, Distribution)):
-            raise InvalidTypeError(f"register_kl: rules are for classes of distributions. Got {short(given)}, expected e.g. Normal.")
+            raise InvalidTypeError(
+                f"register_kl: an argument is not a class of distributions. Got {short(given)}, expected a subclass of Distribution. Write "
+                f"Normal, say."
+            )
 
     def add(rule: _Rule) -> _Rule:
-        _RULES[cls_p, cls_q] = rule
+        RULES[cls_p, cls_q] = rule
         return rule
 
     return add
@@ -141,7 +116,8 @@ def kl_geometric(p: Geometric, q: Geometric) -> Tensor:
 def kl_independent(p: Independent, q: Independent) -> Tensor:
     if p._reinterpreted_batch_rank != q._reinterpreted_batch_rank:
         raise NotImplementedError(
-            f"kl_divergence: the events have different ranks. Got {p._reinterpreted_batch_rank} and {q._reinterpreted_batch_rank} axes."
+            f"kl_divergence: the events have different ranks. Got {p._reinterpreted_batch_rank} and {q._reinterpreted_batch_rank} axes, "
+            f"expected one number. Change one of them."
         )
     return total(kl_divergence(p._base, q._base), p._reinterpreted_batch_rank)
 

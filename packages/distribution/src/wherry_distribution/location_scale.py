@@ -1,4 +1,4 @@
-"""Distributions that a location and a scale move and stretch: Cauchy, Gumbel, Laplace."""
+"""Location-scale families: the Cauchy, the Gumbel and the Laplace distribution."""
 from __future__ import annotations
 
 import math
@@ -25,12 +25,18 @@ class _LocationScale(Distribution):
 
 
 class Cauchy(_LocationScale):
-    """The Cauchy distribution, whose tails are so heavy that it has no mean.
+    """The Cauchy distribution; its mean and variance do not exist.
 
     Args:
         loc: the median.
         scale: half the width between the quartiles, above 0.
-        name: accepted for compatibility; unused.
+
+    Shape:
+        `loc` and `scale` broadcast to the batch, `[...]`; `sample(shape)` is `[*shape, ...]`.
+
+    Raises:
+        TypeError: a parameter is not a number, or `shape` of `sample` is not a list (also a ValueError).
+        ValueError: the parameters do not broadcast.
 
     Source:
         `paddle.distribution.Cauchy`.
@@ -66,7 +72,7 @@ class Cauchy(_LocationScale):
             return self.rsample(shape)
 
     def rsample(self, shape: Sequence[int], name: str | None = None) -> Tensor:  # type: ignore[override]  # asks for a shape, as in Paddle
-        """Draws whose gradient reaches both parameters."""
+        """Reparameterized draws: gradients reach both parameters."""
         drawn = uniform(self._extend_shape(shape), self.loc)
         return self.loc + self.scale * ops.tan(math.pi * (drawn - 0.5))
 
@@ -85,11 +91,18 @@ class Cauchy(_LocationScale):
 
 
 class Gumbel(_LocationScale):
-    """The Gumbel distribution, of the largest of many numbers.
+    """The Gumbel distribution, of the maximum of many variables.
 
     Args:
         loc: the mode.
-        scale: the spread, above 0.
+        scale: the scale, above 0.
+
+    Shape:
+        `loc` and `scale` broadcast to the batch, `[...]`; `sample(shape)` is `[*shape, ...]`.
+
+    Raises:
+        TypeError: a parameter is not a number, or `shape` of `sample` is not a list (also a ValueError).
+        ValueError: the parameters do not broadcast.
 
     Source:
         `paddle.distribution.Gumbel`.
@@ -121,8 +134,8 @@ class Gumbel(_LocationScale):
             return self.rsample(shape)
 
     def rsample(self, shape: Sequence[int]) -> Tensor:  # type: ignore[override]  # asks for a shape, as in Paddle
-        """Draws whose gradient reaches both parameters."""
-        # 1 - u of the ends: the inner logarithm is of a number in (0, 1], and where it is 0 the next smaller one is taken.
+        """Reparameterized draws: gradients reach both parameters."""
+        # log(u) is 0 where u is 1: a small number takes its place, since its logarithm is taken too.
         inner = -ops.log(uniform(self._extend_shape(shape), self.loc))
         least = 2.0**-24 if self.loc.dtype.name != "float64" else 2.0**-53
         return self.loc - self.scale * ops.log(ops.maximum(inner, ops.full_like(inner, value=least, dtype=inner.dtype)))
@@ -142,11 +155,18 @@ class Gumbel(_LocationScale):
 
 
 class Laplace(_LocationScale):
-    """The Laplace distribution: two exponential ones, back to back.
+    """The Laplace distribution, with density exp(-|x - loc| / scale) / (2 scale).
 
     Args:
         loc: the mean.
         scale: the mean distance from it, above 0.
+
+    Shape:
+        `loc` and `scale` broadcast to the batch, `[...]`; `sample(shape)` is `[*shape, ...]`.
+
+    Raises:
+        TypeError: a parameter is not a number, or `shape` of `sample` is not a list (also a ValueError).
+        ValueError: the parameters do not broadcast.
 
     Source:
         `paddle.distribution.Laplace`.
@@ -173,7 +193,7 @@ class Laplace(_LocationScale):
         return math.sqrt(2) * self.scale
 
     def rsample(self, shape: Sequence[int]) -> Tensor:  # type: ignore[override]  # asks for a shape, as in Paddle
-        """Draws whose gradient reaches both parameters."""
+        """Reparameterized draws: gradients reach both parameters."""
         return self.icdf(uniform(self._extend_shape(shape), self.loc) - (2.0**-25 if self.loc.dtype.name != "float64" else 2.0**-54))
 
     def entropy(self) -> Tensor:
@@ -190,6 +210,6 @@ class Laplace(_LocationScale):
         return 0.5 - 0.5 * ops.sign(distance) * ops.expm1(-ops.abs(distance))
 
     def icdf(self, value: Tensor) -> Tensor:
-        """The number up to which the probability is `value`."""
+        """The quantile function, inverse of `cdf`."""
         middle = self._value(value, self.loc) - 0.5
         return self.loc - self.scale * ops.sign(middle) * ops.log1p(-2 * ops.abs(middle))

@@ -1,13 +1,13 @@
-"""The normal distribution, and the one of its exponentials."""
+"""The normal and the log-normal distribution."""
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from typing import Any
 
-from wherry_distribution.composed import TransformedDistribution
 from wherry_distribution.distribution import Distribution, parameters
 from wherry_distribution.transform import ExpTransform
+from wherry_distribution.transformed import TransformedDistribution
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 
@@ -20,10 +20,13 @@ class Normal(Distribution):
     Args:
         loc: the mean: a number, list, array or floating Tensor; the two broadcast.
         scale: the standard deviation, above 0.
-        name: accepted for compatibility; unused.
+
+    Shape:
+        `loc` and `scale` broadcast to the batch, `[...]`; `sample(shape)` is `[*shape, ...]`.
 
     Raises:
-        TypeError: a parameter is no number, or the shape of a sample no list.
+        TypeError: a parameter is not a number, or `shape` of `sample` is not a list (also a ValueError).
+        ValueError: the parameters do not broadcast.
 
     Source:
         `paddle.distribution.Normal`.
@@ -57,7 +60,7 @@ class Normal(Distribution):
         return self.rsample(shape)
 
     def rsample(self, shape: Sequence[int] = ()) -> Tensor:
-        """Draws as `loc + scale * noise`, so that gradients reach both."""
+        """Reparameterized draws, `loc + scale * noise`: gradients reach both parameters."""
         noise = ops.normal(shape=self._extend_shape(shape), mean=0.0, std=1.0, dtype=self.loc.dtype)
         return self.loc + noise * self.scale
 
@@ -72,11 +75,18 @@ class Normal(Distribution):
 
 
 class LogNormal(TransformedDistribution):
-    """The distribution of exp(x) where x is normal.
+    """The log-normal distribution: that of exp(x) where x is normal.
 
     Args:
         loc: mean of the logarithm.
         scale: standard deviation of the logarithm.
+
+    Shape:
+        `loc` and `scale` broadcast to the batch, `[...]`; `sample(shape)` is `[*shape, ...]`.
+
+    Raises:
+        TypeError: a parameter is not a number, or `shape` of `sample` is not a list (also a ValueError).
+        ValueError: the parameters do not broadcast.
 
     Source:
         `paddle.distribution.LogNormal`.

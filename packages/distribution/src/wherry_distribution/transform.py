@@ -1,13 +1,12 @@
-"""Functions of random variables that know their inverses, and how densities change behind them."""
+"""Transforms of random variables, with their inverses and Jacobians."""
 from __future__ import annotations
 
-import enum
 import math
 from collections.abc import Sequence
-from typing import Any, NoReturn
 
 from wherry_distribution import constraint, variable
-from wherry_distribution.distribution import Distribution, total, zeros
+from wherry_distribution.distribution import total, zeros
+from wherry_distribution.transformed import ChainTransform, Transform, Type, list_of_transforms
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
@@ -30,152 +29,24 @@ __all__ = [
 ]
 
 
-class Type(enum.Enum):
-    """What of the values of a function comes from how many arguments."""
-
-    BIJECTION = "bijection"
-    INJECTION = "injection"
-    SURJECTION = "surjection"
-    OTHER = "other"
-
-    @classmethod
-    def is_injective(cls, kind: Type) -> bool:
-        """Whether each value comes from one argument."""
-        return kind in (cls.BIJECTION, cls.INJECTION)
-
-
-class Transform:
-    """The base of transforms.
-
-    A class of your own defines `_forward` and `_inverse`, one of `_forward_log_det_jacobian` and `_inverse_log_det_jacobian`, and, where
-    shapes change, `_forward_shape` and `_inverse_shape`. `_type` says whether it is invertible, `_domain` and `_codomain` what it maps to what.
-
-    Called with a tensor it transforms it, with a distribution it gives the transformed distribution, with a transform the chain of both.
-
-    Source:
-        `paddle.distribution.Transform`.
-
-    Examples:
-        >>> from wherry.distribution import ExpTransform
-        >>> print(ExpTransform().forward(wherry.to_tensor([0.0, 1.0])).numpy())
-        [1.        2.7182817]
-    """
-
-    _type = Type.INJECTION
-
-    @property
-    def _domain(self) -> variable.Variable:
-        return variable.real
-
-    @property
-    def _codomain(self) -> variable.Variable:
-        return variable.real
-
-    @classmethod
-    def _is_injective(cls) -> bool:
-        return Type.is_injective(cls._type)
-
-    def __call__(self, input: Any) -> Any:
-        """The transformed tensor, the transformed distribution, or the chain of two transforms."""
-        if isinstance(input, Distribution):
-            from wherry_distribution.composed import TransformedDistribution
-
-            return TransformedDistribution(input, [self])
-        if isinstance(input, Transform):
-            return ChainTransform([self, input])
-        return self.forward(input)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """The transform of `x`."""
-        self._require(x, "x", self._domain.event_rank)
-        return self._forward(x)
-
-    def inverse(self, y: Tensor) -> Tensor:
-        """What `forward` maps to `y`; a pair of tensors where two values are."""
-        self._require(y, "y", self._codomain.event_rank)
-        return self._inverse(y)
-
-    def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
-        """Logarithm of the absolute determinant of the Jacobian at `x`, one number for each event."""
-        self._require(x, "x", self._domain.event_rank)
-        if not self._is_injective():
-            raise NotImplementedError(
-                f"{type(self).__name__}: a function that maps several values to one has no such determinant. Use a transform that can be inverted."
-            )
-        if _defines(self, "_forward_log_det_jacobian"):
-            return self._forward_log_det_jacobian(x)
-        if _defines(self, "_inverse_log_det_jacobian"):
-            return -self._inverse_log_det_jacobian(self._forward(x))
-        self._lacks("_forward_log_det_jacobian or _inverse_log_det_jacobian")
-
-    def inverse_log_det_jacobian(self, y: Tensor) -> Tensor:
-        """The same of the inverse, at `y`."""
-        self._require(y, "y", self._codomain.event_rank)
-        if _defines(self, "_inverse_log_det_jacobian"):
-            return self._inverse_log_det_jacobian(y)
-        if _defines(self, "_forward_log_det_jacobian"):
-            return -self._forward_log_det_jacobian(self._inverse(y))
-        self._lacks("_forward_log_det_jacobian or _inverse_log_det_jacobian")
-
-    def forward_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
-        """The shape of the transform of a tensor of this shape."""
-        return tuple(self._forward_shape(self._shape(shape)))
-
-    def inverse_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
-        """The shape that `forward_shape` maps to this one."""
-        return tuple(self._inverse_shape(self._shape(shape)))
-
-    def _forward(self, x: Tensor) -> Tensor:
-        self._lacks("_forward")
-
-    def _inverse(self, y: Tensor) -> Any:
-        self._lacks("_inverse")
-
-    def _forward_log_det_jacobian(self, x: Tensor) -> Tensor:
-        self._lacks("_forward_log_det_jacobian")
-
-    def _inverse_log_det_jacobian(self, y: Tensor) -> Any:
-        self._lacks("_inverse_log_det_jacobian")
-
-    def _forward_shape(self, shape: tuple[int, ...]) -> Sequence[int]:
-        return shape
-
-    def _inverse_shape(self, shape: tuple[int, ...]) -> Sequence[int]:
-        return shape
-
-    def _summed_jacobian(self, x: Tensor, rank: int) -> Tensor:
-        """`forward_log_det_jacobian`, summed over the axes of an event of `rank` axes."""
-        jacobian, extra = self.forward_log_det_jacobian(x), rank - self._domain.event_rank
-        if extra and self._domain.event_rank == 0:
-            jacobian = jacobian + zeros(x)  # it may have been the same for all elements
-        return total(jacobian, extra)
-
-    def _lacks(self, what: str) -> NoReturn:
-        raise NotImplementedError(f"{type(self).__name__}: {what} is not defined. Define it in the class.")
-
-    def _require(self, x: Any, name: str, rank: int) -> None:
-        if not isinstance(x, Tensor):
-            raise InvalidTypeError(f"{type(self).__name__}: '{name}' is no Tensor. Got {short(x)}, expected Tensor. Make one with to_tensor.")
-        if x.ndim < rank:
-            raise InvalidArgumentError(
-                f"{type(self).__name__}: '{name}' has too few axes. Got shape {list(x.shape)}, expected at least {rank} axes. Reshape it."
-            )
-
-    def _shape(self, shape: Any) -> tuple[int, ...]:
-        if not isinstance(shape, (list, tuple)):
-            raise InvalidTypeError(f"{type(self).__name__}: a shape is a list of sizes. Got {short(shape)}, expected e.g. [2, 3].")
-        return tuple(shape)
-
-
-def _defines(transform: Transform, name: str) -> bool:
-    return getattr(type(transform), name) is not getattr(Transform, name)
-
-
 class AbsTransform(Transform):
-    """y = |x|. Its inverse is the pair (-y, y).
+    """Absolute value, y = |x|. Its inverse is the pair (-y, y).
+
+    Shape:
+        `[...]` to the same.
+
+    Raises:
+        TypeError: in `forward` and `inverse`: the argument is not a Tensor (also a ValueError).
+        NotImplementedError: in `forward_log_det_jacobian`: the transform is not injective.
 
     Source:
         `paddle.distribution.AbsTransform`.
+
+    Examples:
+        >>> from wherry.distribution import AbsTransform
+        >>> transform = AbsTransform()
+        >>> transform.forward(wherry.to_tensor(-2.0)).item(), [y.item() for y in transform.inverse(wherry.to_tensor(2.0))]
+        (2.0, [-2.0, 2.0])
     """
 
     _type = Type.SURJECTION
@@ -196,14 +67,27 @@ class AbsTransform(Transform):
 
 
 class AffineTransform(Transform):
-    """y = loc + scale x.
+    """Affine transform, y = loc + scale x.
 
     Args:
         loc: a Tensor.
         scale: a Tensor.
 
+    Shape:
+        `[...]` to the shape that it broadcasts to with `loc` and `scale`.
+
+    Raises:
+        TypeError: `loc` or `scale` is not a Tensor (also a ValueError).
+        ValueError: in `forward` and `inverse`: the shapes do not broadcast.
+
     Source:
         `paddle.distribution.AffineTransform`.
+
+    Examples:
+        >>> from wherry.distribution import AffineTransform
+        >>> transform = AffineTransform(wherry.to_tensor(1.0), wherry.to_tensor(3.0))
+        >>> transform.forward(wherry.to_tensor(2.0)).item(), transform.inverse(wherry.to_tensor(7.0)).item()
+        (7.0, 2.0)
     """
 
     _type = Type.BIJECTION
@@ -215,7 +99,7 @@ class AffineTransform(Transform):
 
     @property
     def loc(self) -> Tensor:
-        """What is added."""
+        """The shift."""
         return self._loc
 
     @property
@@ -238,76 +122,23 @@ class AffineTransform(Transform):
     _inverse_shape = _forward_shape
 
 
-class ChainTransform(Transform):
-    """Several transforms, one after another.
-
-    Args:
-        transforms: a list, in the order in which they are applied.
-
-    Source:
-        `paddle.distribution.ChainTransform`.
-    """
-
-    def __init__(self, transforms: Sequence[Transform]) -> None:
-        self.transforms = _list_of_transforms("ChainTransform", transforms)
-
-    def _is_injective(self) -> bool:  # type: ignore[override]  # of those it holds
-        return all(transform._is_injective() for transform in self.transforms)
-
-    @property
-    def _domain(self) -> variable.Variable:
-        if not self.transforms:
-            return variable.real
-        # What the last of them asks for reaches back to the first through the ranks that each adds or takes.
-        rank = 0
-        for transform in reversed(self.transforms):
-            rank = max(rank + transform._domain.event_rank - transform._codomain.event_rank, transform._domain.event_rank)
-        return _of_rank(self.transforms[0]._domain, rank)
-
-    @property
-    def _codomain(self) -> variable.Variable:
-        if not self.transforms:
-            return variable.real
-        rank = self._domain.event_rank
-        for transform in self.transforms:
-            rank += transform._codomain.event_rank - transform._domain.event_rank
-        return _of_rank(self.transforms[-1]._codomain, rank)
-
-    def _forward(self, x: Tensor) -> Tensor:
-        for transform in self.transforms:
-            x = transform.forward(x)
-        return x
-
-    def _inverse(self, y: Tensor) -> Tensor:
-        for transform in reversed(self.transforms):
-            y = transform.inverse(y)
-        return y
-
-    def _forward_log_det_jacobian(self, x: Tensor) -> Tensor:
-        rank, found = self._domain.event_rank, None
-        for transform in self.transforms:
-            jacobian = transform._summed_jacobian(x, rank)
-            found = jacobian if found is None else found + jacobian
-            x = transform.forward(x)
-            rank += transform._codomain.event_rank - transform._domain.event_rank
-        return zeros(x) if found is None else found
-
-    def _forward_shape(self, shape: tuple[int, ...]) -> Sequence[int]:
-        for transform in self.transforms:
-            shape = transform.forward_shape(shape)
-        return shape
-
-    def _inverse_shape(self, shape: tuple[int, ...]) -> Sequence[int]:
-        for transform in reversed(self.transforms):
-            shape = transform.inverse_shape(shape)
-        return shape
-
-
 class ExpTransform(Transform):
-    """y = exp(x).
+    """Exponential transform, y = exp(x).
+
+    Shape:
+        `[...]` to the same.
+
+    Raises:
+        TypeError: in `forward` and `inverse`: the argument is not a Tensor (also a ValueError).
 
     Source:
         `paddle.distribution.ExpTransform`.
+
+    Examples:
+        >>> from wherry.distribution import ExpTransform
+        >>> transform = ExpTransform()
+        >>> transform.forward(wherry.to_tensor(0.0)).item(), transform.forward_log_det_jacobian(wherry.to_tensor(2.0)).item()
+        (1.0, 2.0)
     """
 
     _type = Type.BIJECTION
@@ -327,23 +158,38 @@ class ExpTransform(Transform):
 
 
 class IndependentTransform(Transform):
-    """A transform of numbers, taken as one of whole events: its Jacobians are summed over their axes.
+    """Treats the last batch axes of a transform as the event: log determinants are summed over them.
 
     Args:
         base: a transform.
-        reinterpreted_batch_rank: how many axes.
+        reinterpreted_batch_rank: the number of axes, 1 or more.
+
+    Shape:
+        Values as `base`; log determinants `[..., n]` to `[...]` for one axis.
+
+    Raises:
+        TypeError: `base` is not a Transform (also a ValueError).
+        ValueError: `reinterpreted_batch_rank` is less than 1; in `forward`: the argument has fewer axes.
 
     Source:
         `paddle.distribution.IndependentTransform`.
+
+    Examples:
+        >>> from wherry.distribution import ExpTransform, IndependentTransform
+        >>> transform = IndependentTransform(ExpTransform(), 1)
+        >>> print(transform.forward_log_det_jacobian(wherry.to_tensor([[1.0, 2.0], [3.0, 4.0]])).numpy())
+        [3. 7.]
     """
 
     def __init__(self, base: Transform, reinterpreted_batch_rank: int) -> None:
         if not isinstance(base, Transform):
-            raise InvalidTypeError(f"IndependentTransform: 'base' is a transform. Got {short(base)}, expected e.g. ExpTransform().")
+            raise InvalidTypeError(
+                f"IndependentTransform: 'base' is not a transform. Got {short(base)}, expected a Transform. Pass one, as ExpTransform()."
+            )
         if reinterpreted_batch_rank < 1:
             raise InvalidArgumentError(
-                f"IndependentTransform: there are no axes to count as the event. Got reinterpreted_batch_rank={reinterpreted_batch_rank}, "
-                f"expected 1 or more. Use the transform itself for none."
+                f"IndependentTransform: reinterpreted_batch_rank is not positive. Got reinterpreted_batch_rank={reinterpreted_batch_rank}, "
+                f"expected 1 or more. For 0 use the transform itself."
             )
         self._base, self._reinterpreted_batch_rank = base, reinterpreted_batch_rank
 
@@ -375,13 +221,26 @@ class IndependentTransform(Transform):
 
 
 class PowerTransform(Transform):
-    """y = x^power, of positive numbers.
+    """Power transform of positive numbers, y = x^power.
 
     Args:
         power: a Tensor.
 
+    Shape:
+        `[...]` to the shape that it broadcasts to with `power`.
+
+    Raises:
+        TypeError: `power` is not a Tensor (also a ValueError).
+        ValueError: in `forward` and `inverse`: the shapes do not broadcast.
+
     Source:
         `paddle.distribution.PowerTransform`.
+
+    Examples:
+        >>> from wherry.distribution import PowerTransform
+        >>> transform = PowerTransform(wherry.to_tensor(2.0))
+        >>> transform.forward(wherry.to_tensor(3.0)).item(), transform.inverse(wherry.to_tensor(9.0)).item()
+        (9.0, 3.0)
     """
 
     _type = Type.BIJECTION
@@ -419,14 +278,26 @@ class PowerTransform(Transform):
 
 
 class ReshapeTransform(Transform):
-    """Events of one shape in another.
+    """Reshapes events.
 
     Args:
-        in_event_shape: the shape of an event before.
-        out_event_shape: the shape behind it, of as many elements.
+        in_event_shape: the shape of an event before the transform.
+        out_event_shape: the shape after it, with as many elements.
+
+    Shape:
+        `[..., *in_event_shape]` to `[..., *out_event_shape]`.
+
+    Raises:
+        TypeError: a shape is not a list (also a ValueError).
+        ValueError: the shapes have different numbers of elements; in `forward`: the argument has fewer axes than an event.
 
     Source:
         `paddle.distribution.ReshapeTransform`.
+
+    Examples:
+        >>> from wherry.distribution import ReshapeTransform
+        >>> ReshapeTransform((2, 3), (6,)).forward(wherry.ones([4, 2, 3])).shape
+        [4, 6]
     """
 
     _type = Type.BIJECTION
@@ -436,17 +307,17 @@ class ReshapeTransform(Transform):
         if math.prod(self._in) != math.prod(self._out):
             raise InvalidArgumentError(
                 f"ReshapeTransform: the shapes have different numbers of elements. Got {list(self._in)} and {list(self._out)}, which hold "
-                f"{math.prod(self._in)} and {math.prod(self._out)}."
+                f"{math.prod(self._in)} and {math.prod(self._out)}, expected one number. Check the sizes."
             )
 
     @property
     def in_event_shape(self) -> tuple[int, ...]:
-        """The shape of an event before."""
+        """The shape of an event before the transform."""
         return self._in
 
     @property
     def out_event_shape(self) -> tuple[int, ...]:
-        """The shape of an event behind it."""
+        """The shape of an event after the transform."""
         return self._out
 
     @property
@@ -475,15 +346,30 @@ class ReshapeTransform(Transform):
     def _replaced(self, shape: tuple[int, ...], old: tuple[int, ...], new: tuple[int, ...]) -> Sequence[int]:
         kept = len(shape) - len(old)
         if kept < 0 or shape[kept:] != old:
-            raise InvalidArgumentError(f"ReshapeTransform: this is not the shape of an event. Got {list(shape)}, expected [..., {str(list(old))[1:]}")
+            raise InvalidArgumentError(
+                f"ReshapeTransform: the shape does not end in that of an event. Got {list(shape)}, expected [..., {str(list(old))[1:]}. "
+                f"Reshape it."
+            )
         return (*shape[:kept], *new)
 
 
 class SigmoidTransform(Transform):
-    """y = 1 / (1 + exp(-x)).
+    """Sigmoid transform, y = 1 / (1 + exp(-x)).
+
+    Shape:
+        `[...]` to the same.
+
+    Raises:
+        TypeError: in `forward` and `inverse`: the argument is not a Tensor (also a ValueError).
 
     Source:
         `paddle.distribution.SigmoidTransform`.
+
+    Examples:
+        >>> from wherry.distribution import SigmoidTransform
+        >>> transform = SigmoidTransform()
+        >>> transform.forward(wherry.to_tensor(0.0)).item(), transform.inverse(wherry.to_tensor(0.5)).item()
+        (0.5, 0.0)
     """
 
     _type = Type.BIJECTION
@@ -503,10 +389,23 @@ class SigmoidTransform(Transform):
 
 
 class SoftmaxTransform(Transform):
-    """Rows of numbers to probabilities; the inverse is the logarithm, which is one of many.
+    """Softmax transform: rows of numbers to probabilities. Its inverse gives the logarithm, one of many solutions.
+
+    Shape:
+        `[..., n]` to the same.
+
+    Raises:
+        TypeError: in `forward` and `inverse`: the argument is not a Tensor (also a ValueError).
+        ValueError: in `forward` and `inverse`: the argument is 0-d.
+        NotImplementedError: in `forward_log_det_jacobian`: the transform is not injective.
 
     Source:
         `paddle.distribution.SoftmaxTransform`.
+
+    Examples:
+        >>> from wherry.distribution import SoftmaxTransform
+        >>> print(SoftmaxTransform().forward(wherry.zeros([4])).numpy())
+        [0.25 0.25 0.25 0.25]
     """
 
     _type = Type.OTHER
@@ -527,29 +426,42 @@ class SoftmaxTransform(Transform):
 
     def _forward_shape(self, shape: tuple[int, ...]) -> Sequence[int]:
         if not shape:
-            raise InvalidArgumentError("SoftmaxTransform: there is no axis of a row. Got shape [], expected at least one axis.")
+            raise InvalidArgumentError("SoftmaxTransform: the shape is that of a number. Got [], expected at least one axis. Write [n].")
         return shape
 
     _inverse_shape = _forward_shape
 
 
 class StackTransform(Transform):
-    """One transform for each slice along an axis.
+    """Applies one transform to each slice along an axis.
 
     Args:
         transforms: a list, as long as the axis.
         axis: the axis.
 
+    Shape:
+        `[..., len(transforms), ...]` to the same.
+
+    Raises:
+        TypeError: `transforms` is not a list of transforms, or empty, or `axis` is not an int (also a ValueError).
+        ValueError: in `forward` and `inverse`: the size of the axis differs from the number of transforms.
+
     Source:
         `paddle.distribution.StackTransform`.
+
+    Examples:
+        >>> from wherry.distribution import ExpTransform, StackTransform, TanhTransform
+        >>> transform = StackTransform([ExpTransform(), TanhTransform()], axis=1)
+        >>> print(transform.forward(wherry.zeros([3, 2])).numpy()[0])
+        [1. 0.]
     """
 
     def __init__(self, transforms: Sequence[Transform], axis: int = 0) -> None:
-        self._transforms = _list_of_transforms("StackTransform", transforms)
+        self._transforms = list_of_transforms("StackTransform", transforms)
         if not self._transforms:
-            raise InvalidTypeError("StackTransform: 'transforms' is empty. Expected one transform for each slice.")
+            raise InvalidTypeError("StackTransform: 'transforms' is empty. Got [], expected one transform for each slice. Pass at least one.")
         if not isinstance(axis, int):
-            raise InvalidTypeError(f"StackTransform: 'axis' is an int. Got {short(axis)}.")
+            raise InvalidTypeError(f"StackTransform: 'axis' is not an int. Got {short(axis)}, expected an int. The first axis is 0.")
         self._axis = axis
 
     def _is_injective(self) -> bool:  # type: ignore[override]  # of those it holds
@@ -588,17 +500,29 @@ class StackTransform(Transform):
     def _each(self, method: str, x: Tensor) -> Tensor:
         if not -x.ndim <= self._axis < x.ndim or x.shape[self._axis] != len(self._transforms):
             raise InvalidArgumentError(
-                f"StackTransform: there are not as many slices as transforms. Got shape {list(x.shape)}, expected {len(self._transforms)} along "
-                f"axis {self._axis}."
+                f"StackTransform: the number of slices differs from that of transforms. Got shape {list(x.shape)}, expected "
+                f"{len(self._transforms)} along axis {self._axis}. Pass one transform for each slice."
             )
         return stack([getattr(t, method)(part) for t, part in zip(self._transforms, unstack(x, self._axis), strict=True)], self._axis)
 
 
 class StickBreakingTransform(Transform):
-    """n numbers to n + 1 probabilities: each says how much of what is left of a stick is broken off.
+    """Stick breaking transform: n numbers to n + 1 probabilities. Each number gives the share that is broken off the rest of the stick.
+
+    Shape:
+        `[..., n]` to `[..., n + 1]`.
+
+    Raises:
+        TypeError: in `forward` and `inverse`: the argument is not a Tensor (also a ValueError).
+        ValueError: in `forward` and `inverse`: the argument is 0-d.
 
     Source:
         `paddle.distribution.StickBreakingTransform`.
+
+    Examples:
+        >>> from wherry.distribution import StickBreakingTransform
+        >>> print(StickBreakingTransform().forward(wherry.zeros([3])).numpy().round(4))
+        [0.25 0.25 0.25 0.25]
     """
 
     _type = Type.BIJECTION
@@ -636,7 +560,7 @@ class StickBreakingTransform(Transform):
         return self._longer(shape, -1)
 
     def _shares(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """What each breaks off of the rest, and what is left behind it."""
+        """The share that each number breaks off the rest, and what remains after it."""
         broken = ops.sigmoid(x - ops.log(self._evens(x)))
         return broken, ops.cumprod(1 - broken, axis=x.ndim - 1)
 
@@ -647,15 +571,26 @@ class StickBreakingTransform(Transform):
 
     def _longer(self, shape: tuple[int, ...], by: int) -> Sequence[int]:
         if not shape:
-            raise InvalidArgumentError("StickBreakingTransform: there is no axis of a row. Got shape [], expected at least one axis.")
+            raise InvalidArgumentError("StickBreakingTransform: the shape is that of a number. Got [], expected at least one axis. Write [n].")
         return (*shape[:-1], shape[-1] + by)
 
 
 class TanhTransform(Transform):
-    """y = tanh(x).
+    """Tanh transform, y = tanh(x).
+
+    Shape:
+        `[...]` to the same.
+
+    Raises:
+        TypeError: in `forward` and `inverse`: the argument is not a Tensor (also a ValueError).
 
     Source:
         `paddle.distribution.TanhTransform`.
+
+    Examples:
+        >>> from wherry.distribution import TanhTransform
+        >>> print(TanhTransform().forward(wherry.to_tensor([0.0, 1.0])).numpy())
+        [0.       0.7615...]
     """
 
     _type = Type.BIJECTION
@@ -675,15 +610,5 @@ class TanhTransform(Transform):
         return 2 * (math.log(2) - x - ops.softplus(-2 * x, beta=1.0, threshold=20.0))
 
 
-def _of_rank(kind: variable.Variable, rank: int) -> variable.Variable:
-    return kind if kind.event_rank == rank else variable.Independent(kind, rank - kind.event_rank)
-
-
 def _first(x: Tensor) -> Tensor:
     return ops.slice(x, axes=(x.ndim - 1,), starts=(0,), ends=(1,), steps=(1,))
-
-
-def _list_of_transforms(owner: str, transforms: Any) -> list[Transform]:
-    if not isinstance(transforms, (list, tuple)) or not all(isinstance(t, Transform) for t in transforms):
-        raise InvalidTypeError(f"{owner}: 'transforms' is a list of transforms. Got {short(transforms)}, expected e.g. [ExpTransform()].")
-    return list(transforms)

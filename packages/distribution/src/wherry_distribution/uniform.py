@@ -1,4 +1,4 @@
-"""The uniform distribution between two bounds."""
+"""The uniform distribution."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -13,12 +13,18 @@ __all__ = ["Uniform"]
 
 
 class Uniform(Distribution):
-    """Every number between two bounds alike.
+    """The uniform distribution on the interval (low, high).
 
     Args:
         low: the lower bound; the two broadcast. Densities at the bounds themselves are 0.
         high: the upper bound, above `low`.
-        name: accepted for compatibility; unused.
+
+    Shape:
+        `low` and `high` broadcast to the batch, `[...]`; `sample(shape)` is `[*shape, ...]`.
+
+    Raises:
+        TypeError: a parameter is not a number, or `shape` of `sample` is not a list (also a ValueError).
+        ValueError: the parameters do not broadcast.
 
     Source:
         `paddle.distribution.Uniform`.
@@ -36,12 +42,12 @@ class Uniform(Distribution):
 
     @property
     def mean(self) -> Tensor:
-        """The middle."""
+        """(low + high) / 2."""
         return (self.low + self.high) / 2
 
     @property
     def variance(self) -> Tensor:
-        """A twelfth of the squared width."""
+        """(high - low)^2 / 12."""
         width = self.high - self.low
         return width * width / 12
 
@@ -50,7 +56,7 @@ class Uniform(Distribution):
         return self.rsample(shape)
 
     def rsample(self, shape: Sequence[int] = ()) -> Tensor:
-        """Draws as `low + u * (high - low)`, so that gradients reach both."""
+        """Reparameterized draws, `low + u * (high - low)`: gradients reach both bounds."""
         drawn = ops.uniform(shape=self._extend_shape(shape), min=0.0, max=1.0, dtype=self.low.dtype)
         return self.low + drawn * (self.high - self.low)
 

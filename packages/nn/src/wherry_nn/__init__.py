@@ -30,4 +30,4 @@ __all__ = [
 __all__ += clip.__all__
 __all__ += layers.__all__
 
-__version__ = "0.7.0"
+__version__ = "0.8.0"

@@ -1,4 +1,4 @@
-"""Gradient clipping: what optimizers do to gradients that are too long, before the update.
+"""Gradient clipping in optimizers, by value, norm or global norm.
 
 The gradients in `.grad` stay as they are; clipped ones are new tensors. Parameters made with
 `ParamAttr(need_clip=False)` are left alone.
@@ -13,16 +13,16 @@ from wherry_autograd.selected_rows import SelectedRows
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, scalar
 from wherry_tensor.arguments import require_tensor
-from wherry_tensor.constructed import as_constructed
+from wherry_tensor.constructor_arguments import as_constructed
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
-from wherry_tensor.many import on_each
+from wherry_tensor.foreach import on_each
 
 __all__ = ["ClipGradByGlobalNorm", "ClipGradByNorm", "ClipGradByValue"]
 
 
 class ClipGradBase:
-    """What the three ways of clipping have in common. Calling one maps pairs (parameter, gradient) to such
-    pairs, without those that have no gradient."""
+    """Base of gradient clipping. Calling it maps pairs (parameter, gradient) to pairs with clipped gradients, without
+    those that have no gradient."""
 
     def __repr__(self) -> str:
         return as_constructed(self)
@@ -32,8 +32,8 @@ class ClipGradBase:
             present = [(p, g) for p, g in params_grads if g is not None]
         except (TypeError, ValueError):
             raise InvalidTypeError(
-                f"{type(self).__name__}: it takes pairs. Got {short(params_grads)} ({type(params_grads).__name__}), expected a list of "
-                f"(parameter, gradient). Write [(p, p.grad) for p in parameters]."
+                f"{type(self).__name__}: params_grads is not a list of pairs. Got {short(params_grads)} ({type(params_grads).__name__}), expected "
+                f"a list of (parameter, gradient). Write [(p, p.grad) for p in parameters]."
             ) from None
         for _, grad in present:
             if not isinstance(grad, SelectedRows):
@@ -46,22 +46,22 @@ class ClipGradBase:
         return [(p, g) for (p, _), g in zip(present, clipped, strict=True)]
 
     def _clip(self, params: list[Any], grads: list[Tensor]) -> list[Tensor]:
-        """Gradients in the place of `grads`; those of parameters that need no clipping as they are."""
+        """The clipped gradients; those of parameters with `need_clip=False` unchanged."""
         raise NotImplementedError(
-            f"{type(self).__name__}: it does not say how to clip. Got a class without _clip, expected one. Use "
+            f"{type(self).__name__}: _clip is not defined. Got a class without _clip, expected one. Use "
             f"ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm."
         )
 
     def _scales(self, params: list[Any], grads: list[Tensor]) -> list[Tensor | None] | None:
-        """By what to multiply each gradient (None: leave it), for updates that do so as they go.
+        """The factor of each gradient (None: unchanged), for updates that multiply by it themselves.
 
-        None where clipping is no multiplication.
+        None where clipping is not a multiplication.
         """
         return None
 
     @staticmethod
     def _clip_by(grads: list[Tensor], scales: list[Tensor | None]) -> list[Tensor]:
-        """The products."""
+        """The gradients, each multiplied by its factor."""
         out = list(grads)
         places: dict[Any, list[int]] = {}
         for i, (grad, scale) in enumerate(zip(grads, scales, strict=True)):
@@ -122,7 +122,7 @@ class ClipGradByValue(ClipGradBase):
 
 
 class ClipGradByNorm(ClipGradBase):
-    """Gradient clipping by norm: shortens each gradient, as a vector, to the L2 norm `clip_norm` where it is longer.
+    """Gradient clipping by norm: scales each gradient to the L2 norm `clip_norm` where its norm is larger.
 
     Args:
         clip_norm: the largest norm.
@@ -155,14 +155,14 @@ class ClipGradByNorm(ClipGradBase):
 
 
 class ClipGradByGlobalNorm(ClipGradBase):
-    """Gradient clipping by the global norm: shortens all gradients by one factor, so that the L2 norm of all their
+    """Gradient clipping by the global norm: scales all gradients by one factor, so that the L2 norm of all their
     elements is at most `clip_norm`.
 
-    Gradients of parameters that need no clipping neither count in the norm nor are shortened.
+    Gradients of parameters with `need_clip=False` neither count in the norm nor are scaled.
 
     Args:
         clip_norm: the largest norm.
-        group_name: accepted for compatibility; unused.
+        group_name: no effect.
         auto_skip_clip: leave gradients untouched, rather than multiplied by 1, where the norm is small
             enough; the values are the same.
 
@@ -200,12 +200,12 @@ class ClipGradByGlobalNorm(ClipGradBase):
 
 
 def merged(grad: Tensor) -> Tensor:
-    """A gradient whose elements are those of its norm: rows that occur several times are summed."""
+    """A gradient ready for its norm: rows that occur several times are summed."""
     return grad.merge() if isinstance(grad, SelectedRows) else grad
 
 
 def _like(grad: Tensor, values: Tensor) -> Tensor:
-    """`values`, as rows where `grad` is of rows."""
+    """`values`, as `SelectedRows` where `grad` is one."""
     return grad.with_values(values) if isinstance(grad, SelectedRows) else values
 
 
@@ -231,5 +231,7 @@ def _number(value: Any, kind: str, name: str) -> float:
     except OverflowError:
         found = math.nan
     if math.isnan(found):
-        raise InvalidArgumentError(f"{kind}: {name} is no number that a float holds. Got {short(value)}, expected one, as {kind}({name}=1.0).")
+        raise InvalidArgumentError(
+            f"{kind}: {name} is not a number that a float can hold. Got {short(value)}, expected a float. Write {kind}({name}=1.0), say."
+        )
     return found

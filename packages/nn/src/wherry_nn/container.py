@@ -1,4 +1,4 @@
-"""Layers that hold layers or parameters: in a row, in a list, under names."""
+"""Containers of layers and parameters: Sequential, lists and dicts."""
 from __future__ import annotations
 
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
@@ -12,7 +12,7 @@ __all__ = ["Identity", "LayerDict", "LayerList", "ParameterList", "Sequential"]
 
 
 class Identity(Layer):
-    """Returns its input. Arguments are accepted and unused, so that it can replace any layer.
+    """Identity: returns its input. Arguments are accepted and unused, so that it can replace any layer.
 
     Source:
         `paddle.nn.Identity`.
@@ -30,7 +30,7 @@ class Identity(Layer):
 
 
 class Sequential(Layer):
-    """Layers that run one after the other, each on the output of the one before.
+    """Sequential container: layers that run one after the other, each on the output of the one before.
 
     Args:
         layers: layers, which are named "0", "1", ...; or (name, layer) pairs.
@@ -55,7 +55,7 @@ class Sequential(Layer):
             for pair in layers:
                 if not (isinstance(pair, (list, tuple)) and len(pair) == 2 and isinstance(pair[0], (str, int))):
                     raise AssertedTypeError(
-                        f"Sequential: this is no (name, layer) pair. Got {short(pair)}, expected pairs since the first argument "
+                        f"Sequential: an argument is not a (name, layer) pair. Got {short(pair)}, expected pairs since the first argument "
                         f"is one. For a list of layers write Sequential(*layers)."
                     )
                 self.add_sublayer(str(pair[0]), pair[1])
@@ -91,7 +91,7 @@ class Sequential(Layer):
 
 
 class LayerList(Layer):
-    """A list of layers that registers them; a plain list would not.
+    """List of layers that registers them; a plain list would not.
 
     Args:
         sublayers: layers; None makes an empty list.
@@ -151,7 +151,7 @@ class LayerList(Layer):
         """
         at = _position(self, index, AssertedArgumentError)
         if not isinstance(sublayer, Layer):
-            self.add_sublayer(str(at), sublayer)  # which says what is wrong
+            self.add_sublayer(str(at), sublayer)  # which raises the error
         layers = list(self._sub_layers.values())
         layers.insert(at, sublayer)
         self._renumber(layers)
@@ -160,7 +160,7 @@ class LayerList(Layer):
         """Add layers at the end. Source: `paddle.nn.LayerList.extend`, which returns the list too."""
         if not isinstance(sublayers, Iterable):
             raise InvalidTypeError(
-                f"LayerList: the layers come in a list. Got {type(sublayers).__name__}, expected an iterable of layers. "
+                f"LayerList: sublayers is not a list. Got {type(sublayers).__name__}, expected an iterable of layers. "
                 f"Write [layer] for one."
             )
         for layer in sublayers:
@@ -173,7 +173,7 @@ class LayerList(Layer):
 
 
 class LayerDict(Layer):
-    """Layers under names of one's own choice, in order.
+    """Dict of layers that registers them, in order.
 
     Args:
         sublayers: a dict, a LayerDict, or (name, layer) pairs; None makes an empty one.
@@ -221,7 +221,7 @@ class LayerDict(Layer):
         """Remove a layer and return it.
 
         Raises:
-            KeyError: there is none of this name.
+            KeyError: there is no layer of this name.
 
         Source:
             `paddle.nn.LayerDict.pop`.
@@ -241,7 +241,7 @@ class LayerDict(Layer):
         return self._sub_layers.items()
 
     def update(self, sublayers: Any) -> None:
-        """Add layers; those of a name that exists replace it.
+        """Add layers; they replace layers of the same name.
 
         Args:
             sublayers: a dict, a LayerDict, or (name, layer) pairs.
@@ -258,7 +258,7 @@ class LayerDict(Layer):
             pairs = list(sublayers)
         else:
             raise AssertedTypeError(
-                f"LayerDict: these are no named layers. Got {type(sublayers).__name__}, expected a dict, a LayerDict, or "
+                f"LayerDict: sublayers is not a dict or a list of pairs. Got {type(sublayers).__name__}, expected a dict, a LayerDict, or "
                 f"(name, layer) pairs. Write {{'name': layer}}."
             )
         for i, pair in enumerate(pairs):
@@ -270,7 +270,7 @@ class LayerDict(Layer):
 
 
 class ParameterList(Layer):
-    """A list of parameters that registers them; a plain list would not.
+    """List of parameters that registers them; a plain list would not.
 
     Args:
         parameters: parameters; None makes an empty list.
@@ -293,7 +293,7 @@ class ParameterList(Layer):
             return
         if not isinstance(parameters, Iterable):
             raise InvalidTypeError(
-                f"ParameterList: the parameters come in a list. Got {type(parameters).__name__}, expected an iterable of "
+                f"ParameterList: parameters is not a list. Got {type(parameters).__name__}, expected an iterable of "
                 f"parameters. Write [parameter] for one."
             )
         for parameter in parameters:
@@ -330,7 +330,7 @@ def _position(layers: Sequential | LayerList, index: Any, error: type[Exception]
         at = index.__index__()
     except (AttributeError, TypeError):
         raise InvalidTypeError(
-            f"{kind}: layers are counted. Got index {short(index)} ({type(index).__name__}), expected an int, a slice or a name. "
+            f"{kind}: the index is not an int, a slice or a name. Got {short(index)} ({type(index).__name__}), expected an int, a slice or a name. "
             f"The first layer is 0, the last -1."
         ) from None
     if not -count <= at < count:

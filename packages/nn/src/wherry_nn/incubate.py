@@ -1,4 +1,4 @@
-"""`paddle.incubate`: softmax with a mask, and marks of losses."""
+"""`paddle.incubate`: masked softmax and identity_loss."""
 from __future__ import annotations
 
 import math
@@ -14,12 +14,11 @@ __all__ = ["identity_loss", "softmax_mask_fuse", "softmax_mask_fuse_upper_triang
 
 
 def softmax_mask_fuse(x: Tensor, mask: Tensor, name: str | None = None) -> Tensor:
-    """`softmax(x + mask)` along the last axis.
+    """Masked softmax: `softmax(x + mask)` along the last axis.
 
     Args:
         x: scores, floating.
         mask: is added: 0 where a key is seen, a large negative number where not.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[batch, heads, T, S]` and a mask `[batch, 1, T, S]` to the shape of x.
@@ -42,7 +41,7 @@ def softmax_mask_fuse(x: Tensor, mask: Tensor, name: str | None = None) -> Tenso
 
 
 def softmax_mask_fuse_upper_triangle(x: Tensor) -> Tensor:
-    """Softmax along the last axis where row i sees columns 0..i; the others are 0.
+    """Causal softmax along the last axis: row i sees columns 0..i; the others are 0.
 
     Args:
         x: scores, floating.

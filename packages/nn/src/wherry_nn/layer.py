@@ -1,7 +1,7 @@
 """Layer: parameters, buffers and layers inside it, under names; hooks; state in and out.
 
-Everything that is assigned to an attribute is told apart here: parameters, tensors and layers go to
-tables of their own, which `parameters()`, `state_dict()` and the rest walk through.
+Assigning to an attribute sorts values: parameters, tensors and layers go to separate tables, which `parameters()`,
+`state_dict()` and the like walk through.
 """
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ from wherry_nn.initializer import Constant, Initializer, XavierUniform
 from wherry_nn.initializer.initializer import default_initializer as global_initializer
 from wherry_nn.param_attr import ParamAttr, as_param_attr
 from wherry_nn.parameter import Parameter
+from wherry_nn.torch_states import evidence_of_torch
 from wherry_tensor import _core, ops
 from wherry_tensor._core import DType, Tensor
 from wherry_tensor.arguments import numpy_module, sizes_of
-from wherry_tensor.building import building
 from wherry_tensor.device import device_code
 from wherry_tensor.dtype import as_dtype, get_default_dtype
-from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidTypeError, short
+from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions.creation import to_tensor
+from wherry_tensor.static_builder import building
 from wherry_tensor.suggestions import check_keywords, did_you_mean
 from wherry_tensor.tracebacks import tidy, warn
 
@@ -36,13 +37,36 @@ Result = TypeVar("Result", covariant=True)
 
 
 class HasForward(Protocol[Arguments, Result]):
-    """For checkers: calling a layer takes and gives what its own `forward` does."""
+    """For type checkers: calling a layer has the signature of its `forward`."""
 
     def forward(self, *inputs: Arguments.args, **kwargs: Arguments.kwargs) -> Result: ...
 
 
+class _Helper:
+    """`Layer._helper`: the layer's name, default dtype, parameters and activations."""
+
+    def __init__(self, layer: Layer) -> None:
+        self.name = layer.full_name()
+
+    def get_default_dtype(self) -> str:
+        """The dtype of parameters for which none is given."""
+        return get_default_dtype()
+
+    def create_parameter(
+        self, attr: Any, shape: Any, dtype: Any = None, is_bias: bool = False, default_initializer: Initializer | None = None
+    ) -> Parameter | None:
+        """As `Layer.create_parameter`, which takes the shape first."""
+        return new_parameter(self.name, shape, attr, dtype, is_bias, default_initializer)
+
+    def append_activation(self, input_var: Tensor, act: str | None = None, use_cudnn: Any = None) -> Tensor:
+        """The result, through a function of `nn.functional`."""
+        from wherry_nn import functional
+
+        return input_var if act is None else getattr(functional, act)(input_var)
+
+
 class HookRemoveHelper:
-    """What registering a hook returns: `remove()` takes the hook off again."""
+    """Handle of a registered hook; `remove()` unregisters it."""
 
     _next_id = 0
 
@@ -58,14 +82,14 @@ class HookRemoveHelper:
         hooks[self._hook_id] = hook
 
     def remove(self) -> None:
-        """Take the hook off. Doing so twice is harmless."""
+        """Unregister the hook. Calling it twice is harmless."""
         hooks = self._hooks_ref()
         if hooks is not None:
             hooks.pop(self._hook_id, None)
 
 
 class _Table(dict[str, Any]):
-    """Parameters, layers or buffers of a layer by name, which it also finds as ordinary attributes.
+    """Parameters, layers or buffers of a layer by name, which are also its attributes.
 
     Looking into the tables only when an attribute is not found (`__getattr__`) costs seven times as
     much as finding it: Python first makes an AttributeError. So each entry is also put into the
@@ -76,7 +100,7 @@ class _Table(dict[str, Any]):
 
     def __init__(self, owner: weakref.ref[Layer], items: Iterable[tuple[str, Any]] = ()) -> None:
         super().__init__()
-        self.owner = owner  # weak: a layer and its parameters go when nobody needs them, not when the collector runs
+        self.owner = owner  # weak, so that a layer and its parameters are freed with the last reference, not by the collector
         self.update(items)
 
     def __setitem__(self, name: str, value: Any) -> None:
@@ -134,7 +158,7 @@ _forward_of: Callable[[Layer], Callable[..., Any]] | None = None
 def run_forward_of(choose: Callable[[Layer], Callable[..., Any]] | None) -> None:
     """Let layers run `choose(layer)` in place of `layer.forward`, in all threads; None ends that.
 
-    For what captures programs: it notes which layers take part, and gives a `forward` that it has rewritten.
+    For capturing programs: it records which layers take part, and substitutes a converted `forward`.
     """
     global _forward_of
     _forward_of = choose
@@ -144,15 +168,18 @@ _TABLES = ("_parameters", "_sub_layers", "_buffers")
 
 
 class Layer:
-    """Part of a model: it holds parameters and other layers, and `forward` computes.
+    """Base of all layers: holds parameters and other layers; `forward` computes.
 
     A subclass calls `super().__init__()`, assigns parameters, buffers (tensors) and layers to
-    attributes, and defines `forward`. Lists of these are not looked into: use LayerList, LayerDict or
+    attributes, and defines `forward`. Plain lists of these are not registered: use LayerList, LayerDict or
     ParameterList.
 
     Args:
-        name_scope: what the layer's name begins with; None makes it from the name of the class.
+        name_scope: the beginning of the layer's name; None makes it from the name of the class.
         dtype: kept for subclasses; parameters have the default dtype unless one is given.
+
+    Raises:
+        TypeError: `name_scope` is not a str (also a ValueError).
 
     Source:
         `paddle.nn.Layer`.
@@ -190,10 +217,10 @@ class Layer:
     def __init__(self, name_scope: str | None = None, dtype: Any = "float32") -> None:
         if not (name_scope is None or isinstance(name_scope, str)):
             raise InvalidTypeError(
-                f"Layer: name_scope is text. Got {short(name_scope)} ({type(name_scope).__name__}), expected a str or None. "
+                f"Layer: name_scope is not a str. Got {short(name_scope)} ({type(name_scope).__name__}), expected a str or None. "
                 f"Leave it out to name the layer after its class."
             )
-        # Straight into __dict__: __setattr__ needs these tables, and layers are made by the thousand.
+        # Written to __dict__ directly: __setattr__ needs these tables, and this is faster for models of many layers.
         owner = weakref.ref(self)
         self.__dict__.update(
             training=True,
@@ -210,7 +237,7 @@ class Layer:
 
     # Running.
 
-    # The only form that checkers see: what it takes and gives is up to the `forward` of the class.
+    # For type checkers: the signature is that of the class's `forward`.
     @overload  # type: ignore[misc]
     def __call__(self: HasForward[Arguments, Result], *inputs: Arguments.args, **kwargs: Arguments.kwargs) -> Result: ...
 
@@ -236,21 +263,34 @@ class Layer:
             raise
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        """What the layer computes; a subclass defines it.
+        """The computation of the layer; a subclass defines it.
 
         Raises:
-            NotImplementedError: it did not.
+            NotImplementedError: the subclass does not define it.
+
+        Examples:
+            >>> class Double(wherry.nn.Layer):
+            ...     def forward(self, x):
+            ...         return x * 2
+            >>> Double()(wherry.ones([1])).item()
+            2.0
         """
         raise NotImplementedError(
-            f"{type(self).__name__}: the layer computes nothing. Got a class without forward(), expected one that defines it. "
+            f"{type(self).__name__}: forward is not defined. Got a class without forward(), expected one that defines it. "
             f"Write `def forward(self, x): ...`; a LayerList or LayerDict is not called, its layers are."
         )
 
     def backward(self, *inputs: Any) -> None:
-        """Layers have none: gradients come from what `forward` ran.
+        """Not available: gradients come from the ops that `forward` ran.
 
         Raises:
             ValueError: always.
+
+        Examples:
+            >>> wherry.nn.Linear(2, 2).backward()
+            Traceback (most recent call last):
+                ...
+            ValueError: Layer: Layer shouldn't implement backward. ...
         """
         raise ValueError(
             "Layer: Layer shouldn't implement backward. Got a call of backward() on a layer, expected one on a tensor. "
@@ -265,7 +305,7 @@ class Layer:
                 result that is not a tuple is taken as the only input.
 
         Returns:
-            A handle; `handle.remove()` takes the hook off.
+            A handle; `handle.remove()` unregisters the hook.
 
         Raises:
             TypeError: `hook` cannot be called (also a ValueError).
@@ -289,7 +329,7 @@ class Layer:
             hook: what it returns replaces the outputs, unless it is None.
 
         Returns:
-            A handle; `handle.remove()` takes the hook off.
+            A handle; `handle.remove()` unregisters the hook.
 
         Raises:
             TypeError: `hook` cannot be called (also a ValueError).
@@ -307,17 +347,24 @@ class Layer:
         return HookRemoveHelper(self._forward_post_hooks, hook, "register_forward_post_hook")
 
     def train(self) -> None:
-        """Go to training mode, with all layers inside: dropout drops, batch norm uses the batch.
+        """Set training mode for the layer and all layers inside: dropout drops, batch norm uses the statistics of the batch.
 
         Source:
             `paddle.nn.Layer.train`, which returns nothing either.
+
+        Examples:
+            >>> layer = wherry.nn.Dropout()
+            >>> layer.eval()
+            >>> layer.train()
+            >>> layer.training
+            True
         """
         for layer in self._all_layers():
-            if not layer.training:  # Model asks before every step
+            if not layer.training:  # paddle.Model calls train() before every step
                 layer.training = True
 
     def eval(self) -> None:
-        """Go to evaluation mode, with all layers inside.
+        """Set evaluation mode for the layer and all layers inside.
 
         Source:
             `paddle.nn.Layer.eval`, which returns nothing either.
@@ -335,14 +382,14 @@ class Layer:
     # Attributes.
 
     def __getattr__(self, name: str) -> Any:
-        # Only asked when ordinary lookup found nothing: see _Table.
+        # Called only when ordinary lookup finds nothing: see _Table.
         tables = self.__dict__
         for table in _TABLES:
             if table in tables and name in tables[table]:
                 return tables[table][name]
         if "_parameters" not in tables:
             hint = " super().__init__() should be called first, in the layer's __init__."
-        elif name.startswith("_"):  # asked for by tools, which go on without it
+        elif name.startswith("_"):  # looked up by tools, which do without it
             hint = ""
         else:
             hint = did_you_mean(name, dir(self))
@@ -374,7 +421,7 @@ class Layer:
         elif isinstance(value, Tensor):
             buffers = tables["_buffers"]
             if name not in buffers:
-                # A tensor that was merely assigned is used by the layer but not saved with it.
+                # A tensor that is only assigned is not saved with the layer.
                 tables.pop(name, None)
                 tables["_non_persistable_buffer_names_set"].add(name)
             buffers[name] = value
@@ -396,7 +443,7 @@ class Layer:
         object.__delattr__(self, name)
 
     def __getstate__(self) -> dict[str, Any]:
-        # For copies and pickles: plain tables, and each entry once.
+        # For copy and pickle: the tables as plain dicts, without the entries that __dict__ repeats.
         state = dict(self.__dict__)
         for table in _TABLES:
             for name, value in state[table].items():
@@ -412,7 +459,18 @@ class Layer:
             self.__dict__[table] = _Table(owner, state[table])
 
     def extra_repr(self) -> str:
-        """What `repr` shows between the parentheses; a subclass defines it."""
+        """What `repr` shows between the parentheses; a subclass defines it.
+
+        Source:
+            `paddle.nn.Layer.extra_repr`.
+
+        Examples:
+            >>> class Scale(wherry.nn.Layer):
+            ...     def extra_repr(self):
+            ...         return "factor=3"
+            >>> Scale()
+            Scale(factor=3)
+        """
         return ""
 
     def __repr__(self) -> str:
@@ -428,14 +486,24 @@ class Layer:
         return text + ")"
 
     def full_name(self) -> str:
-        """The layer's name, which no other layer has; names of its parameters begin with it.
+        """The unique name of the layer; names of its parameters begin with it.
 
         Source:
             `paddle.nn.Layer.full_name`.
+
+        Examples:
+            >>> with wherry.utils.unique_name.guard():
+            ...     wherry.nn.Linear(2, 2).full_name()
+            'linear_0'
         """
         return self._full_name
 
-    # Making and registering what is inside.
+    @property
+    def _helper(self) -> _Helper:
+        """The object with `create_parameter` that layers written for Paddle use."""
+        return _Helper(self)
+
+    # Making and registering members.
 
     def create_parameter(
         self,
@@ -445,7 +513,7 @@ class Layer:
         is_bias: bool = False,
         default_initializer: Initializer | None = None,
     ) -> Parameter | None:
-        """A parameter, named after the layer; assigning it to an attribute registers it.
+        """Make a parameter, named after the layer; assigning it to an attribute registers it.
 
         Args:
             shape: sizes > 0.
@@ -474,10 +542,26 @@ class Layer:
         return new_parameter(self._full_name, shape, attr, dtype, is_bias, default_initializer)
 
     def create_variable(self, name: str | None = None, persistable: bool | None = None, dtype: Any = None) -> Tensor:
-        """A tensor without values, for `paddle.assign(x, output=tensor)` to fill. As `create_tensor`.
+        """A tensor without values, for `paddle.assign(x, output=tensor)` to fill: another name of `create_tensor`.
+
+        Args:
+            name: is appended to the layer's name; None numbers it.
+            persistable: is set on the tensor; None is False.
+            dtype: None is the default dtype.
+
+        Shape:
+            `[0]`, until it is filled.
+
+        Raises:
+            TypeError: `dtype` is not a dtype, or `name` is not a str.
 
         Source:
             `paddle.nn.Layer.create_variable`.
+
+        Examples:
+            >>> x = wherry.nn.Layer().create_variable(dtype="float64")
+            >>> x.shape, x.dtype
+            ([0], paddle.float64)
         """
         return self.create_tensor(name, persistable, dtype)
 
@@ -486,11 +570,14 @@ class Layer:
 
         Args:
             name: is appended to the layer's name; None numbers it.
-            persistable: is noted on the tensor; None is False.
+            persistable: is set on the tensor; None is False.
             dtype: None is the default dtype.
 
+        Shape:
+            `[0]`, until it is filled.
+
         Raises:
-            TypeError: `dtype` names no dtype, or `name` is not a text.
+            TypeError: `dtype` is not a dtype, or `name` is not a str.
 
         Source:
             `paddle.nn.Layer.create_tensor`.
@@ -505,7 +592,7 @@ class Layer:
             (0,), as_dtype(get_default_dtype() if dtype is None else dtype, "create_tensor"), _core.get_current_device()
         )
         if not (name is None or isinstance(name, str)):
-            raise InvalidTypeError(f"create_tensor: a name is text. Got {short(name)} ({type(name).__name__}), expected a str or None.")
+            raise InvalidTypeError(f"create_tensor: name is not a str. Got {short(name)} ({type(name).__name__}), expected a str or None.")
         base = self._full_name
         tensor.name = unique_name.generate(f"{base}._generated_var") if name is None else f"{base}.{name}"
         tensor.persistable = bool(persistable)
@@ -523,7 +610,7 @@ class Layer:
             The parameter.
 
         Raises:
-            TypeError: `parameter` is not a Parameter, or `name` no str.
+            TypeError: `parameter` is not a Parameter, or `name` is not a str.
             KeyError: `name` is empty, contains a dot, or is an attribute that is not a parameter.
 
         Source:
@@ -556,6 +643,12 @@ class Layer:
 
         Source:
             `paddle.nn.Layer.add_sublayer`.
+
+        Examples:
+            >>> layer = wherry.nn.Layer()
+            >>> _ = layer.add_sublayer("norm", wherry.nn.Identity())
+            >>> layer.norm
+            Identity()
         """
         if not (sublayer is None or isinstance(sublayer, Layer)):
             raise AssertedTypeError(_wrong_kind(self, name, sublayer, "sublayer", "a Layer", "nn.Identity()") + _as_layer(sublayer))
@@ -569,11 +662,11 @@ class Layer:
 
         Args:
             name: without dots.
-            tensor: None reserves the name.
+            tensor: any dtype, `[...]`; None reserves the name.
             persistable: whether `state_dict` contains it.
 
         Raises:
-            TypeError: `tensor` is not a Tensor, or `name` no str.
+            TypeError: `tensor` is not a Tensor, or `name` is not a str.
             KeyError: `name` is empty, contains a dot, or is an attribute that is not a buffer.
 
         Source:
@@ -592,17 +685,17 @@ class Layer:
         names = self._non_persistable_buffer_names_set
         (names.discard if persistable else names.add)(name)
 
-    # What is inside, under names.
+    # Members by name.
 
     def named_sublayers(
         self, prefix: str = "", include_self: bool = False, layers_set: set[Layer] | None = None
     ) -> Iterator[tuple[str, Layer]]:
-        """All layers inside, at any depth, with their paths; a layer that occurs twice comes once.
+        """All layers inside, at any depth, with their paths; a layer that occurs twice is yielded once.
 
         Args:
-            prefix: what every path begins with.
+            prefix: the beginning of every path.
             include_self: whether the layer itself comes first.
-            layers_set: layers to pass over; those that come are added.
+            layers_set: layers to skip; those that are yielded are added.
 
         Source:
             `paddle.nn.Layer.named_sublayers`.
@@ -616,7 +709,7 @@ class Layer:
         if include_self and self not in seen:
             seen.add(self)
             yield prefix, self
-        # One generator, however deep the layers lie in each other: what is still to be gone through is a stack.
+        # One generator with a stack instead of one generator for each level.
         paths = [prefix]
         rests = [iter(self._sub_layers.items())]
         while rests:
@@ -634,11 +727,24 @@ class Layer:
                 rests.pop()
 
     def sublayers(self, include_self: bool = False) -> list[Layer]:
-        """All layers inside, at any depth. Source: `paddle.nn.Layer.sublayers`."""
+        """All layers inside, at any depth; a layer that occurs twice is listed once.
+
+        Args:
+            include_self: whether the layer itself comes first.
+
+        Source:
+            `paddle.nn.Layer.sublayers`.
+
+        Examples:
+            >>> wherry.nn.Sequential(wherry.nn.Sequential(wherry.nn.ReLU())).sublayers()
+            [Sequential(
+              (0): ReLU()
+            ), ReLU()]
+        """
         return [layer for _, layer in self.named_sublayers(include_self=include_self)]
 
     def _all_layers(self) -> dict[Layer, None]:
-        """The layer and all inside, in no order that matters: as `sublayers`, without paths."""
+        """The layer and all inside in any order: as `sublayers`, without paths."""
         found: dict[Layer, None] = {self: None}
         waiting = [self]
         while waiting:
@@ -649,7 +755,15 @@ class Layer:
         return found
 
     def named_children(self) -> Iterator[tuple[str, Layer]]:
-        """The layers directly inside, with their names. Source: `paddle.nn.Layer.named_children`."""
+        """The layers directly inside, with their names; one that occurs twice is yielded once.
+
+        Source:
+            `paddle.nn.Layer.named_children`.
+
+        Examples:
+            >>> list(wherry.nn.Sequential(("act", wherry.nn.ReLU())).named_children())
+            [('act', ReLU())]
+        """
         seen = set()
         for name, layer in self._sub_layers.items():
             if layer is not None and layer not in seen:
@@ -657,16 +771,24 @@ class Layer:
                 yield name, layer
 
     def children(self) -> Iterator[Layer]:
-        """The layers directly inside. Source: `paddle.nn.Layer.children`."""
+        """The layers directly inside; one that occurs twice is yielded once.
+
+        Source:
+            `paddle.nn.Layer.children`.
+
+        Examples:
+            >>> list(wherry.nn.Sequential(wherry.nn.Sequential(wherry.nn.ReLU()), wherry.nn.ReLU()).children())[1]
+            ReLU()
+        """
         for _, layer in self.named_children():
             yield layer
 
     def named_parameters(self, prefix: str = "", include_sublayers: bool = True) -> Iterator[tuple[str, Parameter]]:
-        """Parameters with their paths; one that occurs twice comes once.
+        """Parameters with their paths; one that occurs twice is yielded once.
 
         Args:
-            prefix: what every path begins with.
-            include_sublayers: whether those of the layers inside come too.
+            prefix: the beginning of every path.
+            include_sublayers: whether to include those of the layers inside.
 
         Source:
             `paddle.nn.Layer.named_parameters`.
@@ -679,15 +801,53 @@ class Layer:
         return self._members("_parameters", prefix, include_sublayers)
 
     def parameters(self, include_sublayers: bool = True) -> list[Parameter]:
-        """Parameters, for an optimizer. Source: `paddle.nn.Layer.parameters`."""
+        """Parameters, for an optimizer; one that occurs twice is listed once.
+
+        Args:
+            include_sublayers: whether to include those of the layers inside.
+
+        Source:
+            `paddle.nn.Layer.parameters`.
+
+        Examples:
+            >>> [parameter.shape for parameter in wherry.nn.Linear(2, 3).parameters()]
+            [[2, 3], [3]]
+        """
         return [parameter for _, parameter in self._members("_parameters", "", include_sublayers)]
 
     def named_buffers(self, prefix: str = "", include_sublayers: bool = True) -> Iterator[tuple[str, Tensor]]:
-        """Buffers with their paths, as `named_parameters`. Source: `paddle.nn.Layer.named_buffers`."""
+        """Buffers with their paths; one that occurs twice is yielded once.
+
+        Args:
+            prefix: the beginning of every path.
+            include_sublayers: whether to include those of the layers inside.
+
+        Source:
+            `paddle.nn.Layer.named_buffers`.
+
+        Examples:
+            >>> layer = wherry.nn.Layer()
+            >>> layer.register_buffer("mean", wherry.zeros([2]))
+            >>> [(name, buffer.shape) for name, buffer in wherry.nn.Sequential(layer).named_buffers()]
+            [('0.mean', [2])]
+        """
         return self._members("_buffers", prefix, include_sublayers)
 
     def buffers(self, include_sublayers: bool = True) -> list[Tensor]:
-        """Buffers. Source: `paddle.nn.Layer.buffers`."""
+        """Buffers: tensors of the layer's state that are not trained.
+
+        Args:
+            include_sublayers: whether to include those of the layers inside.
+
+        Source:
+            `paddle.nn.Layer.buffers`.
+
+        Examples:
+            >>> layer = wherry.nn.Layer()
+            >>> layer.register_buffer("mean", wherry.zeros([2]))
+            >>> [buffer.shape for buffer in layer.buffers()]
+            [[2]]
+        """
         return [buffer for _, buffer in self._members("_buffers", "", include_sublayers)]
 
     def _members(self, table: str, prefix: str, include_sublayers: bool) -> Iterator[tuple[str, Any]]:
@@ -704,8 +864,14 @@ class Layer:
     def apply(self, fn: Callable[[Layer], Any]) -> Layer:
         """Call `fn` with every layer inside, in the order of registration, and last with the layer itself.
 
+        Args:
+            fn: takes a layer; what it returns is not used.
+
         Returns:
             The layer.
+
+        Raises:
+            TypeError: `fn` is not callable.
 
         Source:
             `paddle.nn.Layer.apply`.
@@ -723,7 +889,18 @@ class Layer:
         return self
 
     def clear_gradients(self) -> None:
-        """Fill the gradients of all trainable parameters with zeros. Source: `paddle.nn.Layer.clear_gradients`."""
+        """Fill the gradients of all trainable parameters with zeros.
+
+        Source:
+            `paddle.nn.Layer.clear_gradients`.
+
+        Examples:
+            >>> layer = wherry.nn.Linear(1, 1)
+            >>> layer(wherry.ones([1, 1])).backward()
+            >>> layer.clear_gradients()
+            >>> print(layer.weight.grad.numpy())
+            [[0.]]
+        """
         for parameter in self.parameters():
             if parameter.trainable:
                 parameter.clear_gradient()
@@ -741,12 +918,15 @@ class Layer:
 
         Args:
             destination: a dict to fill; None makes one.
-            include_sublayers: whether those of the layers inside are contained.
-            structured_name_prefix: what every path begins with.
-            use_hook: whether hooks see the result.
+            include_sublayers: whether to include those of the layers inside.
+            structured_name_prefix: the beginning of every path.
+            use_hook: whether to call the hooks of `register_state_dict_hook`.
 
         Returns:
-            A dict of the very parameters and buffers, not of copies.
+            A dict of the parameters and buffers themselves, not of copies.
+
+        Raises:
+            TypeError: `destination` is not a dict (also a ValueError).
 
         Source:
             `paddle.nn.Layer.state_dict`.
@@ -767,10 +947,25 @@ class Layer:
         structured_name_prefix: str = "",
         use_hook: bool = True,
     ) -> dict[str, Any]:
-        """As `state_dict`, with the buffers that are not persistable too.
+        """As `state_dict`, including the buffers that are not persistable.
+
+        Args:
+            destination: a dict to fill; None makes one.
+            include_sublayers: whether to include those of the layers inside.
+            structured_name_prefix: the beginning of every path.
+            use_hook: whether to call the hooks of `register_state_dict_hook`.
+
+        Raises:
+            TypeError: `destination` is not a dict (also a ValueError).
 
         Source:
             `paddle.nn.Layer.to_static_state_dict`.
+
+        Examples:
+            >>> layer = wherry.nn.Layer()
+            >>> layer.register_buffer("cache", wherry.zeros([2]), persistable=False)
+            >>> list(layer.state_dict()), list(layer.to_static_state_dict())
+            ([], ['cache'])
         """
         return self._collect_state(destination, include_sublayers, structured_name_prefix, True, use_hook)
 
@@ -801,19 +996,32 @@ class Layer:
     def register_state_dict_hook(self, hook: Callable[[dict[str, Any]], Any]) -> HookRemoveHelper:
         """Call `hook(state)` at the end of `state_dict`; what it returns replaces the dict, unless it is None.
 
+        Args:
+            hook: gets the dict.
+
         Returns:
-            A handle; `handle.remove()` takes the hook off.
+            A handle; `handle.remove()` unregisters the hook.
+
+        Raises:
+            TypeError: `hook` is not callable (also a ValueError).
 
         Source:
             `paddle.nn.Layer.register_state_dict_hook`.
+
+        Examples:
+            >>> layer = wherry.nn.Linear(1, 1)
+            >>> handle = layer.register_state_dict_hook(lambda state: {"model." + key: value for key, value in state.items()})
+            >>> list(layer.state_dict())
+            ['model.weight', 'model.bias']
+            >>> handle.remove()
         """
         return HookRemoveHelper(self._state_dict_hooks, hook, "register_state_dict_hook")
 
     def set_state_dict(self, state_dict: dict[str, Any], use_structured_name: bool = True) -> tuple[list[str], list[str]]:
         """Overwrite parameters and persistable buffers with the values of `state_dict`.
 
-        What is absent there, or has another shape, is left as it is, with one warning that says all of it. Either everything that
-        fits is written, or, on an error, nothing.
+        Members that are absent there, or have another shape, stay as they are, with one warning for all. On an error nothing
+        is written.
 
         Args:
             state_dict: tensors or NumPy arrays by the paths of `state_dict()`; their dtypes must fit.
@@ -824,10 +1032,10 @@ class Layer:
 
         Raises:
             TypeError: `state_dict` is not a dict, or a value is neither tensor nor array.
-            ValueError: a value has another dtype (also an AssertionError).
+            ValueError: a value has another dtype (also an AssertionError); the state is one of PyTorch, whose names and layouts differ.
 
         Source:
-            `paddle.nn.Layer.set_state_dict`.
+            `paddle.nn.Layer.set_state_dict`. Paddle takes square weights of PyTorch as they are, untransposed.
 
         Examples:
             >>> layer = wherry.nn.Layer()
@@ -839,11 +1047,27 @@ class Layer:
         """
         if not hasattr(state_dict, "get") or not hasattr(state_dict, "keys"):
             raise InvalidTypeError(
-                f"set_state_dict: this is not a state. Got {type(state_dict).__name__}, expected a dict of tensors or arrays. "
+                f"set_state_dict: state_dict is not a dict. Got {type(state_dict).__name__}, expected a dict of tensors or arrays. "
                 f"Pass what paddle.load or state_dict() returned."
             )
         missing, used, found, skipped = [], set(), [], []
-        for path, target in self.state_dict(use_hook=False).items():
+        targets = self.state_dict(use_hook=False)
+        linear = {
+            f"{path}.weight" if path else "weight" for path, layer in self.named_sublayers(include_self=True)
+            if any(kind.__name__ == "Linear" for kind in type(layer).__mro__)
+        }
+        evidence = evidence_of_torch(state_dict, targets, linear & targets.keys()) if use_structured_name else None
+        if evidence is not None:
+            raise InvalidArgumentError(
+                f"set_state_dict: this is a state of PyTorch. Got {evidence}, expected the names and layouts of {type(self).__name__}.state_dict(). "
+                f"Load it with paddle.nn.utils.from_torch(state, layer), which renames and transposes; skip=['fc'] leaves a head out. If it "
+                f"is converted already, pass it as a new dict of arrays under the layer's own names."
+            )
+
+        def transposed(path: str, shape: list[int]) -> bool:
+            return path in linear and shape == targets[path].shape[::-1]
+
+        for path, target in targets.items():
             key = path if use_structured_name else target.name
             value = state_dict.get(key)
             if value is None:
@@ -855,6 +1079,7 @@ class Layer:
                 missing.append(key)
                 skipped.append(
                     f"Skip loading for {path}. {key} receives a shape {value.shape}, but the expected shape is {target.shape}."
+                    + (" Weights of PyTorch are transposed: paddle.nn.utils.from_torch loads them." if transposed(path, value.shape) else "")
                 )
                 continue
             if value.dtype is not target.dtype:
@@ -883,13 +1108,13 @@ class Layer:
         Args:
             device: "cpu", "gpu:0", ... or a Place; None leaves them where they are.
             dtype: into which everything is cast, integers too, as in Paddle; None leaves it.
-            blocking: accepted for compatibility; copies are always finished on return.
+            blocking: no effect; copies are always finished on return.
 
         Returns:
             The layer.
 
         Raises:
-            TypeError: `dtype` names no dtype; `blocking` is not a bool (also an AssertionError).
+            TypeError: `dtype` is not a dtype; `blocking` is not a bool (also an AssertionError).
             ValueError: there is no such device.
 
         Source:
@@ -913,14 +1138,21 @@ class Layer:
     def astype(self, dtype: Any = None) -> Layer:
         """Cast all parameters and buffers, in place, integers too.
 
+        Args:
+            dtype: the new dtype.
+
         Returns:
             The layer.
 
         Raises:
-            ValueError: `dtype` names no dtype (also a TypeError).
+            ValueError: `dtype` is not a dtype (also a TypeError).
 
         Source:
             `paddle.nn.Layer.astype`.
+
+        Examples:
+            >>> wherry.nn.Linear(2, 2).astype("float64").weight.dtype
+            paddle.float64
         """
         try:
             known = as_dtype(dtype, "astype")
@@ -939,26 +1171,58 @@ class Layer:
             The layer.
 
         Raises:
-            TypeError: `excluded_layers` holds something that is not a class of layers.
+            TypeError: `excluded_layers` holds something that is not a class of layers (also a ValueError).
 
         Source:
             `paddle.nn.Layer.float`.
+
+        Examples:
+            >>> wherry.nn.Linear(2, 2).float16().float().weight.dtype
+            paddle.float32
         """
         return self._cast(_core.float32, True, _layer_classes(excluded_layers, "float"))
 
     def float16(self, excluded_layers: Any = None) -> Layer:
-        """Cast all floating parameters and buffers, in place, to float16. As `float`.
+        """Cast all floating parameters and buffers, in place, to float16.
+
+        Args:
+            excluded_layers: a class of layers, or several, whose own parameters and buffers stay as they are.
+
+        Returns:
+            The layer.
+
+        Raises:
+            TypeError: `excluded_layers` holds something that is not a class of layers (also a ValueError).
 
         Source:
             `paddle.nn.Layer.float16`, which warns and does nothing on a CPU; here it casts.
+
+        Examples:
+            >>> net = wherry.nn.Sequential(wherry.nn.Linear(2, 2), wherry.nn.LayerNorm(2))
+            >>> net = net.float16(excluded_layers=wherry.nn.LayerNorm)
+            >>> net[0].weight.dtype, net[1].weight.dtype
+            (paddle.float16, paddle.float32)
         """
         return self._cast(_core.float16, True, _layer_classes(excluded_layers, "float16"))
 
     def bfloat16(self, excluded_layers: Any = None) -> Layer:
-        """Cast all floating parameters and buffers, in place, to bfloat16. As `float`.
+        """Cast all floating parameters and buffers, in place, to bfloat16.
+
+        Args:
+            excluded_layers: a class of layers, or several, whose own parameters and buffers stay as they are.
+
+        Returns:
+            The layer.
+
+        Raises:
+            TypeError: `excluded_layers` holds something that is not a class of layers (also a ValueError).
 
         Source:
             `paddle.nn.Layer.bfloat16`.
+
+        Examples:
+            >>> wherry.nn.Linear(2, 2).bfloat16().weight.dtype
+            paddle.bfloat16
         """
         return self._cast(_core.bfloat16, True, _layer_classes(excluded_layers, "bfloat16"))
 
@@ -1096,7 +1360,7 @@ def _sizes(shape: Any) -> tuple[int, ...]:
 
 
 def _note_layer(layer: Layer, error: Exception) -> None:
-    """One note on an error that leaves layers: the path of the innermost one from the outermost, and what it is."""
+    """Add one note to an error that leaves layers: the path of the innermost layer from the outermost, and its repr."""
     inner, path, before, note = error.__dict__.get(_WHERE, (layer, "", layer, None))
     if layer is not before:
         name = next((name for name, one in layer.named_sublayers() if one is before), None)
@@ -1105,7 +1369,7 @@ def _note_layer(layer: Layer, error: Exception) -> None:
         path = f"{name}.{path}" if path else name
     try:
         kind = repr(inner)
-    except Exception:  # somebody's extra_repr; the error at hand is the one to show
+    except Exception:  # from a user's extra_repr; the error at hand matters more
         kind = type(inner).__name__
     if "\n" in kind or len(kind) > 120:
         kind = type(inner).__name__
@@ -1151,11 +1415,13 @@ def _not_initialized(layer: Layer) -> str:
 
 def _as_layer(value: Any) -> str:
     """" Write nn.ReLU().", for a function or a class in place of a layer."""
-    import wherry_nn
-
     name = getattr(value, "__name__", "").replace("_", "").lower()
-    found = next((key for key, one in vars(wherry_nn).items() if key.lower() == name and isinstance(one, type)), None)
-    return f" Write nn.{found}()." if found else ""
+    kinds = [Layer]
+    for kind in kinds:  # and those below it, which the loop appends
+        if kind.__name__.lower() == name and kind.__module__.startswith("wherry_nn.layers"):
+            return f" Write nn.{kind.__name__}()."
+        kinds += kind.__subclasses__()
+    return ""
 
 
 def _wrong_kind(layer: Layer, name: str, value: Any, what: str, expected: str, maker: str) -> str:
@@ -1171,7 +1437,7 @@ def _check_name(layer: Layer, name: Any, what: str, table: str) -> None:
         raise ValueError(_not_initialized(layer))
     if not isinstance(name, str):
         raise TypeError(
-            f"{kind}: the name of a {what} is text. Got {short(name)} ({type(name).__name__}), expected a str. Write '{name}'."
+            f"{kind}: the name of a {what} is not a str. Got {short(name)} ({type(name).__name__}), expected a str. Write '{name}'."
         )
     if "." in name:
         raise KeyError(
@@ -1206,7 +1472,7 @@ def _as_value(value: Any, key: str) -> Tensor:
 
 
 def _misfits(kind: str, skipped: list[str], missing: list[str], unused: list[Any], taken: int) -> str:
-    """All that did not fit, said at once, and whether one prefix is the reason."""
+    """One message about all that did not fit, and whether a common prefix is the reason."""
     lines = [f"{kind}.set_state_dict: {len(skipped)} of {len(skipped) + taken} entries stay as they are."]
     prefix = _prefix_between(missing, unused)
     if prefix and all(str(key).startswith(prefix) for key in unused):
@@ -1225,7 +1491,7 @@ def _misfits(kind: str, skipped: list[str], missing: list[str], unused: list[Any
 
 
 def _prefix_between(missing: list[str], unused: list[Any]) -> str:
-    """What stands before the missing keys in the unused ones, or the other way round; "" if nothing does throughout."""
+    """The prefix that most unused keys have before the missing ones, or the other way round; "" if there is none."""
     given = [key for key in unused if isinstance(key, str)]
     if not missing or not given:
         return ""
@@ -1243,8 +1509,8 @@ def _layer_classes(excluded: Any, op_name: str) -> tuple[type, ...]:
     for one in given:
         if not (isinstance(one, type) and issubclass(one, Layer)):
             raise InvalidTypeError(
-                f"{op_name}: excluded_layers names classes of layers. Got {short(one)} ({type(one).__name__}), expected a subclass "
-                f"of nn.Layer, or a list of them. Pass the class, as in excluded_layers=nn.LayerNorm."
+                f"{op_name}: excluded_layers holds something other than a class of layers. Got {short(one)} ({type(one).__name__}), expected a "
+                f"subclass of nn.Layer, or a list of them. Pass the class, as in excluded_layers=nn.LayerNorm."
             )
     return given
 
@@ -1265,5 +1531,5 @@ _FORWARD = 9  # the kind of event
 
 
 def note_calls(on: bool) -> None:
-    """Let calls of layers note how long they took, for a profiler, or no longer; otherwise they do not even ask."""
+    """Record the times of layer calls for a profiler, or stop it; when off, it costs nothing."""
     Layer.__call__ = _noted_call if on else _call  # type: ignore[method-assign,assignment]

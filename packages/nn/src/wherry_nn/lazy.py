@@ -1,4 +1,4 @@
-"""Parameters that get their values later: `paddle.LazyGuard`."""
+"""Lazy initialization: `paddle.LazyGuard`."""
 from __future__ import annotations
 
 import threading
@@ -10,14 +10,14 @@ _thread = threading.local()
 
 
 def active() -> bool:
-    """Does this thread make parameters without values now?"""
+    """Whether this thread makes parameters without values."""
     return getattr(_thread, "depth", 0) > 0
 
 
 class LazyGuard:
-    """Parameters that are made in this context get their values from `parameter.initialize()`, not at once.
+    """Lazy initialization: parameters made in this context get their values from `parameter.initialize()`, not at once.
 
-    A network whose weights are loaded anyway is made without drawing random numbers for them. Until they have values,
+    A network whose weights are loaded anyway is then made without drawing random numbers. Until they have values,
     floating parameters hold NaN, and others 0. Buffers, and parameters of static programs, are not touched.
 
     Source:

@@ -1,30 +1,38 @@
-"""What a layer's arguments `weight_attr` and `bias_attr` say about a parameter."""
+"""Attributes of parameters: what `weight_attr` and `bias_attr` of layers take."""
 from __future__ import annotations
 
 from typing import Any
 
 from wherry_nn.initializer.initializer import Initializer
-from wherry_tensor.building import building
 from wherry_tensor.errors import InvalidTypeError, UnimplementedError, short
+from wherry_tensor.static_builder import building
 
 __all__ = ["ParamAttr", "WeightDecayRegularizer", "WeightNormParamAttr", "as_param_attr"]
 
 
 class WeightDecayRegularizer:
-    """What the classes of `paddle.regularizer` have in common: a penalty on the size of a parameter."""
+    """Base of the classes of `paddle.regularizer`: a penalty on the size of a parameter.
+
+    Examples:
+        >>> isinstance(wherry.regularizer.L2Decay(1e-4), wherry.nn.WeightDecayRegularizer)
+        True
+    """
 
 
 class ParamAttr:
-    """Name, first values and training options of a parameter.
+    """Attributes of a parameter: name, initializer and training options.
 
     Args:
         name: of the parameter; None lets the layer number it.
-        initializer: fills the first values; None leaves that to the layer.
+        initializer: gives the initial values; None leaves that to the layer.
         learning_rate: the factor by which optimizers multiply their learning rate.
-        regularizer: takes precedence over that of the optimizer.
-        trainable: whether it asks for gradients.
-        do_model_average: accepted for compatibility; unused.
-        need_clip: whether gradient clipping looks at it.
+        regularizer: overrides that of the optimizer.
+        trainable: whether gradients are computed for it.
+        do_model_average: no effect.
+        need_clip: whether gradient clipping applies to it.
+
+    Raises:
+        TypeError: `name`, `initializer`, `learning_rate` or `regularizer` has another type (also a ValueError).
 
     Source:
         `paddle.ParamAttr`.
@@ -47,6 +55,8 @@ class ParamAttr:
         need_clip: bool = True,
     ) -> None:
         _check("name", name, str, "a str")
+        if isinstance(initializer, type) and issubclass(initializer, Initializer):
+            initializer = initializer()  # Paddle takes the class as well
         _check("initializer", initializer, Initializer, "an initializer, such as nn.initializer.Constant(0.5)")
         _check("regularizer", regularizer, WeightDecayRegularizer, "a regularizer, such as regularizer.L2Decay(1e-4)")
         _check("learning_rate", learning_rate, (int, float), "a number")
@@ -58,6 +68,13 @@ class ParamAttr:
         self.do_model_average = do_model_average
         self.need_clip = bool(need_clip)
 
+    @staticmethod
+    def _to_attr(arg: Any) -> Any:
+        """What a layer's argument says, as libraries ask it: a ParamAttr, a list of them, or False."""
+        if arg is False:
+            return False
+        return [ParamAttr._to_attr(each) for each in arg] if isinstance(arg, (list, tuple)) else as_param_attr(arg)
+
 
 def _check(name: str, value: Any, kind: Any, expected: str) -> None:
     if not (value is None or isinstance(value, kind)):
@@ -68,23 +85,32 @@ def _check(name: str, value: Any, kind: Any, expected: str) -> None:
 
 
 class WeightNormParamAttr(ParamAttr):
-    """A parameter that is a length times a direction, `g * v / norm(v)`, in static mode; training changes both.
+    """Attributes of a weight-normalized parameter, `g * v / norm(v)`, in static mode; training changes both parts.
 
     Args:
-        dim: the axis that has a length for each index; None has one length for all.
+        dim: the axis that has a length for each index; None is one length for all.
         name: of the parameter; its parts are `name_v` and `name_g`.
-        initializer: fills the direction; the lengths begin as those that it has.
+        initializer: fills the direction; the initial lengths are its norms.
         learning_rate: the factor by which optimizers multiply their learning rate.
-        regularizer: takes precedence over that of the optimizer.
-        trainable: whether it asks for gradients.
-        do_model_average: accepted for compatibility; unused.
-        need_clip: whether gradient clipping looks at it.
+        regularizer: overrides that of the optimizer.
+        trainable: whether gradients are computed for it.
+        do_model_average: no effect.
+        need_clip: whether gradient clipping applies to it.
 
     Raises:
         NotImplementedError: outside of static mode.
 
     Source:
         `paddle.static.WeightNormParamAttr`; Salimans & Kingma (2016).
+
+    Examples:
+        >>> wherry.enable_static()
+        >>> with wherry.static.program_guard(wherry.static.Program()):
+        ...     x = wherry.static.data("x", [None, 4])
+        ...     y = wherry.static.nn.fc(x, 3, weight_attr=wherry.static.WeightNormParamAttr(dim=1))
+        >>> wherry.disable_static()
+        >>> y.shape
+        [-1, 3]
     """
 
     def __init__(
@@ -108,7 +134,7 @@ class WeightNormParamAttr(ParamAttr):
 
 
 def as_param_attr(attr: Any, op_name: str = "ParamAttr") -> ParamAttr | None:
-    """The ParamAttr that a layer's argument means; None where it says False, which is "no parameter".
+    """The ParamAttr that a layer's argument stands for; None for False, which is "no parameter".
 
     Args:
         attr: None, a ParamAttr, a name, an initializer, a regularizer, or a bool.
@@ -130,7 +156,7 @@ def as_param_attr(attr: Any, op_name: str = "ParamAttr") -> ParamAttr | None:
     if isinstance(attr, WeightDecayRegularizer):
         return ParamAttr(regularizer=attr)
     raise TypeError(
-        f"{op_name}: this says nothing about a parameter. Got {short(attr)} ({type(attr).__name__}), expected a ParamAttr, "
+        f"{op_name}: attr is not an attribute of a parameter. Got {short(attr)} ({type(attr).__name__}), expected a ParamAttr, "
         f"a name, an initializer, a regularizer, None for the defaults, or False for no parameter. "
         f"Write ParamAttr(...)."
     )

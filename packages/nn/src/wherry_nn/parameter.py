@@ -18,7 +18,7 @@ _copies = count()
 
 
 class Parameter(Tensor):
-    """A tensor that asks for gradients and is saved with its layer.
+    """Trainable tensor: has gradients and is saved with its layer.
 
     `Layer.create_parameter` and `create_parameter` make them; a layer registers those that are
     assigned to its attributes. The result of an operation on a parameter is an ordinary Tensor.
@@ -26,12 +26,18 @@ class Parameter(Tensor):
     Args:
         data: the values; the parameter shares their memory.
         name: by which optimizers and files know it; None numbers it `parameter_0`, `parameter_1`, ...
-        trainable: whether it asks for gradients.
+        trainable: whether gradients are computed for it.
         optimize_attr: `{"learning_rate": factor}`, by which optimizers multiply their learning rate.
-        regularizer: takes precedence over that of the optimizer.
-        do_model_average: accepted for compatibility; unused.
-        need_clip: whether gradient clipping looks at it.
+        regularizer: overrides that of the optimizer.
+        do_model_average: no effect.
+        need_clip: whether gradient clipping applies to it.
         is_distributed: whether each process holds a part of it.
+
+    Shape:
+        That of `data`, `[...]`.
+
+    Raises:
+        TypeError: `data` is not a Tensor, or `name` is not a str.
 
     Source:
         `paddle.base.framework.EagerParamBase`, which Paddle does not export either.
@@ -81,13 +87,13 @@ class Parameter(Tensor):
     def trainable(self, trainable: bool) -> None:
         if not isinstance(trainable, bool):
             raise ValueError(  # Paddle's class
-                f"trainable: this is not a bool. Got {short(trainable)} ({type(trainable).__name__}), expected True or False. "
+                f"trainable: the value is not a bool. Got {short(trainable)} ({type(trainable).__name__}), expected True or False. "
                 f"Set False to freeze the parameter."
             )
         self.stop_gradient = not trainable
 
     def fill_later(self, initializer: Callable[[Parameter], Any]) -> None:
-        """Hold NaN, or 0 where the dtype has none, until `initialize()` fills it with this."""
+        """Hold NaN, or 0 for dtypes without NaN, until `initialize()` runs `initializer`."""
         self._share_data_with(ops.full(shape=tuple(self.shape), value=math.nan if self.dtype.is_floating else 0, dtype=self.dtype))
         self.__dict__["_initializer"] = initializer
 
@@ -103,7 +109,7 @@ class Parameter(Tensor):
         initializer = self.__dict__.pop("_initializer", None)
         if initializer is None:
             raise AssertedArgumentError(
-                f"initialize: '{self.name}' has no values to wait for. Got a parameter that was made outside of LazyGuard or filled before, "
+                f"initialize: '{self.name}' has its values already. Got a parameter that was made outside of LazyGuard or filled before, "
                 f"expected one that was made within and not filled. set_value changes values."
             )
         initializer(self)

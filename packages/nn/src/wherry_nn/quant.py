@@ -1,7 +1,6 @@
-"""`paddle.nn.quant`: names that wait for quantization.
+"""`paddle.nn.quant`: not implemented.
 
-They exist so that a program that uses them fails where it calls them, with the reason, and not where
-it imports them. All of them came after Paddle 2.3.
+The names exist so that a program fails where it calls them, with the reason, and not where it imports them. All of them came after Paddle 2.3.
 """
 from __future__ import annotations
 
@@ -15,10 +14,10 @@ __all__ = ["Stub", "llm_int8_linear", "weight_dequantize", "weight_only_linear",
 
 
 class Stub(Layer):
-    """Would mark a place in `forward` whose values a quantizer observes.
+    """Not implemented: a place in `forward` whose values a quantizer observes.
 
     Raises:
-        NotImplementedError: always; there is no quantizer yet.
+        NotImplementedError: always.
 
     Source:
         `paddle.nn.quant.Stub` (Paddle 2.5).
@@ -27,7 +26,7 @@ class Stub(Layer):
         >>> wherry.nn.quant.Stub()
         Traceback (most recent call last):
             ...
-        wherry_tensor.errors.UnimplementedError: (Unimplemented) Stub: quantization is not there yet. ...
+        wherry_tensor.errors.UnimplementedError: (Unimplemented) Stub: quantization is not implemented. ...
     """
 
     def __init__(self, observer: Any = None) -> None:
@@ -38,13 +37,19 @@ class Stub(Layer):
 def llm_int8_linear(
     x: Tensor, weight: Tensor, bias: Tensor | None = None, weight_scale: Tensor | None = None, threshold: float = 6.0
 ) -> Tensor:
-    """Would multiply by a weight of 8 bits, with outliers of `x` in 16 bits.
+    """Not implemented: linear transformation with an int8 weight, and outliers of `x` in 16 bits.
 
     Raises:
         NotImplementedError: always.
 
     Source:
         `paddle.nn.quant.llm_int8_linear` (Paddle 2.6), which needs a GPU.
+
+    Examples:
+        >>> wherry.nn.quant.llm_int8_linear(wherry.ones([1, 2]), wherry.ones([2, 2], "int8"))
+        Traceback (most recent call last):
+            ...
+        wherry_tensor.errors.UnimplementedError: (Unimplemented) llm_int8_linear: quantization is not implemented. ...
     """
     _missing("llm_int8_linear", "use nn.functional.linear with a float16 or bfloat16 weight")
 
@@ -52,13 +57,19 @@ def llm_int8_linear(
 def weight_dequantize(
     x: Tensor, scale: Tensor, algo: str = "weight_only_int8", out_dtype: Any = "float16"
 ) -> Tensor:
-    """Would make floating numbers of a weight of 8 or 4 bits.
+    """Not implemented: a floating weight from one of 8 or 4 bits.
 
     Raises:
         NotImplementedError: always.
 
     Source:
         `paddle.nn.quant.weight_dequantize` (Paddle 2.6), which needs a GPU.
+
+    Examples:
+        >>> wherry.nn.quant.weight_dequantize(wherry.ones([2, 2], "int8"), wherry.ones([2]))
+        Traceback (most recent call last):
+            ...
+        wherry_tensor.errors.UnimplementedError: (Unimplemented) weight_dequantize: quantization is not implemented. ...
     """
     _missing("weight_dequantize", "keep the floating weight; for int8 values write x.astype('float32') * scale")
 
@@ -71,31 +82,43 @@ def weight_only_linear(
     weight_dtype: str = "int8",
     arch: int | None = None,
 ) -> Tensor:
-    """Would multiply by a weight of 8 or 4 bits.
+    """Not implemented: linear transformation with a weight of 8 or 4 bits.
 
     Raises:
         NotImplementedError: always.
 
     Source:
         `paddle.nn.quant.weight_only_linear` (Paddle 2.6), which needs a GPU.
+
+    Examples:
+        >>> wherry.nn.quant.weight_only_linear(wherry.ones([1, 2]), wherry.ones([2, 2], "int8"))
+        Traceback (most recent call last):
+            ...
+        wherry_tensor.errors.UnimplementedError: (Unimplemented) weight_only_linear: quantization is not implemented. ...
     """
     _missing("weight_only_linear", "use nn.functional.linear with a float16 or bfloat16 weight")
 
 
 def weight_quantize(x: Tensor, algo: str = "weight_only_int8", arch: int | None = None) -> tuple[Tensor, Tensor]:
-    """Would make a weight of 8 or 4 bits and its scales.
+    """Not implemented: a weight of 8 or 4 bits and its scales.
 
     Raises:
         NotImplementedError: always.
 
     Source:
         `paddle.nn.quant.weight_quantize` (Paddle 2.6), which needs a GPU.
+
+    Examples:
+        >>> wherry.nn.quant.weight_quantize(wherry.ones([2, 2]))
+        Traceback (most recent call last):
+            ...
+        wherry_tensor.errors.UnimplementedError: (Unimplemented) weight_quantize: quantization is not implemented. ...
     """
     _missing("weight_quantize", "use weights of 16 bits, as amp.decorate makes them")
 
 
 def _missing(name: str, instead: str) -> NoReturn:
     raise UnimplementedError(
-        f"{name}: quantization is not there yet. Got a call, expected none until a quantization package exists. "
+        f"{name}: quantization is not implemented. Got a call, expected none until a quantization package exists. "
         f"Instead, {instead}."
     )

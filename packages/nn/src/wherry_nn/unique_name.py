@@ -1,4 +1,4 @@
-"""Names that no other layer or parameter has, numbered as Paddle numbers them: `linear_0`, `linear_1`.
+"""Unique names of layers and parameters, numbered as Paddle numbers them: `linear_0`, `linear_1`.
 
 Files written by Paddle's optimizers are keyed by these names, so the same program must give the same
 names here.
@@ -14,7 +14,7 @@ __all__ = ["ParameterNameChecker", "UniqueNameGenerator", "claim", "generate", "
 
 
 class ParameterNameChecker:
-    """Remembers the names that users gave to parameters: each may be given once."""
+    """Keeps the names that users gave to parameters: each may be given once."""
 
     def __init__(self) -> None:
         self.used: set[str] = set()
@@ -30,10 +30,10 @@ class ParameterNameChecker:
 
 
 class UniqueNameGenerator:
-    """Counts, for each key, how often it was asked for.
+    """Generates names: counts how often each key was asked for.
 
     Args:
-        prefix: what every name begins with.
+        prefix: the beginning of every name.
     """
 
     def __init__(self, prefix: str = "") -> None:
@@ -51,16 +51,16 @@ _checker = ParameterNameChecker()
 
 
 def claim(name: str) -> str:
-    """`name`, which must not have been given to a parameter before.
+    """Reserve a name that a user gives to a parameter.
 
     Raises:
-        ValueError: it was.
+        ValueError: another parameter has it.
     """
     return _checker(name)
 
 
 def generate(key: str) -> str:
-    """A name that begins with `key` and ends with how often that key was asked for before.
+    """A unique name: `key`, and how often that key was asked for before.
 
     Args:
         key: the beginning of the name.
@@ -79,7 +79,7 @@ def generate(key: str) -> str:
     """
     if not isinstance(key, str):
         raise InvalidTypeError(
-            f"unique_name.generate: a name begins with text. Got {short(key)} ({type(key).__name__}), expected a str. "
+            f"unique_name.generate: key is not a str. Got {short(key)} ({type(key).__name__}), expected a str. "
             f"Write generate('fc'), say."
         )
     return _generator(key)
@@ -88,14 +88,17 @@ def generate(key: str) -> str:
 def switch(
     new_generator: UniqueNameGenerator | None = None, new_para_name_checker: ParameterNameChecker | None = None
 ) -> tuple[UniqueNameGenerator, ParameterNameChecker]:
-    """Count with another generator from now on; a fresh one unless one is given.
+    """Use another generator from now on; a new one unless one is given.
 
     Args:
         new_generator: what `switch` returned before, or None.
-        new_para_name_checker: likewise; it knows which names parameters were given.
+        new_para_name_checker: likewise, for the names that users gave.
 
     Returns:
         The generator and the name checker until now, to be passed to `switch` again.
+
+    Raises:
+        TypeError: an argument is not what `switch` returned (also a ValueError).
 
     Source:
         `paddle.utils.unique_name.switch`.
@@ -124,10 +127,10 @@ def switch(
 
 @contextmanager
 def guard(new_generator: str | bytes | UniqueNameGenerator | None = None) -> Iterator[None]:
-    """Count with another generator inside a `with` block.
+    """Use another generator inside a `with` block.
 
     Args:
-        new_generator: a generator, or what every name is to begin with; None starts at 0 without prefix.
+        new_generator: a generator, or a prefix of all names; None starts at 0 without prefix.
 
     Raises:
         TypeError: it is none of these.
@@ -147,7 +150,7 @@ def guard(new_generator: str | bytes | UniqueNameGenerator | None = None) -> Ite
         new_generator = UniqueNameGenerator(new_generator)
     if not (new_generator is None or isinstance(new_generator, UniqueNameGenerator)):
         raise InvalidTypeError(
-            f"unique_name.guard: this is not a generator of names. Got {short(new_generator)}, expected a prefix (str) or a "
+            f"unique_name.guard: new_generator is not a generator. Got {short(new_generator)}, expected a prefix (str) or a "
             f"generator that unique_name.switch() returned. Leave it out to start at 0."
         )
     before = switch(new_generator)

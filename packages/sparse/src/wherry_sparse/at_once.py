@@ -1,8 +1,8 @@
-"""Places that are known when a program is captured.
+"""Indices that are known when a program is captured.
 
-Where a sparse tensor has its elements decides how many elements a result has, and which of them meet. Of a tensor whose places are given (a
-constant matrix, points that do not move) all of this can be computed when the program is captured: then the sizes of the program are known,
-and it holds what is done with values alone. Places that an op of the program computes are part of it, as any tensor is.
+The indices of a sparse tensor determine how many elements a result has, and which elements meet. For given indices (a constant matrix, points
+that do not move) all of this is computed while the program is captured: its sizes are then known, and it holds only what is done with values.
+Indices that an op of the program computes are part of it, as any tensor is.
 """
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class _AtOnce:
-    """A layer above that of a capture: what has integers with data, and nothing else, to work on runs now."""
+    """A dispatch layer above that of a capture: ops whose inputs are all integers with data run at once."""
 
     def __init__(self, below: Any) -> None:
         self.below = below
@@ -38,7 +38,7 @@ def _is_given_place(x: Tensor | None) -> bool:
 
 
 def places_at_once(function: Function) -> Function:
-    """Let `function` compute places that are known at once, also under a capture."""
+    """Let `function` compute known indices at once, also under a capture."""
 
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:

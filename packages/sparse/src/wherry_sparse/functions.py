@@ -1,4 +1,4 @@
-"""Functions of the elements of sparse tensors, and of their places."""
+"""Elementwise functions of sparse tensors, and functions of their indices."""
 from __future__ import annotations
 
 import math
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wherry_sparse.at_once import places_at_once
-from wherry_sparse.tensors import SparseCooTensor, SparseCsrTensor, SparseTensor, keys, places, require_sparse
+from wherry_sparse.tensors import SparseCooTensor, SparseCsrTensor, SparseTensor, keys, require_sparse, unraveled
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import axes_of, integers_of, to_dtype
@@ -24,7 +24,9 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _unary(name: str, function: Callable[[Tensor], Tensor], says: str) -> Callable[..., SparseTensor]:
+def _unary(name: str, function: Callable[[Tensor], Tensor], says: str, given: str, found: str) -> Callable[..., SparseTensor]:
+    """The function of the stored values; `given` and `found` are the values of the example in its docstring."""
+
     def applied(x: SparseTensor, name: str | None = None) -> SparseTensor:
         sparse = require_sparse(x, applied.__name__)
         return sparse._with(function(sparse.values()))
@@ -34,51 +36,91 @@ def _unary(name: str, function: Callable[[Tensor], Tensor], says: str) -> Callab
 
     Args:
         x: in COO or CSR form.
-        name: accepted for compatibility; unused.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
-        NotImplementedError: x is dense.
+        NotImplementedError: `x` is not sparse.
 
     Source:
         `paddle.sparse.{name}`.
+
+    Examples:
+        >>> x = wherry.sparse.sparse_coo_tensor([[0, 2]], {given})
+        >>> print(wherry.sparse.{name}(x).values().numpy())
+        {found}
     """
     return applied
 
 
-abs = _unary("abs", _math.abs, "Magnitude")
-asin = _unary("asin", _math.asin, "Arc sine")
-asinh = _unary("asinh", _math.asinh, "Inverse hyperbolic sine")
-atan = _unary("atan", _math.atan, "Arc tangent")
-atanh = _unary("atanh", _math.atanh, "Inverse hyperbolic tangent")
-deg2rad = _unary("deg2rad", _math.deg2rad, "Radians of degrees")
-expm1 = _unary("expm1", _math.expm1, "exp(x) - 1")
-isnan = _unary("isnan", _isnan, "Whether each is not a number,")
-log1p = _unary("log1p", _math.log1p, "log(1 + x)")
-neg = _unary("neg", _math.neg, "Negative")
-rad2deg = _unary("rad2deg", _math.rad2deg, "Degrees of radians")
-sin = _unary("sin", _math.sin, "Sine")
-sinh = _unary("sinh", _math.sinh, "Hyperbolic sine")
-sqrt = _unary("sqrt", _math.sqrt, "Square root")
-square = _unary("square", _math.square, "Square")
-tan = _unary("tan", _math.tan, "Tangent")
-tanh = _unary("tanh", _math.tanh, "Hyperbolic tangent")
+abs = _unary("abs", _math.abs, "Absolute value", "[-1.0, 2.0]", "[1. 2.]")
+asin = _unary("asin", _math.asin, "Arc sine", "[0.5, 1.0]", "[0.5235... 1.5707...]")
+asinh = _unary("asinh", _math.asinh, "Inverse hyperbolic sine", "[0.5, 1.0]", "[0.4812... 0.8813...]")
+atan = _unary("atan", _math.atan, "Arc tangent", "[0.5, 1.0]", "[0.4636... 0.7853...]")
+atanh = _unary("atanh", _math.atanh, "Inverse hyperbolic tangent", "[0.25, 0.5]", "[0.2554... 0.5493...]")
+deg2rad = _unary("deg2rad", _math.deg2rad, "Degrees in radians", "[90.0, 180.0]", "[1.5707... 3.1415...]")
+expm1 = _unary("expm1", _math.expm1, "exp(x) - 1", "[1.0, 2.0]", "[1.7182... 6.389...]")
+isnan = _unary("isnan", _isnan, "NaN test", '[float("nan"), 1.0]', "[ True False]")
+log1p = _unary("log1p", _math.log1p, "log(1 + x)", "[1.0, 2.0]", "[0.6931... 1.0986...]")
+neg = _unary("neg", _math.neg, "Negative", "[1.0, -2.0]", "[-1.  2.]")
+rad2deg = _unary("rad2deg", _math.rad2deg, "Radians in degrees", "[1.0, 2.0]", "[ 57.2957... 114.591...]")
+sin = _unary("sin", _math.sin, "Sine", "[1.0, 2.0]", "[0.8414... 0.9092...]")
+sinh = _unary("sinh", _math.sinh, "Hyperbolic sine", "[1.0, 2.0]", "[1.1752... 3.626...]")
+sqrt = _unary("sqrt", _math.sqrt, "Square root", "[4.0, 9.0]", "[2. 3.]")
+square = _unary("square", _math.square, "Square", "[2.0, 3.0]", "[4. 9.]")
+tan = _unary("tan", _math.tan, "Tangent", "[0.5, 1.0]", "[0.5463... 1.5574...]")
+tanh = _unary("tanh", _math.tanh, "Hyperbolic tangent", "[0.5, 1.0]", "[0.4621... 0.7615...]")
 
 
 def pow(x: SparseTensor, factor: float, name: str | None = None) -> SparseTensor:
-    """The elements that are stored, to a power.
+    """Power of the elements that are stored; 0 stays 0.
+
+    Args:
+        x: in COO or CSR form.
+        factor: the exponent, a number.
+
+    Shape:
+        `[...]` to the same.
+
+    Raises:
+        NotImplementedError: `x` is not sparse.
+        TypeError: `factor` is not a number (also a ValueError).
 
     Source:
         `paddle.sparse.pow`.
+
+    Examples:
+        >>> x = wherry.sparse.sparse_coo_tensor([[0, 2]], [2.0, 3.0])
+        >>> print(wherry.sparse.pow(x, 2.0).values().numpy())
+        [4. 9.]
     """
     sparse = require_sparse(x, "pow")
     return sparse._with(_math.pow(sparse.values(), factor))
 
 
 def cast(x: SparseTensor, index_dtype: Any = None, value_dtype: Any = None, name: str | None = None) -> SparseTensor:
-    """Places and values in other dtypes; None keeps one.
+    """Casts indices and values.
+
+    Args:
+        x: in COO or CSR form.
+        index_dtype: dtype of the indices; None keeps it.
+        value_dtype: dtype of the values; None keeps it.
+
+    Shape:
+        `[...]` to the same.
+
+    Raises:
+        NotImplementedError: `x` is not sparse.
+        TypeError: an argument is not a dtype.
 
     Source:
         `paddle.sparse.cast`.
+
+    Examples:
+        >>> x = wherry.sparse.cast(wherry.sparse.sparse_coo_tensor([[0, 2]], [2.0, 3.0]), "int32", "float64")
+        >>> x.indices().dtype, x.dtype
+        (paddle.int32, paddle.float64)
     """
     sparse = require_sparse(x, "cast")
     values = sparse.values() if value_dtype is None else to_dtype(sparse.values(), as_dtype(value_dtype, "cast"))
@@ -93,7 +135,19 @@ def cast(x: SparseTensor, index_dtype: Any = None, value_dtype: Any = None, name
 
 @places_at_once
 def coalesce(x: SparseTensor, name: str | None = None) -> SparseTensor:
-    """Places in order, each once: elements at one place are added.
+    """Sorted indices, each once: elements with the same indices are added.
+
+    Args:
+        x: in COO or CSR form.
+
+    Returns:
+        A tensor in COO form.
+
+    Shape:
+        `[...]` to the same.
+
+    Raises:
+        NotImplementedError: `x` is not sparse.
 
     Source:
         `paddle.sparse.coalesce`.
@@ -109,8 +163,20 @@ def coalesce(x: SparseTensor, name: str | None = None) -> SparseTensor:
 def is_same_shape(x: Any, y: Any) -> bool:
     """Whether two tensors, sparse or not, have the same shape.
 
+    Args:
+        x: a tensor.
+        y: a tensor.
+
+    Raises:
+        TypeError: an argument is not a tensor (also a ValueError).
+
     Source:
         `paddle.sparse.is_same_shape`.
+
+    Examples:
+        >>> x = wherry.sparse.sparse_coo_tensor([[0, 1], [2, 0]], [1.0, 2.0])
+        >>> wherry.sparse.is_same_shape(x, wherry.ones([2, 3]))
+        True
     """
     for name, value in (("x", x), ("y", y)):
         if not isinstance(value, (Tensor, SparseTensor)):
@@ -121,28 +187,41 @@ def is_same_shape(x: Any, y: Any) -> bool:
     return list(x.shape) == list(y.shape)
 
 
-# Of two.
+# Binary functions.
 
 
-def _binary(name: str, join: Callable[[Any, Any], Any], says: str) -> Callable[..., SparseTensor]:
+def _binary(name: str, join: Callable[[Any, Any], Any], says: str, found: str) -> Callable[..., SparseTensor]:
+    """The function of two sparse tensors; `found` is the result of the example in its docstring."""
+
     @places_at_once
     def applied(x: SparseTensor, y: Any, name: str | None = None) -> SparseTensor:
         return _joined(applied.__name__, join, x, y)
 
     applied.__name__ = applied.__qualname__ = name
-    applied.__doc__ = f"""{says} of two sparse tensors of one form and shape: at every place that one of them stores.
+    applied.__doc__ = f"""{says} of two sparse tensors of the same form and shape.
 
     Args:
         x: in COO or CSR form.
         y: in the same form{', or a number' if name in ('multiply', 'divide') else ''}.
-        name: accepted for compatibility; unused.
+
+    Returns:
+        The form of `x`. It stores {'all elements: 0 / 0 is NaN' if name == 'divide' else 'the elements that one of the two stores'}.
+
+    Shape:
+        `[...]` twice to the same.
 
     Raises:
-        NotImplementedError: the forms differ, or one tensor is dense.
+        NotImplementedError: the forms differ, or a tensor is not sparse.
         ValueError: the shapes differ.
 
     Source:
         `paddle.sparse.{name}`.
+
+    Examples:
+        >>> x = wherry.sparse.sparse_coo_tensor([[0, 1]], [6.0, 2.0])
+        >>> y = wherry.sparse.sparse_coo_tensor([[0, 1]], [3.0, 4.0])
+        >>> print(wherry.sparse.{name}(x, y).values().numpy())
+        {found}
     """
     return applied
 
@@ -153,15 +232,15 @@ def _joined(owner: str, join: Callable[[Any, Any], Any], x: Any, y: Any) -> Spar
         return left._with(join(left.values(), y))
     right = require_sparse(y, owner, "y")
     if type(left) is not type(right):
-        raise UnimplementedError(f"{owner}: the forms differ. Got COO and CSR, expected one form. Use to_sparse_csr() or to_sparse_coo(2).")
+        raise UnimplementedError(f"{owner}: the forms differ. Got COO and CSR, expected the same form. Use to_sparse_csr() or to_sparse_coo(2).")
     if left.shape != right.shape:
-        raise InvalidArgumentError(f"{owner}: the shapes differ. Got {left.shape} and {right.shape}, expected one shape.")
+        raise InvalidArgumentError(f"{owner}: the shapes differ. Got {left.shape} and {right.shape}, expected equal shapes. Reshape one of them.")
     a, b = _coo(left).coalesce(), _coo(right).coalesce()
     if owner == "divide":  # 0 / 0 is stored too
         rank, dtype = a.indices().shape[0], a.indices().dtype
         every = arange(0, math.prod(left.shape[:rank]), dtype="int64")
         values = _reshape(join(a.to_dense(), b.to_dense()), [every.shape[0], *left.shape[rank:]])
-        found = SparseCooTensor(places(every, left.shape[:rank], dtype), values, left.shape, coalesced=True)
+        found = SparseCooTensor(unraveled(every, left.shape[:rank], dtype), values, left.shape, coalesced=True)
     else:
         key = ops.concat(keys(a), keys(b), axis=0)
         single, _, inverse, _ = ops.unique(key, axis=None)
@@ -170,29 +249,33 @@ def _joined(owner: str, join: Callable[[Any, Any], Any], x: Any, y: Any) -> Spar
             at = ops.slice(inverse, axes=(0,), starts=(start,), ends=(end,), steps=(1,))
             parts.append(ops.edge_sum(one.values(), None, at, count=single.shape[0], mean=False, sorted=False))
         rank = a.indices().shape[0]
-        found = SparseCooTensor(places(single, left.shape[:rank], a.indices().dtype), join(*parts), left.shape, coalesced=True)
+        found = SparseCooTensor(unraveled(single, left.shape[:rank], a.indices().dtype), join(*parts), left.shape, coalesced=True)
     return found.to_sparse_csr() if isinstance(left, SparseCsrTensor) else found
 
 
-add = _binary("add", lambda a, b: a + b, "The sum")
-subtract = _binary("subtract", lambda a, b: a - b, "The difference")
-multiply = _binary("multiply", lambda a, b: a * b, "The product, element by element,")
-divide = _binary("divide", lambda a, b: a / b, "The quotient (with 0 / 0 at places that neither stores)")
+add = _binary("add", lambda a, b: a + b, "Sum", "[9. 6.]")
+subtract = _binary("subtract", lambda a, b: a - b, "Difference", "[ 3. -2.]")
+multiply = _binary("multiply", lambda a, b: a * b, "Elementwise product", "[18.  8.]")
+divide = _binary("divide", lambda a, b: a / b, "Elementwise quotient", "[2.  0.5]")
 
 
-# Of places.
+# Functions of indices.
 
 
 @places_at_once
 def transpose(x: SparseTensor, perm: Sequence[int], name: str | None = None) -> SparseTensor:
-    """The axes in another order.
+    """Permutes the axes.
 
     Args:
         x: in COO or CSR form; all its axes are sparse.
         perm: the axes, each once.
-        name: accepted for compatibility; unused.
+
+    Shape:
+        `[a, b]` to `[b, a]` with `perm=[1, 0]`.
 
     Raises:
+        NotImplementedError: `x` is not sparse, or has dense axes.
+        TypeError: `perm` is not a list of ints (also a ValueError).
         ValueError: `perm` does not name each axis once.
 
     Source:
@@ -206,7 +289,10 @@ def transpose(x: SparseTensor, perm: Sequence[int], name: str | None = None) -> 
     sparse = require_sparse(x, "transpose")
     order = [axis % sparse.ndim if -sparse.ndim <= axis < sparse.ndim else axis for axis in integers_of(perm, "transpose", "perm")]
     if sorted(order) != list(range(sparse.ndim)):
-        raise InvalidArgumentError(f"transpose: perm names each axis once. Got {list(perm)} for shape {sparse.shape}.")
+        raise InvalidArgumentError(
+            f"transpose: perm does not name each axis once. Got {list(perm)} for shape {sparse.shape}, expected "
+            f"{sparse.ndim} axes. Axes count from 0."
+        )
     whole = _all_sparse("transpose", sparse)
     moved = SparseCooTensor(stack([whole.indices()[axis] for axis in order], 0), whole.values(), [sparse.shape[axis] for axis in order])
     return moved.to_sparse_csr() if isinstance(sparse, SparseCsrTensor) else moved
@@ -214,7 +300,19 @@ def transpose(x: SparseTensor, perm: Sequence[int], name: str | None = None) -> 
 
 @places_at_once
 def reshape(x: SparseTensor, shape: Sequence[int], name: str | None = None) -> SparseTensor:
-    """The same elements in another shape; -1 stands for what is left, 0 for the size that is there.
+    """The same elements in another shape.
+
+    Args:
+        x: in COO or CSR form; all its axes are sparse.
+        shape: the new sizes; -1 is computed from the others, 0 keeps the size of that axis.
+
+    Shape:
+        `[...]` to `shape`.
+
+    Raises:
+        NotImplementedError: `x` is not sparse, or has dense axes.
+        TypeError: `shape` is not a list of ints (also a ValueError).
+        ValueError: the shapes have different numbers of elements, or the result in CSR form would not have two or three axes.
 
     Source:
         `paddle.sparse.reshape`.
@@ -230,15 +328,32 @@ def reshape(x: SparseTensor, shape: Sequence[int], name: str | None = None) -> S
         others = math.prod(n for n in sizes if n != -1)
         sizes[sizes.index(-1)] = sparse.size // max(others, 1)
     if math.prod(sizes) != sparse.size or min(sizes, default=0) < 0:
-        raise InvalidArgumentError(f"reshape: the shapes hold different numbers of elements. Got {list(shape)} for shape {sparse.shape}.")
+        raise InvalidArgumentError(
+            f"reshape: the shapes have different numbers of elements. Got {list(shape)} for shape {sparse.shape}, expected a product of "
+            f"{sparse.size}. Write -1 for one size."
+        )
     whole = _all_sparse("reshape", sparse)
-    found = SparseCooTensor(places(keys(whole), sizes, whole.indices().dtype), whole.values(), sizes)
+    found = SparseCooTensor(unraveled(keys(whole), sizes, whole.indices().dtype), whole.values(), sizes)
     return found.to_sparse_csr() if isinstance(sparse, SparseCsrTensor) else found
 
 
 @places_at_once
 def slice(x: SparseTensor, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int], name: str | None = None) -> SparseTensor:
     """The elements between bounds along some axes.
+
+    Args:
+        x: in COO or CSR form; all its axes are sparse.
+        axes: the axes that are cut.
+        starts: the first index along each of them; negative ones count from the end.
+        ends: the index after the last one; negative ones count from the end.
+
+    Shape:
+        `[..., n, ...]` to `[..., end - start, ...]`.
+
+    Raises:
+        NotImplementedError: `x` is not sparse, or has dense axes.
+        TypeError: an argument is not a list of ints (also a ValueError).
+        ValueError: an axis is out of range, or the lists have different lengths.
 
     Source:
         `paddle.sparse.slice`.
@@ -252,9 +367,14 @@ def slice(x: SparseTensor, axes: Sequence[int], starts: Sequence[int], ends: Seq
     whole, sizes = _all_sparse("slice", sparse), sparse.shape
     kept: Tensor | None = None
     parts = [whole.indices()[axis] for axis in range(sparse.ndim)]
-    bounds = zip(axes_of(tuple(integers_of(axes, "slice", "axes")), sparse.ndim, "slice"), integers_of(starts, "slice", "starts"),
-                 integers_of(ends, "slice", "ends"), strict=True)
-    for axis, start, end in bounds:
+    along = axes_of(tuple(integers_of(axes, "slice", "axes")), sparse.ndim, "slice")
+    first, last = integers_of(starts, "slice", "starts"), integers_of(ends, "slice", "ends")
+    if not len(along) == len(first) == len(last):
+        raise InvalidArgumentError(
+            f"slice: each axis needs a start and an end. Got {len(along)} axes, {len(first)} starts and {len(last)} ends, expected as many of each. "
+            f"Complete the lists."
+        )
+    for axis, start, end in zip(along, first, last, strict=True):
         n = sparse.shape[axis]
         low, high = (min(max(at + n if at < 0 else at, 0), n) for at in (start, end))
         inside = ops.logical_and(parts[axis] >= low, parts[axis] < high)
@@ -267,17 +387,20 @@ def slice(x: SparseTensor, axes: Sequence[int], starts: Sequence[int], ends: Seq
 
 @places_at_once
 def sum(x: SparseTensor, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> SparseTensor:
-    """The sum along axes, sparse again.
+    """The sum along axes, as a sparse tensor.
 
     Args:
-        x: in COO or CSR form.
-        axis: one axis or several, None for all; of CSR form the last one, or None.
-        dtype: that of the result; None keeps it.
-        keepdim: keep each axis with size 1. CSR form keeps them always.
-        name: accepted for compatibility; unused.
+        x: in COO or CSR form; all its axes are sparse.
+        axis: one axis or several, None for all; in CSR form the last one, or None.
+        dtype: dtype of the result; None keeps it.
+        keepdim: keep each axis with size 1. CSR form always keeps them.
+
+    Shape:
+        `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`. All axes of COO form give `[1]`.
 
     Raises:
-        NotImplementedError: another axis of CSR form.
+        NotImplementedError: `x` is not sparse, or has dense axes; another axis of CSR form.
+        ValueError: `axis` is out of range.
 
     Source:
         `paddle.sparse.sum`.
@@ -292,7 +415,9 @@ def sum(x: SparseTensor, axis: Any = None, dtype: Any = None, keepdim: bool = Fa
         sparse = sparse.astype(dtype)
     csr = isinstance(sparse, SparseCsrTensor)
     if csr and axis not in (None, -1, sparse.ndim - 1):
-        raise UnimplementedError(f"sum: of CSR form along the last axis, or along all. Got axis={axis}. Use to_sparse_coo(2) for others.")
+        raise UnimplementedError(
+            f"sum: CSR form is summed along the last axis or all axes. Got axis={axis}, expected -1 or None. Use to_sparse_coo(2) for others."
+        )
     along = axes_of(axis, sparse.ndim, "sum")
     whole = _all_sparse("sum", sparse)
     keepdim = keepdim or csr
@@ -317,7 +442,7 @@ def _coo(x: SparseTensor) -> SparseCooTensor:
 def _all_sparse(owner: str, x: SparseTensor) -> SparseCooTensor:
     whole = _coo(x)
     if whole.values().ndim != 1:
-        raise UnimplementedError(f"{owner}: some axes are dense. Got values of shape {whole.values().shape}, expected [nnz].")
+        raise UnimplementedError(f"{owner}: some axes are dense. Got values of shape {whole.values().shape}, expected [nnz]. Use to_dense().")
     return whole
 
 

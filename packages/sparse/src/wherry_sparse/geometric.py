@@ -1,4 +1,4 @@
-"""`paddle.geometric`: messages along the edges of graphs, reductions of segments, neighbourhoods."""
+"""`paddle.geometric`: message passing on graphs, segment reductions, neighbour sampling."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -32,17 +32,17 @@ _MESSAGES = {"add": lambda x, y: x + y, "sub": lambda x, y: x - y, "mul": lambda
 
 
 def segment_sum(data: Tensor, segment_ids: Tensor, name: str | None = None) -> Tensor:
-    """The sum of the rows of each segment. Segments without rows are zeros.
+    """Segment sum: the sum of the rows of each segment. Segments without rows are zeros.
 
     Args:
         data: `[n, ...]`, float or integer.
-        segment_ids: int32 or int64 `[n]`: the segment of each row, never smaller than the one before.
-        name: accepted for compatibility; unused.
+        segment_ids: int32 or int64 `[n]`: the segment of each row, ascending.
 
     Shape:
-        `[n, ...]` to `[segments, ...]`, where the last id says how many there are.
+        `[n, ...]` to `[segments, ...]`, where the last id is `segments - 1`.
 
     Raises:
+        TypeError: `data` is not a Tensor, or `segment_ids` is not int32 or int64 (also a ValueError).
         ValueError: the ids are not sorted, or not as many as rows.
         IndexError: an id is negative.
 
@@ -59,7 +59,19 @@ def segment_sum(data: Tensor, segment_ids: Tensor, name: str | None = None) -> T
 
 
 def segment_mean(data: Tensor, segment_ids: Tensor, name: str | None = None) -> Tensor:
-    """The mean of the rows of each segment; as `segment_sum`.
+    """Segment mean: the mean of the rows of each segment. Segments without rows are zeros.
+
+    Args:
+        data: `[n, ...]`, float or integer.
+        segment_ids: int32 or int64 `[n]`: the segment of each row, ascending.
+
+    Shape:
+        `[n, ...]` to `[segments, ...]`, where the last id is `segments - 1`.
+
+    Raises:
+        TypeError: `data` is not a Tensor, or `segment_ids` is not int32 or int64 (also a ValueError).
+        ValueError: the ids are not sorted, or not as many as rows.
+        IndexError: an id is negative.
 
     Source:
         `paddle.geometric.segment_mean`.
@@ -74,7 +86,19 @@ def segment_mean(data: Tensor, segment_ids: Tensor, name: str | None = None) -> 
 
 
 def segment_min(data: Tensor, segment_ids: Tensor, name: str | None = None) -> Tensor:
-    """The smallest elements of the rows of each segment; as `segment_sum`.
+    """Segment minimum: the smallest elements of the rows of each segment. Segments without rows are zeros.
+
+    Args:
+        data: `[n, ...]`, float or integer.
+        segment_ids: int32 or int64 `[n]`: the segment of each row, ascending.
+
+    Shape:
+        `[n, ...]` to `[segments, ...]`, where the last id is `segments - 1`.
+
+    Raises:
+        TypeError: `data` is not a Tensor, or `segment_ids` is not int32 or int64 (also a ValueError).
+        ValueError: the ids are not sorted, or not as many as rows.
+        IndexError: an id is negative.
 
     Source:
         `paddle.geometric.segment_min`.
@@ -89,7 +113,19 @@ def segment_min(data: Tensor, segment_ids: Tensor, name: str | None = None) -> T
 
 
 def segment_max(data: Tensor, segment_ids: Tensor, name: str | None = None) -> Tensor:
-    """The largest elements of the rows of each segment; as `segment_sum`.
+    """Segment maximum: the largest elements of the rows of each segment. Segments without rows are zeros.
+
+    Args:
+        data: `[n, ...]`, float or integer.
+        segment_ids: int32 or int64 `[n]`: the segment of each row, ascending.
+
+    Shape:
+        `[n, ...]` to `[segments, ...]`, where the last id is `segments - 1`.
+
+    Raises:
+        TypeError: `data` is not a Tensor, or `segment_ids` is not int32 or int64 (also a ValueError).
+        ValueError: the ids are not sorted, or not as many as rows.
+        IndexError: an id is negative.
 
     Source:
         `paddle.geometric.segment_max`.
@@ -106,13 +142,15 @@ def segment_max(data: Tensor, segment_ids: Tensor, name: str | None = None) -> T
 def _segments(owner: str, data: Any, segment_ids: Any) -> tuple[Tensor, Tensor, int]:
     data, ids = require_tensor(data, owner, "data"), _indices(owner, segment_ids, "segment_ids")
     if ids.ndim != 1:
-        raise InvalidArgumentError(f"{owner}: segment_ids is no row. Got shape {ids.shape}, expected [n], one for each row of data.")
+        raise InvalidArgumentError(f"{owner}: segment_ids is not 1-D. Got shape {ids.shape}, expected [n], one for each row of data. Flatten it.")
     if ids.size == 0 and not is_symbolic(ids):
         return data, ids, 0
     last = ops.select(ids, axis=0, index=ids.shape[0] - 1)
     count = integer(last + 1, owner, "segment_ids")
     if not is_symbolic(ids) and int(ops.select(ids, axis=0, index=0).item()) < 0:
-        raise InvalidIndexError(f"{owner}: a segment id is negative. Got {int(ids[0].item())} as the first of segment_ids, expected ids from 0 on.")
+        raise InvalidIndexError(
+            f"{owner}: a segment id is negative. Got {int(ids[0].item())} as the first of segment_ids, expected ids >= 0. Add to all."
+        )
     return data, ids, count if is_symbolic(ids) else max(count, 0)
 
 
@@ -122,22 +160,22 @@ def _segments(owner: str, data: Any, segment_ids: Any) -> tuple[Tensor, Tensor, 
 def send_u_recv(
     x: Tensor, src_index: Tensor, dst_index: Tensor, reduce_op: str = "sum", out_size: Any = None, name: str | None = None
 ) -> Tensor:
-    """Rows of x sent along edges, and reduced where they arrive. Rows where nothing arrives are zeros.
+    """Message passing: send rows of `x` along edges and reduce them at the targets. Targets without messages are zeros.
 
     Args:
         x: `[nodes, ...]`, float or integer.
-        src_index: int32 or int64 `[edges]`: where each edge begins.
-        dst_index: the same: where it ends.
+        src_index: int32 or int64 `[edges]`: the source of each edge.
+        dst_index: the same: its target.
         reduce_op: "sum", "mean", "max" or "min".
-        out_size: how many rows the result has: an int or a tensor; None (or 0) for as many as x.
-        name: accepted for compatibility; unused.
+        out_size: the number of rows of the result, an int or a tensor; None (or 0) takes that of x.
 
     Shape:
         `[nodes, ...]` to `[out_size, ...]`.
 
     Raises:
-        ValueError: there is no such reduction, or there are not as many beginnings as ends.
-        IndexError: an edge begins or ends at a row that is not there.
+        TypeError: `x` is not a Tensor, or an index is not int32 or int64 (also a ValueError).
+        ValueError: an unknown reduction, or different numbers of sources and targets.
+        IndexError: an index is out of range.
 
     Source:
         `paddle.geometric.send_u_recv`.
@@ -153,7 +191,9 @@ def send_u_recv(
 
 def _reduced(owner: str, parameter: str, x: Tensor, source: Any, target: Any, how: Any, out_size: Any, rows: Any = None) -> Tensor:
     if not isinstance(how, str) or how not in ("sum", "mean", "max", "min"):
-        raise InvalidArgumentError(f"{owner}: there is no such reduction. Got {parameter}={short(how)}, expected 'sum', 'mean', 'max' or 'min'.")
+        raise InvalidArgumentError(
+            f"{owner}: there is no such reduction. Got {parameter}={short(how)}, expected 'sum', 'mean', 'max' or 'min'. The default is 'sum'."
+        )
     source = None if source is None else _indices(owner, source, "src_index")
     target = _indices(owner, target, "dst_index")
     count = rows if rows is not None else x.shape[0]
@@ -170,21 +210,24 @@ def send_ue_recv(
     x: Tensor, y: Tensor, src_index: Tensor, dst_index: Tensor, message_op: str = "add", reduce_op: str = "sum", out_size: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """Rows of x joined with what belongs to the edges, sent along these, and reduced where they arrive.
+    """Message passing with edge features: combine rows of `x` with those of their edges, send them, and reduce them at the targets.
 
     Args:
         x: `[nodes, ...]`.
         y: `[edges, ...]`; its other axes broadcast with those of x.
-        src_index: int32 or int64 `[edges]`: where each edge begins.
-        dst_index: the same: where it ends.
+        src_index: int32 or int64 `[edges]`: the source of each edge.
+        dst_index: the same: its target.
         message_op: "add", "sub", "mul" or "div".
         reduce_op: "sum", "mean", "max" or "min".
-        out_size: how many rows the result has; None (or 0) for as many as x.
-        name: accepted for compatibility; unused.
+        out_size: the number of rows of the result; None (or 0) takes that of x.
+
+    Shape:
+        `[nodes, ...]` and `[edges, ...]` to `[out_size, ...]`.
 
     Raises:
-        ValueError: there is no such message or reduction.
-        IndexError: an edge begins or ends at a row that is not there.
+        TypeError: `x` or `y` is not a Tensor, or an index is not int32 or int64 (also a ValueError).
+        ValueError: an unknown message or reduction, or shapes that do not broadcast.
+        IndexError: an index is out of range.
 
     Source:
         `paddle.geometric.send_ue_recv`.
@@ -201,18 +244,22 @@ def send_ue_recv(
 
 
 def send_uv(x: Tensor, y: Tensor, src_index: Tensor, dst_index: Tensor, message_op: str = "add", name: str | None = None) -> Tensor:
-    """For each edge, the row of x where it begins joined with the row of y where it ends.
+    """Edge features: for each edge, the row of `x` at its source combined with the row of `y` at its target.
 
     Args:
         x: `[nodes, ...]`.
         y: `[nodes, ...]`; other axes broadcast.
-        src_index: int32 or int64 `[edges]`: where each edge begins.
-        dst_index: the same: where it ends.
+        src_index: int32 or int64 `[edges]`: the source of each edge.
+        dst_index: the same: its target.
         message_op: "add", "sub", "mul" or "div".
-        name: accepted for compatibility; unused.
 
     Shape:
-        to `[edges, ...]`.
+        `[nodes, ...]` twice to `[edges, ...]`.
+
+    Raises:
+        TypeError: `x` or `y` is not a Tensor, or an index is not int32 or int64 (also a ValueError).
+        ValueError: an unknown message, or shapes that do not broadcast.
+        IndexError: an index is out of range.
 
     Source:
         `paddle.geometric.send_uv`.
@@ -230,16 +277,20 @@ def send_uv(x: Tensor, y: Tensor, src_index: Tensor, dst_index: Tensor, message_
 def _gathered(owner: str, x: Tensor, index: Any, name: str) -> Tensor:
     index = _indices(owner, index, name)
     if at_hand(index) and index.size and int(index.min().item()) < 0:
-        raise InvalidIndexError(f"{owner}: an index is negative. Got {int(index.min().item())} in {name}, expected each in [0, {x.shape[0]}).")
-    if not (at_hand(index) or is_symbolic(index)):  # the op says it when it runs
+        raise InvalidIndexError(
+            f"{owner}: an index is negative. Got {int(index.min().item())} in {name}, expected each in [0, {x.shape[0]}). Check it."
+        )
+    if not (at_hand(index) or is_symbolic(index)):  # the op raises the error when it runs
         index = never_from_the_end(index, x.shape[0])
     return ops.gather(x, index, axis=0)
 
 
 def _joined(owner: str, left: Tensor, right: Tensor, how: Any) -> Tensor:
     if how not in _MESSAGES:
-        raise InvalidArgumentError(f"{owner}: there is no such message. Got message_op={how!r}, expected 'add', 'sub', 'mul' or 'div'.")
-    # The first axis is that of edges; of the others the shorter shape is filled up in front, as everywhere.
+        raise InvalidArgumentError(
+            f"{owner}: there is no such message. Got message_op={how!r}, expected 'add', 'sub', 'mul' or 'div'. The default is 'add'."
+        )
+    # The first axis is that of edges; the others broadcast as usual.
     rank = max(left.ndim, right.ndim)
     both = [reshape(x, [x.shape[0], *[1] * (rank - x.ndim), *x.shape[1:]]) if x.ndim < rank else x for x in (left, right)]
     return _MESSAGES[how](*both)
@@ -248,32 +299,35 @@ def _joined(owner: str, left: Tensor, right: Tensor, how: Any) -> Tensor:
 def _indices(owner: str, index: Any, name: str) -> Tensor:
     index = require_tensor(index, owner, name)
     if index.dtype not in (int32, int64):
-        raise InvalidTypeError(f"{owner}: {name} holds no positions. Got dtype {index.dtype.name}, expected int32 or int64. Cast it first.")
+        raise InvalidTypeError(f"{owner}: {name} is not an integer tensor. Got dtype {index.dtype.name}, expected int32 or int64. Cast it first.")
     if index.ndim == 2 and index.shape[1] == 1:
         return reshape(index, [-1])
     return index
 
 
-# Neighbourhoods. What these give depends on values, so that they compute on the host.
+# Neighbourhoods. Shapes of the results depend on values, so these compute on the host.
 
 
 def reindex_graph(
     x: Tensor, neighbors: Tensor, count: Tensor, value_buffer: Tensor | None = None, index_buffer: Tensor | None = None, name: str | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Number the nodes of a sampled graph anew, from 0: those of x first, then each neighbour when it is first seen.
+    """Reindex a sampled graph: number its nodes from 0, those of `x` first, then neighbours in the order in which they occur.
 
     Args:
         x: int32 or int64 `[nodes]`: nodes whose neighbours were sampled.
-        neighbors: their neighbours, one after another.
-        count: int32 `[nodes]`: how many each has.
-        value_buffer: accepted for compatibility; unused.
-        index_buffer: accepted for compatibility; unused.
-        name: accepted for compatibility; unused.
+        neighbors: their neighbours, one node after another, `[edges]`.
+        count: int32 `[nodes]`: the number of neighbours of each.
+        value_buffer: no effect.
+        index_buffer: no effect.
 
     Returns:
-        The new numbers of where each edge begins, those of where it ends, and the old numbers of all nodes.
+        The new numbers of the sources and of the targets of all edges, and the old numbers of all nodes.
+
+    Shape:
+        `[edges]`, `[edges]` and `[all nodes]`.
 
     Raises:
+        TypeError: an argument is not a Tensor, or not int32 or int64 (also a ValueError).
         ValueError: `count` does not add up to the number of neighbours.
 
     Source:
@@ -292,7 +346,24 @@ def reindex_heter_graph(
     x: Tensor, neighbors: Sequence[Tensor], count: Sequence[Tensor], value_buffer: Tensor | None = None, index_buffer: Tensor | None = None,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """As `reindex_graph`, with several kinds of edges: a list of neighbours and counts, one of each for a kind.
+    """Reindex a sampled graph with several kinds of edges, as `reindex_graph` does for one kind.
+
+    Args:
+        x: int32 or int64 `[nodes]`: nodes whose neighbours were sampled.
+        neighbors: for each kind of edge the neighbours of all nodes, one node after another, `[edges]`.
+        count: for each kind of edge the number of neighbours of each node, int32 `[nodes]`.
+        value_buffer: no effect.
+        index_buffer: no effect.
+
+    Returns:
+        The new numbers of the sources and of the targets of all edges, and the old numbers of all nodes.
+
+    Shape:
+        `[edges]`, `[edges]` and `[all nodes]`.
+
+    Raises:
+        TypeError: an argument is not a Tensor, or not int32 or int64 (also a ValueError).
+        ValueError: `neighbors` and `count` are not lists of the same length, or counts do not add up to the number of neighbours.
 
     Source:
         `paddle.geometric.reindex_heter_graph`.
@@ -305,7 +376,8 @@ def reindex_heter_graph(
     """
     if not isinstance(neighbors, (list, tuple)) or not isinstance(count, (list, tuple)) or len(neighbors) != len(count):
         raise InvalidArgumentError(
-            f"reindex_heter_graph: neighbours and counts are lists, one of each for a kind of edge. Got {short(neighbors)} and {short(count)}."
+            f"reindex_heter_graph: neighbors and count are not lists of the same length. Got {short(neighbors)} and {short(count)}, "
+            f"expected one of each for a kind of edge. Use reindex_graph for one kind."
         )
     return _reindexed("reindex_heter_graph", x, neighbors, count)
 
@@ -315,14 +387,14 @@ def _reindexed(owner: str, x: Any, neighbors: Sequence[Any], counts: Sequence[An
     nodes: list[int] = x.tolist()
     number: dict[int, int] = {}
     for at, node in enumerate(nodes):
-        number[node] = at  # of nodes that come twice the last place counts
+        number[node] = at  # for nodes that occur twice the last position counts
     source, target = [], []
     for seen, count in zip(neighbors, counts, strict=True):
         listed, many = _indices(owner, seen, "neighbors").tolist(), _indices(owner, count, "count").tolist()
         if sum(many) != len(listed) or len(many) != x.shape[0]:
             raise InvalidArgumentError(
-                f"{owner}: the counts do not belong to these neighbours. Got {len(many)} counts whose sum is {sum(many)} for {x.shape[0]} nodes with "
-                f"{len(listed)} neighbours."
+                f"{owner}: the counts do not add up to the number of neighbours. Got {len(many)} counts whose sum is {sum(many)} for "
+                f"{x.shape[0]} nodes with {len(listed)} neighbours, expected one for each node. Check their order."
             )
         for node in listed:
             if node not in number:
@@ -337,24 +409,27 @@ def sample_neighbors(
     row: Tensor, colptr: Tensor, input_nodes: Tensor, sample_size: int = -1, eids: Tensor | None = None, return_eids: bool = False,
     perm_buffer: Tensor | None = None, name: str | None = None,
 ) -> tuple[Tensor, ...]:
-    """Some neighbours of each of several nodes, each as likely as the others and none twice.
+    """Sample neighbours of each node uniformly and without replacement.
 
     Args:
-        row: neighbours of all nodes, one node after another.
+        row: neighbours of all nodes, one node after another, `[edges]`.
         colptr: `[nodes + 1]`: where those of each node begin.
-        input_nodes: the nodes to look at.
-        sample_size: how many of each; -1 for all.
-        eids: numbers of the edges, as `row`.
-        return_eids: give those of the edges that were taken, too.
-        perm_buffer: accepted for compatibility; unused.
-        name: accepted for compatibility; unused.
+        input_nodes: the nodes to sample for, `[n]`.
+        sample_size: how many for each; -1 takes all.
+        eids: ids of the edges, `[edges]`.
+        return_eids: whether to return those of the sampled edges, too.
+        perm_buffer: no effect.
 
     Returns:
-        The neighbours, how many each node has (int32), and with `return_eids` the numbers of their edges.
+        The neighbours, how many each node has (int32), and with `return_eids` the ids of their edges.
+
+    Shape:
+        `[sampled]`, `[n]` and `[sampled]`.
 
     Raises:
+        TypeError: an argument is not a Tensor, or not int32 or int64 (also a ValueError).
         ValueError: `return_eids` without `eids`.
-        IndexError: a node is not there.
+        IndexError: a node is out of range.
 
     Source:
         `paddle.geometric.sample_neighbors`.
@@ -372,7 +447,27 @@ def weighted_sample_neighbors(
     row: Tensor, colptr: Tensor, edge_weight: Tensor, input_nodes: Tensor, sample_size: int = -1, eids: Tensor | None = None,
     return_eids: bool = False, name: str | None = None,
 ) -> tuple[Tensor, ...]:
-    """As `sample_neighbors`, each neighbour as likely as the weight of its edge says.
+    """Sample neighbours of each node without replacement, with probabilities proportional to the weights of the edges.
+
+    Args:
+        row: neighbours of all nodes, one node after another, `[edges]`.
+        colptr: `[nodes + 1]`: where those of each node begin.
+        edge_weight: `[edges]`, not negative.
+        input_nodes: the nodes to sample for, `[n]`.
+        sample_size: how many for each; -1 takes all.
+        eids: ids of the edges, `[edges]`.
+        return_eids: whether to return those of the sampled edges, too.
+
+    Returns:
+        The neighbours, how many each node has (int32), and with `return_eids` the ids of their edges.
+
+    Shape:
+        `[sampled]`, `[n]` and `[sampled]`.
+
+    Raises:
+        TypeError: an argument is not a Tensor, or not int32 or int64 (also a ValueError).
+        ValueError: `return_eids` without `eids`.
+        IndexError: a node is out of range.
 
     Source:
         `paddle.geometric.weighted_sample_neighbors`; Efraimidis & Spirakis (2006), Weighted random sampling with a reservoir.
@@ -391,11 +486,11 @@ def _sampled(
 ) -> tuple[Tensor, ...]:
     row, colptr, nodes = _indices(owner, row, "row"), _indices(owner, colptr, "colptr"), _indices(owner, nodes, "input_nodes")
     if return_eids and eids is None:
-        raise InvalidArgumentError(f"{owner}: the numbers of edges are asked for. Got return_eids=True and eids=None. Pass eids.")
+        raise InvalidArgumentError(f"{owner}: return_eids needs eids. Got return_eids=True and eids=None, expected the ids of the edges. Pass eids.")
     size, last = integer(sample_size, owner, "sample_size"), colptr.shape[0] - 2
     if nodes.size and not 0 <= int(nodes.min().item()) <= int(nodes.max().item()) <= last:
         raise InvalidIndexError(
-            f"{owner}: a node is not there. Got {int(nodes.min().item())} to {int(nodes.max().item())} in input_nodes, expected nodes in "
+            f"{owner}: a node is out of range. Got {int(nodes.min().item())} to {int(nodes.max().item())} in input_nodes, expected nodes in "
             f"[0, {last + 1})."
         )
     at = to_dtype(nodes, int64)
@@ -405,7 +500,7 @@ def _sampled(
     counts: list[int] = []
     wanted = [max(end - begin, 0) for begin, end in zip(begins, ends, strict=True)]
     if size >= 0 and any(n > size for n in wanted):
-        # An exponential variable for each edge: those that ring first are taken.
+        # An exponential variable for each edge; the smallest ones are taken.
         keys = -ops.log(1 - ops.uniform(shape=(sum(wanted),), min=0.0, max=1.0, dtype=float64))
         if weight is not None:
             spread = [p for begin, n in zip(begins, wanted, strict=True) for p in range(begin, begin + n)]

@@ -1,4 +1,4 @@
-"""Products with sparse matrices."""
+"""Matrix products with sparse factors."""
 from __future__ import annotations
 
 from typing import Any
@@ -18,17 +18,21 @@ __all__ = ["addmm", "masked_matmul", "matmul", "mv", "pca_lowrank"]
 
 @places_at_once
 def matmul(x: Any, y: Any, name: str | None = None) -> Any:
-    """The product of two matrices of which at least one is sparse.
+    """Matrix product of which at least one factor is sparse.
 
     Args:
         x: `[m, k]`, or `[batch, m, k]` in CSR form beside a dense batch.
         y: `[k, n]`, sparse or dense.
-        name: accepted for compatibility; unused.
 
     Returns:
         A dense Tensor; of two sparse matrices a sparse one in the form of `x`.
 
+    Shape:
+        `[m, k]` and `[k, n]` to `[m, n]`; with a batch in front of each.
+
     Raises:
+        NotImplementedError: neither is sparse.
+        TypeError: the dtypes differ, or an argument is not a tensor (also a ValueError).
         ValueError: the shapes do not fit.
 
     Source:
@@ -55,7 +59,19 @@ def matmul(x: Any, y: Any, name: str | None = None) -> Any:
 
 @places_at_once
 def mv(x: SparseTensor, vec: Tensor, name: str | None = None) -> Tensor:
-    """The product of a sparse matrix and a dense vector.
+    """Product of a sparse matrix and a dense vector.
+
+    Args:
+        x: `[m, n]`, in COO or CSR form.
+        vec: `[n]`.
+
+    Shape:
+        `[m, n]` and `[n]` to `[m]`.
+
+    Raises:
+        NotImplementedError: `x` is not sparse.
+        TypeError: `vec` is not a Tensor (also a ValueError).
+        ValueError: the shapes do not fit.
 
     Source:
         `paddle.sparse.mv`.
@@ -67,20 +83,29 @@ def mv(x: SparseTensor, vec: Tensor, name: str | None = None) -> Tensor:
     """
     sparse, vector = require_sparse(x, "mv"), require_tensor(vec, "mv", "vec")
     if vector.ndim != 1 or sparse.ndim != 2 or sparse.shape[1] != vector.shape[0]:
-        raise InvalidArgumentError(f"mv: the shapes do not fit. Got {sparse.shape} and {vector.shape}, expected [m, n] and [n].")
+        raise InvalidArgumentError(
+            f"mv: the shapes do not fit. Got {sparse.shape} and {vector.shape}, expected [m, n] and [n]. Use matmul for matrices."
+        )
     return reshape(_times(_csr(sparse), reshape(vector, [-1, 1])), [-1])
 
 
 def addmm(input: Tensor, x: SparseTensor, y: Tensor, beta: float = 1.0, alpha: float = 1.0, name: str | None = None) -> Any:
-    """`beta * input + alpha * x @ y`.
+    """Matrix product with a sum: `beta * input + alpha * x @ y`.
 
     Args:
-        input: dense, of the shape of the product.
-        x: sparse.
-        y: dense.
+        input: dense; broadcasts with the product.
+        x: `[m, k]`, in COO or CSR form.
+        y: `[k, n]`, dense.
         beta: the factor of `input`.
         alpha: the factor of the product.
-        name: accepted for compatibility; unused.
+
+    Shape:
+        `[m, k]` and `[k, n]` to `[m, n]`.
+
+    Raises:
+        NotImplementedError: `x` is not sparse.
+        TypeError: `input` or `y` is not a dense Tensor (also a ValueError).
+        ValueError: the shapes do not fit.
 
     Source:
         `paddle.sparse.addmm`.
@@ -95,15 +120,22 @@ def addmm(input: Tensor, x: SparseTensor, y: Tensor, beta: float = 1.0, alpha: f
 
 @places_at_once
 def masked_matmul(x: Tensor, y: Tensor, mask: SparseTensor, name: str | None = None) -> Any:
-    """Of the product of two dense matrices, the elements at the places of `mask`.
+    """Product of two dense matrices, computed only where `mask` stores elements.
 
     Args:
         x: `[m, k]`.
         y: `[k, n]`.
-        mask: sparse `[m, n]`; its values do not count.
-        name: accepted for compatibility; unused.
+        mask: sparse `[m, n]`; its values are not used.
+
+    Returns:
+        A sparse tensor in the form of `mask`.
+
+    Shape:
+        `[m, k]` and `[k, n]` to `[m, n]`.
 
     Raises:
+        NotImplementedError: `mask` is not sparse.
+        TypeError: `x` or `y` is not a Tensor (also a ValueError).
         ValueError: the shapes do not fit.
 
     Source:
@@ -117,17 +149,41 @@ def masked_matmul(x: Tensor, y: Tensor, mask: SparseTensor, name: str | None = N
     left, right, sparse = require_tensor(x, "masked_matmul"), require_tensor(y, "masked_matmul", "y"), require_sparse(mask, "masked_matmul", "mask")
     _require_fit("masked_matmul", list(left.shape), list(right.shape))
     if sparse.shape != [left.shape[0], right.shape[1]]:
-        raise InvalidArgumentError(f"masked_matmul: the mask has another shape. Got {sparse.shape}, expected {[left.shape[0], right.shape[1]]}.")
+        raise InvalidArgumentError(
+            f"masked_matmul: the mask has another shape. Got {sparse.shape}, expected {[left.shape[0], right.shape[1]]}. Reshape it."
+        )
     csr = _csr(sparse)
     found = csr._with(ops.csr_sample(left, transpose(right, [1, 0]), csr.crows(), csr.cols()))
     return found if isinstance(sparse, SparseCsrTensor) else found.to_sparse_coo(2)
 
 
 def pca_lowrank(x: SparseTensor, q: int | None = None, center: bool = True, niter: int = 2, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
-    """Principal components of a sparse matrix: those of `wherry.linalg.pca_lowrank`, for which all elements are stored.
+    """Principal component analysis of a sparse matrix, as `wherry.linalg.pca_lowrank` of the dense one.
+
+    Args:
+        x: `[m, n]`, in COO or CSR form.
+        q: the number of components, from 0 to the smaller size; None is `min(6, m, n)`.
+        center: subtract the mean of each column first.
+        niter: not negative; no effect: the decomposition is exact.
+
+    Returns:
+        (U, S, V).
+
+    Shape:
+        `[m, n]` to `[m, q]`, `[q]` and `[n, q]`.
+
+    Raises:
+        NotImplementedError: `x` is not sparse.
+        ValueError: `x` is not a matrix, `q` is out of range, or `niter` is negative.
 
     Source:
         `paddle.sparse.pca_lowrank`.
+
+    Examples:
+        >>> x = wherry.sparse.sparse_coo_tensor([[0, 1], [2, 0]], [1.0, 2.0])
+        >>> u, s, v = wherry.sparse.pca_lowrank(x, 1)
+        >>> u.shape, s.shape, v.shape
+        ([2, 1], [1], [3, 1])
     """
     return _pca_lowrank(require_sparse(x, "pca_lowrank").to_dense(), q, center, niter)
 
@@ -138,11 +194,11 @@ def _csr(x: SparseTensor) -> SparseCsrTensor:
 
 def _require_fit(owner: str, left: list[int], right: list[int]) -> None:
     if len(left) != len(right) or len(left) not in (2, 3) or left[-1] != right[-2] or left[:-2] != right[:-2]:
-        raise InvalidArgumentError(f"{owner}: the shapes do not fit. Got {left} and {right}, expected [m, k] and [k, n].")
+        raise InvalidArgumentError(f"{owner}: the shapes do not fit. Got {left} and {right}, expected [m, k] and [k, n]. Transpose one of them.")
 
 
 def blocks(x: SparseTensor) -> SparseCsrTensor:
-    """A batch of matrices as one matrix, with each of them on the diagonal."""
+    """A batch of matrices as one block diagonal matrix."""
     csr = _csr(x)
     if csr.ndim == 2:
         return csr
@@ -161,10 +217,10 @@ def _times(x: SparseCsrTensor, y: Tensor) -> Tensor:
 
 
 def _sparse_times_sparse(a: SparseCsrTensor, b: SparseCsrTensor) -> Any:
-    """For each element of a, the row of b that it meets."""
+    """Product of two sparse matrices: each element of `a` multiplies a row of `b`."""
     if any(map(is_symbolic, (a.crows(), a.cols(), b.crows(), b.cols()))):
         raise UnimplementedError(
-            "matmul: how many elements the product of two sparse matrices has depends on their places, which a program computes here. Got them "
+            "matmul: the number of elements of the product depends on indices that the program computes. Got them "
             "from its inputs, expected matrices that are given when it is captured. Use y.to_dense(), or build both outside of the function."
         )
     inner = to_dtype(a.cols(), int64)

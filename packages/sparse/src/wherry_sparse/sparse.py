@@ -1,5 +1,5 @@
-"""`paddle.sparse`: tensors of which only some elements are stored."""
-# ruff: noqa: F403  lists of their own say what
+"""`paddle.sparse`: sparse tensors in COO and CSR form."""
+# ruff: noqa: F403  each module lists its names
 from wherry_sparse import nn
 from wherry_sparse.functions import *
 from wherry_sparse.functions import __all__ as _functions

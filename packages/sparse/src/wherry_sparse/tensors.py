@@ -1,13 +1,13 @@
-"""Tensors of which only some elements are stored: by their places (COO), or row by row (CSR).
+"""Sparse tensors: elements with their indices (COO), or row by row (CSR).
 
-`values()` is a dense tensor that takes part in gradients like any other; the places are integers. Functions of sparse tensors are made of
-functions of these two, so that gradients come by themselves.
+`values()` is a dense tensor with gradients like any other; indices are integers. Functions of sparse tensors are composed of functions of
+these two, so that they have gradients.
 """
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wherry_sparse.at_once import places_at_once
 from wherry_tensor import ops
@@ -22,7 +22,7 @@ __all__ = ["SparseCooTensor", "SparseCsrTensor", "SparseTensor", "sparse_coo_ten
 
 
 class SparseTensor:
-    """What both forms have in common."""
+    """Base of both forms."""
 
     def __init__(self, values: Tensor, shape: Sequence[int]) -> None:
         self._values, self._shape = values, [int(n) for n in shape]
@@ -34,27 +34,27 @@ class SparseTensor:
 
     @property
     def ndim(self) -> int:
-        """How many axes there are."""
+        """The number of axes."""
         return len(self._shape)
 
     @property
     def size(self) -> int:
-        """How many elements there are, stored or not."""
+        """The number of elements, stored or not."""
         return math.prod(self._shape)
 
     @property
     def dtype(self) -> DType:
-        """That of the values."""
+        """The dtype of the values."""
         return self._values.dtype
 
     @property
     def place(self) -> Any:
-        """Where the values are."""
+        """The place of the values."""
         return self._values.place
 
     @property
     def stop_gradient(self) -> bool:
-        """Whether gradients stop here: that of the values."""
+        """Whether gradients stop here, as of the values."""
         return self._values.stop_gradient
 
     @stop_gradient.setter
@@ -63,7 +63,7 @@ class SparseTensor:
 
     @property
     def grad(self) -> SparseTensor | None:
-        """The gradient of the values, at their places; None where there is none."""
+        """The gradient of the values as a sparse tensor; None without one."""
         return None if self._values.grad is None else self._with(self._values.grad)
 
     def values(self) -> Tensor:
@@ -71,11 +71,11 @@ class SparseTensor:
         return self._values
 
     def nnz(self) -> int:
-        """How many of them there are."""
+        """The number of stored elements."""
         return int(self._values.shape[0])
 
     def dim(self) -> int:
-        """How many axes there are."""
+        """The number of axes."""
         return len(self._shape)
 
     def is_dense(self) -> bool:
@@ -87,19 +87,19 @@ class SparseTensor:
         return True
 
     def is_sparse_coo(self) -> bool:
-        """Whether the places are stored one by one."""
+        """Whether the form is COO."""
         return isinstance(self, SparseCooTensor)
 
     def is_sparse_csr(self) -> bool:
-        """Whether the elements are stored row by row."""
+        """Whether the form is CSR."""
         return isinstance(self, SparseCsrTensor)
 
     def numpy(self) -> Any:
-        """All elements, as a dense array."""
+        """All elements as a dense array."""
         return self.to_dense().numpy()
 
     def tolist(self) -> Any:
-        """All elements, as lists."""
+        """All elements as nested lists."""
         return self.to_dense().tolist()
 
     def backward(self, grad_tensor: SparseTensor | None = None, retain_graph: bool = False) -> None:
@@ -107,7 +107,7 @@ class SparseTensor:
         self._values.backward(None if grad_tensor is None else grad_tensor.values(), retain_graph=retain_graph)
 
     def clear_grad(self) -> None:
-        """Forget the gradient."""
+        """Clear the gradient."""
         self._values.clear_grad()
 
     def detach(self) -> SparseTensor:
@@ -120,36 +120,19 @@ class SparseTensor:
 
     cast = astype
 
-    def __matmul__(self, other: Any) -> Any:
-        from wherry_sparse.products import matmul
+    if TYPE_CHECKING:  # operators.py gives the class these
 
-        return matmul(self, other)
-
-    def __add__(self, other: Any) -> Any:
-        from wherry_sparse.functions import add
-
-        return add(self, other)
-
-    def __sub__(self, other: Any) -> Any:
-        from wherry_sparse.functions import subtract
-
-        return subtract(self, other)
-
-    def __mul__(self, other: Any) -> Any:
-        from wherry_sparse.functions import multiply
-
-        return multiply(self, other)
-
-    def __truediv__(self, other: Any) -> Any:
-        from wherry_sparse.functions import divide
-
-        return divide(self, other)
+        def __matmul__(self, other: Any) -> Any: ...
+        def __add__(self, other: Any) -> Any: ...
+        def __sub__(self, other: Any) -> Any: ...
+        def __mul__(self, other: Any) -> Any: ...
+        def __truediv__(self, other: Any) -> Any: ...
 
     def __neg__(self) -> SparseTensor:
         return self._with(-self._values)
 
     def to_dense(self) -> Tensor:
-        """All elements, those that are not stored as zeros."""
+        """A dense Tensor; elements that are not stored are 0."""
         raise NotImplementedError
 
     def _with(self, values: Tensor) -> SparseTensor:
@@ -157,33 +140,33 @@ class SparseTensor:
 
 
 class SparseCooTensor(SparseTensor):
-    """Elements with their places: `indices()` is [sparse axes, nnz], `values()` [nnz, other axes]."""
+    """COO form: `indices()` is `[sparse axes, nnz]`, `values()` `[nnz, ...]` with the dense axes."""
 
     def __init__(self, indices: Tensor, values: Tensor, shape: Sequence[int], coalesced: bool = False) -> None:
         super().__init__(values, shape)
         self._indices, self._coalesced = indices, coalesced
 
     def indices(self) -> Tensor:
-        """Places of the elements, [sparse axes, nnz]."""
+        """Indices of the elements, `[sparse axes, nnz]`."""
         return self._indices
 
     def crows(self) -> Tensor:
-        """Raises RuntimeError: rows are those of CSR form."""
-        raise RuntimeError("crows: there are none in COO form. Use to_sparse_csr() first.")
+        """Raises RuntimeError: CSR form has them."""
+        raise RuntimeError("crows: not available in COO form. Got a call, expected CSR form. Use to_sparse_csr() first.")
 
     def cols(self) -> Tensor:
-        """Raises RuntimeError: columns are those of CSR form."""
-        raise RuntimeError("cols: there are none in COO form. Use to_sparse_csr() first.")
+        """Raises RuntimeError: CSR form has them."""
+        raise RuntimeError("cols: not available in COO form. Got a call, expected CSR form. Use to_sparse_csr() first.")
 
     @places_at_once
     def to_dense(self) -> Tensor:
-        """All elements, those that are not stored as zeros."""
+        """A dense Tensor; elements that are not stored are 0."""
         flat = ops.edge_sum(self._values, None, keys(self), count=math.prod(self._sparse_shape), mean=False, sorted=False)
         return reshape(flat, self._shape)
 
     @places_at_once
     def coalesce(self, name: str | None = None) -> SparseCooTensor:
-        """Places in order, each once: elements at one place are added."""
+        """Sorted indices, each once: elements with the same indices are added."""
         if self._coalesced:
             return self
         return from_keys(keys(self), self._values, self._shape, len(self._sparse_shape), self._indices.dtype)
@@ -195,9 +178,11 @@ class SparseCooTensor(SparseTensor):
 
     @places_at_once
     def to_sparse_csr(self) -> SparseCsrTensor:
-        """The same elements row by row; of two or three axes."""
+        """CSR form, for two or three axes."""
         if self.ndim not in (2, 3) or self._values.ndim != 1:
-            raise InvalidArgumentError(f"to_sparse_csr: rows are those of matrices. Got shape {self._shape}, expected two or three axes, all sparse.")
+            raise InvalidArgumentError(
+                f"to_sparse_csr: x is not a matrix or a batch of them. Got shape {self._shape}, expected two or three axes, all sparse. Reshape it."
+            )
         whole = self.coalesce()
         batches, rows = math.prod(self._shape[:-2]), self._shape[-2]
         *outer, row, cols = (whole._indices[i] for i in range(self.ndim))
@@ -209,11 +194,11 @@ class SparseCooTensor(SparseTensor):
         return SparseCsrTensor(to_dtype(reshape(crows, [-1]), whole._indices.dtype), cols, whole._values, self._shape)
 
     def tensor_parts(self) -> list[Tensor]:
-        """What it is made of: programs take and return these."""
+        """The tensors that it consists of: programs take and return these."""
         return [self._indices, self._values]
 
     def beside_tensor_parts(self) -> tuple[Any, ...]:
-        """What else it is."""
+        """What it consists of besides tensors."""
         return tuple(self._shape), self._coalesced
 
     def with_tensor_parts(self, parts: list[Any]) -> SparseCooTensor:
@@ -236,7 +221,7 @@ class SparseCooTensor(SparseTensor):
 
 
 class SparseCsrTensor(SparseTensor):
-    """Elements row by row: row r has those from crows()[r] to crows()[r + 1]. Of three axes, each matrix has crows of its own."""
+    """CSR form: row r has the elements from crows()[r] to crows()[r + 1]. With three axes, each matrix has its own crows."""
 
     def __init__(self, crows: Tensor, cols: Tensor, values: Tensor, shape: Sequence[int]) -> None:
         super().__init__(values, shape)
@@ -251,12 +236,12 @@ class SparseCsrTensor(SparseTensor):
         return self._cols
 
     def indices(self) -> Tensor:
-        """Raises RuntimeError: places are those of COO form."""
-        raise RuntimeError("indices: there are none in CSR form. Use to_sparse_coo(2) first.")
+        """Raises RuntimeError: COO form has them."""
+        raise RuntimeError("indices: not available in CSR form. Got a call, expected COO form. Use to_sparse_coo(2) first.")
 
     @places_at_once
     def to_dense(self) -> Tensor:
-        """All elements, those that are not stored as zeros."""
+        """A dense Tensor; elements that are not stored are 0."""
         return self.to_sparse_coo(2).to_dense()
 
     @places_at_once
@@ -266,7 +251,7 @@ class SparseCsrTensor(SparseTensor):
 
     @places_at_once
     def to_sparse_coo(self, sparse_dim: int = 2) -> SparseCooTensor:
-        """The same elements with their places."""
+        """COO form."""
         row = rows_of(self)
         if self.ndim == 2:
             parts = [row, to_dtype(self._cols, int64)]
@@ -275,11 +260,11 @@ class SparseCsrTensor(SparseTensor):
         return SparseCooTensor(to_dtype(stack(parts, 0), self._crows.dtype), self._values, self._shape)
 
     def tensor_parts(self) -> list[Tensor]:
-        """What it is made of: programs take and return these."""
+        """The tensors that it consists of: programs take and return these."""
         return [self._crows, self._cols, self._values]
 
     def beside_tensor_parts(self) -> tuple[Any, ...]:
-        """What else it is."""
+        """What it consists of besides tensors."""
         return tuple(self._shape)
 
     def with_tensor_parts(self, parts: list[Any]) -> SparseCsrTensor:
@@ -297,22 +282,22 @@ class SparseCsrTensor(SparseTensor):
         )
 
 
-# Places as numbers.
+# Flat indices.
 
 
 def keys(x: SparseCooTensor) -> Tensor:
-    """The place of each element, counted row by row."""
+    """The flat (row-major) index of each element."""
     key = None
     for axis, n in enumerate(x._sparse_shape):
         part = to_dtype(x._indices[axis], int64)
         key = part if key is None else key * n + part
     if key is None:
-        raise InvalidArgumentError("sparse: there is no sparse axis. Got indices of shape [0, n], expected at least one row.")
+        raise InvalidArgumentError("sparse: there is no sparse axis. Got indices of shape [0, n], expected at least one row. Use a dense tensor.")
     return key
 
 
-def places(key: Tensor, shape: Sequence[int], dtype: DType) -> Tensor:
-    """Indices [axes, nnz] of places that were counted row by row."""
+def unraveled(key: Tensor, shape: Sequence[int], dtype: DType) -> Tensor:
+    """Indices `[axes, nnz]` of flat indices."""
     parts = []
     for n in reversed(shape):
         parts.append(key % max(n, 1))
@@ -321,10 +306,10 @@ def places(key: Tensor, shape: Sequence[int], dtype: DType) -> Tensor:
 
 
 def from_keys(key: Tensor, values: Tensor, shape: Sequence[int], sparse_rank: int, dtype: DType) -> SparseCooTensor:
-    """The coalesced tensor of elements with these places."""
+    """The coalesced tensor of elements with these flat indices."""
     single, _, inverse, _ = ops.unique(key, axis=None)
     merged = ops.edge_sum(values, None, inverse, count=single.shape[0], mean=False, sorted=False)
-    return SparseCooTensor(places(single, shape[:sparse_rank], dtype), merged, shape, coalesced=True)
+    return SparseCooTensor(unraveled(single, shape[:sparse_rank], dtype), merged, shape, coalesced=True)
 
 
 def rows_of(x: SparseCsrTensor) -> Tensor:
@@ -334,32 +319,36 @@ def rows_of(x: SparseCsrTensor) -> Tensor:
     whole = {"axes": (1,), "steps": (1,)}
     counts = ops.slice(crows, starts=(1,), ends=(n,), **whole) - ops.slice(crows, starts=(0,), ends=(n - 1,), **whole)
     counts = reshape(counts, [-1])
-    if is_symbolic(counts):  # a repetition has to know how often; a search has not
+    if is_symbolic(counts):  # repeat_interleave needs to know the counts; searchsorted does not
         ends = ops.cumsum(counts, axis=0, reverse=False)
         ones = ops.full_like(x._cols, value=1, dtype=int64)
         return ops.searchsorted(ends, ops.cumsum(ones, axis=0, reverse=False) - 1, right=True)
     return repeat_interleave(arange(0, counts.shape[0], dtype="int64"), counts)
 
 
-# Making them.
+# Creation.
 
 
 @places_at_once
 def sparse_coo_tensor(
     indices: Any, values: Any, shape: Any = None, dtype: Any = None, place: Any = None, stop_gradient: bool = True
 ) -> SparseCooTensor:
-    """A tensor of elements with their places.
+    """Sparse tensor in COO form, from indices and values.
 
     Args:
-        indices: `[axes, nnz]`, int32 or int64: the places.
+        indices: `[axes, nnz]`, int32 or int64.
         values: `[nnz]`, or `[nnz, ...]` for elements that are tensors.
-        shape: sizes of all axes; None for the smallest that hold all places.
+        shape: sizes of all axes; None takes the smallest that hold all indices.
         dtype: that of the values; None keeps it.
         place: where to put it.
         stop_gradient: whether gradients stop here, where the values are not a Tensor.
 
+    Shape:
+        `shape`, of which the axes behind the first `axes` ones are dense.
+
     Raises:
-        ValueError: there are not as many places as values, or a place lies outside.
+        TypeError: `indices` are not int32 or int64 (also a ValueError), or `dtype` is not a dtype.
+        ValueError: the numbers of indices and values differ, or an index is out of range.
 
     Source:
         `paddle.sparse.sparse_coo_tensor`.
@@ -372,24 +361,26 @@ def sparse_coo_tensor(
     index, value = _index("sparse_coo_tensor", indices, "indices"), _values(values, dtype, place, stop_gradient)
     if index.ndim != 2 or value.ndim == 0 or index.shape[1] != value.shape[0]:
         raise InvalidArgumentError(
-            f"sparse_coo_tensor: every value has a place. Got indices of shape {index.shape} and values of shape {value.shape}, expected "
-            f"[axes, nnz] and [nnz, ...]."
+            f"sparse_coo_tensor: indices and values do not fit. Got shapes {index.shape} and {value.shape}, expected [axes, nnz] and "
+            f"[nnz, ...]. Transpose the indices."
         )
     if is_symbolic(index):
         return _of_program(index, value, shape)
     least = ([int(n) + 1 for n in index.max(1).tolist()] if index.shape[1] else [0] * index.shape[0]) + value.shape[1:]
     sizes = least if shape is None else [int(n) for n in (shape.tolist() if isinstance(shape, Tensor) else shape)]
     if len(sizes) != len(least) or any(a < b for a, b in zip(sizes, least, strict=True)) or (index.size and int(index.min().item()) < 0):
-        raise InvalidArgumentError(f"sparse_coo_tensor: a place lies outside. Got shape {sizes}, expected at least {least}, and no negative place.")
+        raise InvalidArgumentError(
+            f"sparse_coo_tensor: an index is out of range. Got shape {sizes}, expected at least {least}, and no negative index. Enlarge the shape."
+        )
     return SparseCooTensor(index, value, sizes)
 
 
 def _of_program(index: Tensor, value: Tensor, shape: Any) -> SparseCooTensor:
-    """A tensor whose places a program computes: nobody can tell now how large it has to be."""
+    """A tensor whose indices a program computes, so that its shape must be given."""
     if shape is None or isinstance(shape, Tensor):
         raise InvalidArgumentError(
-            f"sparse_coo_tensor: the places are computed by a program, which knows them when it runs. Got shape={short(shape)}, expected the sizes "
-            f"of all axes. Pass shape=[...]."
+            f"sparse_coo_tensor: the indices are computed by a program, so the shape cannot follow from them. Got shape={short(shape)}, expected the "
+            f"sizes of all axes. Pass shape=[...]."
         )
     return SparseCooTensor(index, value, [int(n) for n in shape])
 
@@ -398,10 +389,10 @@ def _of_program(index: Tensor, value: Tensor, shape: Any) -> SparseCooTensor:
 def sparse_csr_tensor(
     crows: Any, cols: Any, values: Any, shape: Sequence[int], dtype: Any = None, place: Any = None, stop_gradient: bool = True
 ) -> SparseCsrTensor:
-    """A matrix, or a batch of matrices, of elements row by row.
+    """Sparse matrix, or batch of matrices, in CSR form.
 
     Args:
-        crows: where each row begins, and the last one ends; for a batch one after another.
+        crows: the position where each row begins, and the end of the last one, `[rows + 1]`; for a batch one after another.
         cols: the column of each element.
         values: the elements.
         shape: `[rows, columns]`, or `[batch, rows, columns]`.
@@ -409,7 +400,11 @@ def sparse_csr_tensor(
         place: where to put it.
         stop_gradient: whether gradients stop here, where the values are not a Tensor.
 
+    Shape:
+        `[rows, columns]`, or `[batch, rows, columns]`.
+
     Raises:
+        TypeError: `crows` or `cols` is not int32 or int64 (also a ValueError), or `dtype` is not a dtype.
         ValueError: the parts do not fit.
 
     Source:
@@ -426,7 +421,7 @@ def sparse_csr_tensor(
     if rows.shape != [wanted] or columns.shape != value.shape or value.ndim != 1:
         raise InvalidArgumentError(
             f"sparse_csr_tensor: the parts do not fit. Got crows of shape {rows.shape}, cols of shape {columns.shape} and values of shape "
-            f"{value.shape} for shape {sizes}, expected [{max(wanted, 0)}] and one shape [nnz] for both others."
+            f"{value.shape} for shape {sizes}, expected [{max(wanted, 0)}], [nnz] and [nnz]. Check the shape."
         )
     return SparseCsrTensor(rows, columns, value, sizes)
 
@@ -435,7 +430,7 @@ def _index(owner: str, index: Any, name: str) -> Tensor:
     index = index if isinstance(index, Tensor) else to_tensor(index)
     if index.dtype not in (int32, int64):
         if index.size:
-            raise InvalidTypeError(f"{owner}: {name} are places. Got dtype {index.dtype.name}, expected int32 or int64.")
+            raise InvalidTypeError(f"{owner}: {name} is not an integer tensor. Got dtype {index.dtype.name}, expected int32 or int64. Cast it first.")
         index = to_dtype(index, int64)
     return index
 
@@ -447,21 +442,56 @@ def _values(values: Any, dtype: Any, place: Any, stop_gradient: bool) -> Tensor:
 
 
 def tensor_to_sparse_coo(self: Tensor, sparse_dim: int) -> SparseCooTensor:
-    """The elements that are not 0, with their places along the first `sparse_dim` axes. Source: `paddle.Tensor.to_sparse_coo`."""
+    """COO form: the elements that are not 0, with their indices along the first `sparse_dim` axes.
+
+    Args:
+        sparse_dim: the number of sparse axes; further axes are dense.
+
+    Shape:
+        `[...]` to the same.
+
+    Raises:
+        TypeError: `sparse_dim` is not an int (also a ValueError).
+        ValueError: `sparse_dim` is not between 1 and the rank.
+
+    Source:
+        `paddle.Tensor.to_sparse_coo`.
+
+    Examples:
+        >>> x = wherry.to_tensor([[0.0, 2.0], [0.0, 0.0]]).to_sparse_coo(2)
+        >>> x.indices().tolist(), x.values().tolist()
+        ([[0], [1]], [2.0])
+    """
     rank = integer(sparse_dim, "to_sparse_coo", "sparse_dim")
     if not 1 <= rank <= self.ndim:
         raise InvalidArgumentError(
-            f"to_sparse_coo: there are not so many axes. Got sparse_dim={rank} for shape {self.shape}, expected 1 to {self.ndim}."
+            f"to_sparse_coo: sparse_dim is out of range. Got {rank} for shape {self.shape}, expected 1 to {self.ndim}. It counts the "
+            f"sparse axes."
         )
     rows = reshape(self, [math.prod(self.shape[:rank]), *self.shape[rank:]])
     found = self != 0
     found = reshape(found, [rows.shape[0], math.prod(self.shape[rank:])])
     key = reshape(ops.nonzero(ops.reduce_any(found, axes=(1,), keepdim=False)), [-1])
-    return SparseCooTensor(places(key, self.shape[:rank], int64), ops.gather(rows, key, axis=0), self.shape, coalesced=True)
+    return SparseCooTensor(unraveled(key, self.shape[:rank], int64), ops.gather(rows, key, axis=0), self.shape, coalesced=True)
 
 
 def tensor_to_sparse_csr(self: Tensor) -> SparseCsrTensor:
-    """The elements of a matrix, or of a batch of matrices, that are not 0, row by row. Source: `paddle.Tensor.to_sparse_csr`."""
+    """CSR form: the elements of a matrix, or of a batch of matrices, that are not 0, row by row.
+
+    Shape:
+        `[rows, columns]` or `[batch, rows, columns]` to the same.
+
+    Raises:
+        ValueError: the rank is not 2 or 3.
+
+    Source:
+        `paddle.Tensor.to_sparse_csr`.
+
+    Examples:
+        >>> x = wherry.to_tensor([[0.0, 2.0], [0.0, 0.0]]).to_sparse_csr()
+        >>> x.crows().tolist(), x.cols().tolist(), x.values().tolist()
+        ([0, 1, 1], [1], [2.0])
+    """
     return tensor_to_sparse_coo(self, self.ndim).to_sparse_csr()
 
 
@@ -469,7 +499,7 @@ add_methods({"to_sparse_coo": tensor_to_sparse_coo, "to_sparse_csr": tensor_to_s
 
 
 def require_sparse(x: Any, owner: str, name: str = "x") -> SparseTensor:
-    """`x`, which must be sparse."""
+    """`x`, checked to be sparse."""
     if isinstance(x, SparseTensor):
         return x
     raise UnimplementedError(

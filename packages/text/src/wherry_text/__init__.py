@@ -1,4 +1,4 @@
-"""`paddle.text`: Viterbi decoding, and data sets of language."""
+"""`paddle.text`: Viterbi decoding, and text data sets."""
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """Data sets are read with NumPy, which a page need not load for the rest."""
+    """Imports data sets, which need NumPy, when they are first used."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = import_module(f"{__name__}.datasets")

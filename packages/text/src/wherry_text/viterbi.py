@@ -1,4 +1,4 @@
-"""The best sequence of tags by Viterbi's algorithm: Viterbi (1967), over a batch, step by step in time."""
+"""Viterbi decoding: Viterbi (1967), over a batch, step by step in time."""
 from __future__ import annotations
 
 import wherry_tensor as wt
@@ -13,15 +13,15 @@ __all__ = ["ViterbiDecoder", "viterbi_decode"]
 def viterbi_decode(
     potentials: Tensor, transition_params: Tensor, lengths: Tensor, include_bos_eos_tag: bool = True, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The sequence of tags whose scores have the largest sum, for each row of a batch. No gradients go through it.
+    """Viterbi decoding: for each row of a batch, the sequence of tags with the largest sum of scores. It has no gradient.
 
     Args:
-        potentials: the score of each tag at each place, float32 or float64.
+        potentials: the score of each tag at each step, float32 or float64.
         transition_params: `[i, j]` is the score of tag j right after tag i; dtype as `potentials`.
-        lengths: how many places each row has, int64.
+        lengths: the number of steps of each row, int64.
         include_bos_eos_tag: whether the last tag stands for the start and the last but one for the end: the last row of the transitions
-            is added at the first place, the last but one at the last place.
-        name: has no meaning here.
+            is added at the first step, the last but one at the last step.
+        name: accepted for compatibility.
 
     Returns:
         The sums, and the tags as int64; behind the end of a row they are 0. A row of length 0 has the best score of its first place.
@@ -33,7 +33,7 @@ def viterbi_decode(
         output: `[batch]` and `[batch, longest length]`
 
     Raises:
-        TypeError: an argument is no Tensor, or has another dtype.
+        TypeError: an argument is not a Tensor, or has another dtype.
         ValueError: shapes do not fit, lengths are all 0, or a length is negative or larger than the time.
 
     Source:
@@ -76,13 +76,16 @@ class ViterbiDecoder(Layer):
     Args:
         transitions: `[i, j]` is the score of tag j right after tag i.
         include_bos_eos_tag: whether the last tag stands for the start and the last but one for the end.
-        name: has no meaning here.
+        name: accepted for compatibility.
 
     Shape:
         transitions: `[tags, tags]`
         potentials: `[batch, time, tags]`
         lengths: `[batch]`
         output: `[batch]` and `[batch, longest length]`
+
+    Raises:
+        When called, as `viterbi_decode`.
 
     Source:
         `paddle.text.ViterbiDecoder`.
@@ -109,16 +112,16 @@ def _check(potentials: Tensor, transitions: Tensor, lengths: Tensor, with_ends: 
     given = (("potentials", potentials, 3), ("transition_params", transitions, 2), ("lengths", lengths, 1))
     for name, value, axes in given:
         if not isinstance(value, Tensor):
-            raise InvalidTypeError(f"viterbi_decode: {name} is a Tensor. Got {short(value)} ({type(value).__name__}). Try wherry.to_tensor.")
+            raise InvalidTypeError(f"viterbi_decode: {name} is not a Tensor. Got {short(value)} ({type(value).__name__}). Try wherry.to_tensor.")
         if len(value.shape) != axes:
             raise InvalidArgumentError(f"viterbi_decode: {name} has the wrong shape. Got {list(value.shape)}, expected {axes} axes.")
     if potentials.dtype not in (wt.float32, wt.float64) or transitions.dtype != potentials.dtype:
         raise InvalidTypeError(
-            f"viterbi_decode: scores have one dtype. Got potentials of {potentials.dtype} and transition_params of {transitions.dtype}, "
+            f"viterbi_decode: scores need one floating dtype. Got potentials of {potentials.dtype} and transition_params of {transitions.dtype}, "
             f"expected both float32 or both float64. Try .astype('float32')."
         )
     if lengths.dtype != wt.int64:
-        raise InvalidTypeError(f"viterbi_decode: lengths are whole numbers. Got {lengths.dtype}, expected int64. Try .astype('int64').")
+        raise InvalidTypeError(f"viterbi_decode: lengths have the wrong dtype. Got {lengths.dtype}, expected int64. Try .astype('int64').")
     batch, time, tags = potentials.shape
     if list(transitions.shape) != [tags, tags] or list(lengths.shape) != [batch] or not batch or not time or tags < (2 if with_ends else 1):
         raise InvalidArgumentError(

@@ -1,4 +1,4 @@
-"""Arrays and tensors as a data set, for `Model.fit(x, y)`."""
+"""Arrays, tensors and tables as a data set, for `Model.fit(x, y)`."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -8,14 +8,15 @@ import numpy as np
 
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_train.dataframes import array_of_table, is_table
 from wherry_train.io import Dataset
 
 __all__ = ["ArrayDataset", "is_array", "is_arrays"]
 
 
 def is_array(value: Any) -> bool:
-    """Whether a value is an array or a tensor: samples in its first axis."""
-    return isinstance(value, (np.ndarray, Tensor))
+    """Whether a value is an array, a tensor or a table: samples in its first axis."""
+    return isinstance(value, (np.ndarray, Tensor)) or is_table(value)
 
 
 def is_arrays(value: Any) -> bool:
@@ -62,6 +63,8 @@ def _numbered(values: Any) -> Sequence[tuple[Any, str]]:
 
 
 def _rows(value: Any, floats: str | None, what: str) -> Any:
+    if is_table(value):
+        return array_of_table(value, what)
     array = np.asarray(value.detach().numpy() if isinstance(value, Tensor) else value)
     if array.ndim == 0 or array.dtype.kind not in "biufc":
         raise InvalidTypeError(

@@ -44,14 +44,14 @@ def set_config(config: dict[str, Any] | str | None = None) -> None:
         return
     if not isinstance(config, dict):
         raise InvalidTypeError(
-            f"autotune.set_config: this is no configuration. Got {short(config)} ({type(config).__name__}), expected a dict, a path or "
+            f"autotune.set_config: this is not a configuration. Got {short(config)} ({type(config).__name__}), expected a dict, a path or "
             f"None. Write {{'kernel': {{'enable': True}}}}."
         )
     for part, options in config.items():
         _check_known(part, _PARTS, "config")
         if not isinstance(options, dict):
             raise InvalidTypeError(
-                f"autotune.set_config: {part} is a dict. Got {short(options)} ({type(options).__name__}), expected {{'enable': True}}. "
+                f"autotune.set_config: {part} is not a dict. Got {short(options)} ({type(options).__name__}), expected {{'enable': True}}. "
                 f"Put the value under a key."
             )
         for key, value in options.items():
@@ -64,7 +64,7 @@ def set_config(config: dict[str, Any] | str | None = None) -> None:
                 )
             if isinstance(value, list) and not (len(value) == 2 and all(type(step) is int for step in value)):
                 raise InvalidArgumentError(
-                    f"autotune.set_config: tuning_range is from one step to another. Got {short(value)}, expected {expected}. "
+                    f"autotune.set_config: tuning_range is not a range of steps. Got {short(value)}, expected {expected}. "
                     f"Write [1, 10], say."
                 )
 

@@ -1,4 +1,4 @@
-"""What happens between the steps of `Model.fit`: progress, checkpoints, early stopping, logs.
+"""Callbacks of `Model.fit`: progress, checkpoints, early stopping, logs.
 
 `Model` calls every callback at the same points; a callback overrides the methods of those it wants.
 """
@@ -33,7 +33,7 @@ __all__ = [
 
 
 class Callback:
-    """What every callback has; override the methods of the moments you want.
+    """The base class of callbacks: override the methods that you need.
 
     Attributes:
         model: the `Model` that runs.
@@ -136,7 +136,7 @@ class CallbackList:
                     callback.save_dir = save_dir
         params = {"batch_size": batch_size, "epochs": epochs, "steps": steps, "verbose": verbose, "metrics": metrics or []}
         self.callbacks = found
-        self._methods: dict[str, list[Any]] = {}  # those that do something, by moment
+        self._methods: dict[str, list[Any]] = {}  # the callbacks that override a method, by its name
         for callback in found:
             callback.set_model(model)
             callback.set_params(params)
@@ -169,13 +169,23 @@ class ProgBarLogger(Callback):
 
     Source:
         `paddle.callbacks.ProgBarLogger`.
+
+    Examples:
+        >>> model = wherry.Model(wherry.nn.Linear(2, 1))
+        >>> model.prepare(wherry.optimizer.SGD(parameters=model.parameters()), wherry.nn.MSELoss())
+        >>> lines = wherry.callbacks.ProgBarLogger(log_freq=2, verbose=2)
+        >>> model.fit(wherry.ones([8, 2]), labels=wherry.ones([8, 1]), batch_size=2, verbose=2, callbacks=lines)
+        The loss value printed in the log is the current step, and the metric is the average value of previous steps.
+        Epoch 1/1
+        step 2/4 - loss: ... - ...
+        step 4/4 - loss: ... - ...
     """
 
     def __init__(self, log_freq: int = 1, verbose: int = 2) -> None:
         super().__init__()
         if not isinstance(log_freq, int) or log_freq < 1:
             raise InvalidArgumentError(
-                f"ProgBarLogger: log_freq counts steps. Got log_freq={short(log_freq)}, expected an int of 1 or more. "
+                f"ProgBarLogger: log_freq is not a number of steps. Got log_freq={short(log_freq)}, expected an int of 1 or more. "
                 f"Pass verbose=0 to print nothing."
             )
         self.epochs: int | None = None
@@ -266,7 +276,7 @@ class ProgBarLogger(Callback):
 
     def _end(self, logs: dict[str, Any] | None, names: list[str]) -> None:
         assert self.progbar is not None
-        if self.verbose and self._done > self._printed:  # the run ended before its time, or nobody knew when it would
+        if self.verbose and self._done > self._printed:  # the run ended early, or its length was unknown
             self._print(logs, names)
         if self.verbose:
             self.progbar.finish()
@@ -289,7 +299,7 @@ class ProgBarLogger(Callback):
 class ModelCheckpoint(Callback):
     """Saves weights and optimizer after epochs, as `<save_dir>/<epoch>` and finally `<save_dir>/final`.
 
-    `Model.fit(save_dir=...)` adds one. `Model.load` reads what it wrote; each file is replaced in one step, the
+    `Model.fit(save_dir=...)` adds one. `Model.load` reads what it wrote; each file is replaced atomically, the
     optimizer's after the weights'. To go on after a crash with the very same numbers, use `ResumeTraining`.
 
     Args:
@@ -301,13 +311,26 @@ class ModelCheckpoint(Callback):
 
     Source:
         `paddle.callbacks.ModelCheckpoint`.
+
+    Examples:
+        >>> import os, tempfile
+        >>> model = wherry.Model(wherry.nn.Linear(2, 1))
+        >>> model.prepare(wherry.optimizer.SGD(parameters=model.parameters()), wherry.nn.MSELoss())
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     saving = wherry.callbacks.ModelCheckpoint(save_freq=2, save_dir=folder)
+        ...     model.fit(wherry.ones([4, 2]), labels=wherry.ones([4, 1]), epochs=3, verbose=0, callbacks=saving)
+        ...     sorted(os.listdir(folder))
+        save checkpoint at ...0
+        save checkpoint at ...2
+        save checkpoint at ...final
+        ['0.pdparams', '2.pdparams', 'final.pdparams']
     """
 
     def __init__(self, save_freq: int = 1, save_dir: str | None = None) -> None:
         super().__init__()
         if not isinstance(save_freq, int) or save_freq < 1:
             raise InvalidArgumentError(
-                f"ModelCheckpoint: save_freq counts epochs. Got save_freq={short(save_freq)}, expected an int of 1 or more. "
+                f"ModelCheckpoint: save_freq is not a number of epochs. Got save_freq={short(save_freq)}, expected an int of 1 or more. "
                 f"Pass save_dir=None to save nothing."
             )
         self.save_freq = save_freq
@@ -407,16 +430,19 @@ class _Monitor(PlainState, Callback):
 
 
 class EarlyStopping(_Monitor):
-    """Stops training when a value of the evaluation has not become better for a while.
+    """Stops training when a value of the evaluation has not improved for a while.
 
     Args:
         monitor: the name of the value: "loss", or a metric's.
-        mode: "min" if smaller is better, "max" if larger is; "auto" tells from the name: names with "acc" are to grow.
-        patience: how many evaluations without improvement are borne.
+        mode: "min" if smaller is better, "max" if larger is; "auto" tells from the name: names with "acc" are maximized.
+        patience: how many evaluations without improvement are tolerated.
         verbose: 1 prints when it stops.
-        min_delta: how much counts as improvement.
+        min_delta: the smallest change that counts as an improvement.
         baseline: what has to be beaten at first; None takes the first value.
         save_best_model: whether the best weights are saved as `<save_dir>/best_model`, where `fit` has a save_dir.
+
+    Raises:
+        TypeError: `monitor` is not a str.
 
     Source:
         `paddle.callbacks.EarlyStopping`, which with a patience of 0 stops after the first evaluation, whatever
@@ -469,15 +495,15 @@ class EarlyStopping(_Monitor):
 
 
 class ReduceLROnPlateau(_Monitor):
-    """Makes the learning rate smaller when a value of the evaluation has not become better for a while.
+    """Makes the learning rate smaller when a value of the evaluation has not improved for a while.
 
     Args:
         monitor: the name of the value: "loss", or a metric's.
         factor: what the learning rate is multiplied with, below 1.
-        patience: how many evaluations without improvement are borne.
+        patience: how many evaluations without improvement are tolerated.
         verbose: 1 prints each change.
         mode: "min" if smaller is better, "max" if larger is; "auto" tells from the name.
-        min_delta: how much counts as improvement.
+        min_delta: the smallest change that counts as an improvement.
         cooldown: after a change, how many evaluations pass before patience begins to run out.
         min_lr: the learning rate is not made smaller than this.
 
@@ -550,7 +576,7 @@ class ReduceLROnPlateau(_Monitor):
                     self.wait = 0
 
     def in_cooldown(self) -> bool:
-        """Whether the last change was just now."""
+        """Whether fewer than `cooldown` evaluations have passed since the last change."""
         return self.cooldown_counter > 0
 
 
@@ -567,6 +593,9 @@ class VisualDL(PlainState, Callback):
 
     Source:
         `paddle.callbacks.VisualDL`.
+
+    Examples:
+        >>> writer = wherry.callbacks.VisualDL(log_dir="logs")  # for Model.fit(..., callbacks=writer)
     """
 
     _kept = ("epoch", "_step", "_evaluation")
@@ -644,6 +673,12 @@ class WandbCallback(PlainState, Callback):
 
     Source:
         `paddle.callbacks.WandbCallback`.
+
+    Examples:
+        >>> try:
+        ...     logger = wherry.callbacks.WandbCallback(project="digits", mode="offline")  # for Model.fit(..., callbacks=logger)
+        ... except ModuleNotFoundError:
+        ...     pass  # the package wandb is not installed
     """
 
     _kept = ("epoch", "train_step")
@@ -712,14 +747,14 @@ def _installed(name: str, owner: str) -> Any:
 
 
 class ResumeTraining(Callback):
-    """Lets `Model.fit` go on where it was killed, with the numbers of an undisturbed run.
+    """Lets `Model.fit` resume where it was killed, with the same numbers as an uninterrupted run.
 
     `fit` writes one file after every epoch and, if wanted, between: weights, optimizer and scheduler, loss scaling,
     metrics, the counts of callbacks, the random generators and the place in the data. Start the same program again,
     and `fit` goes on after the last step that the file holds; once the training is done, it does nothing.
 
     Args:
-        path: the file; it is replaced in one step, so killing the process leaves the old or the new one.
+        path: the file; it is replaced atomically, so killing the process leaves the old or the new one.
         save_steps: after how many steps of an epoch to save as well; None saves at the ends of epochs alone.
 
     Raises:
@@ -736,7 +771,7 @@ class ResumeTraining(Callback):
         super().__init__()
         if save_steps is not None and (not isinstance(save_steps, int) or save_steps < 1):
             raise InvalidArgumentError(
-                f"ResumeTraining: save_steps counts steps. Got save_steps={short(save_steps)}, expected an int of 1 or more, or "
+                f"ResumeTraining: save_steps is not a number of steps. Got save_steps={short(save_steps)}, expected an int of 1 or more, or "
                 f"None. None saves after every epoch."
             )
         self.path = path

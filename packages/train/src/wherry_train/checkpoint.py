@@ -1,8 +1,8 @@
-"""A training that can be killed at any moment and goes on with the same numbers.
+"""Checkpoints: a training that is killed at any moment resumes with the same numbers.
 
 What decides the numbers that follow is the weights, the optimizer with its scheduler, the random
 generators, and the place in the data. All of it goes into one file, which `save` replaces in one step
-of the file system: whoever reads finds the old state or the new one.
+of the file system: a reader finds the old state or the new one.
 """
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Checkpoint:
 
     Args:
         path: the file. Its folder is made when needed.
-        **objects: what has a state, under names of your choice: layers, optimizers, schedulers that no
+        **objects: the objects with a state, under names of your choice: layers, optimizers, schedulers that no
             optimizer holds, a GradScaler, metrics; anything with `state_dict` and `set_state_dict` or
             `load_state_dict`.
 
@@ -84,7 +84,7 @@ class Checkpoint:
         self.objects = objects
         self.epoch = 0
         self.step = 0
-        self.stopped = False  # said by who wants no further epoch
+        self.stopped = False  # set from outside to end the loop of `epochs`
         self._exhausted = False  # all batches of this epoch have been given out
         self._at_epoch: dict[str, Any] | None = None  # what the order of this epoch's data follows from
         self._restored: dict[str, Any] | None = None  # the random state of a step inside an epoch, until it is used
@@ -92,10 +92,10 @@ class Checkpoint:
         self._order_due = False  # it was restored, and the sampler does not know it yet
 
     def restore(self) -> bool:
-        """Go back to what the file holds; False, and nothing else, where there is no file yet.
+        """Restore the state in the file. Returns False, and changes nothing, if there is no file yet.
 
         Raises:
-            ValueError: the file holds other objects than this Checkpoint, or is none of its kind.
+            ValueError: the file holds other objects than this Checkpoint, or is not a checkpoint.
         """
         path = self._require_path("restore")
         if not path.exists():
@@ -120,7 +120,7 @@ class Checkpoint:
         return True
 
     def _take_over(self, state: dict[str, Any], path: Path) -> None:
-        """Give the objects and the generators what the file holds: all of it, or, where one refuses, nothing."""
+        """Restore all objects and generators from the file, or, if one of them fails, none."""
         layers = {name: thing for name, thing in self.objects.items() if isinstance(thing, Layer)}
         for name, layer in layers.items():
             problems = _misfits(layer, state["objects"][name])
@@ -144,13 +144,13 @@ class Checkpoint:
                 with contextlib.suppress(Exception):  # what refuses its own state could not be changed either
                     _setter(self.objects[name])(old)
             name = next(reversed(before), "the random generators")
-            if isinstance(error, (InvalidArgumentError, InvalidTypeError)):
+            if before and isinstance(error, (InvalidArgumentError, InvalidTypeError)):  # it names the object
                 raise
             raise InvalidArgumentError(
                 f"Checkpoint: the state of {name} in {path} does not fit. Got {type(error).__name__}: {error}, expected what "
                 f"Checkpoint.save wrote. Nothing was restored; remove the file, or build the objects as they were."
             ) from error
-        for name, layer in layers.items():  # which have been checked: these cannot fail
+        for name, layer in layers.items():  # these were checked and cannot fail
             layer.set_state_dict(state["objects"][name])
 
     def save(self) -> None:
@@ -257,7 +257,7 @@ def _batch_sampler(loader: Any) -> Any:
 
 
 def _complete(state: dict[str, Any]) -> bool:
-    """Whether every part of a checkpoint is there, and is what it should be."""
+    """Whether a checkpoint has all of its parts, each of the right type."""
     def counts(name: str) -> bool:
         return type(state.get(name)) is int and state[name] >= 0
 

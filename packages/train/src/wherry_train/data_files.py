@@ -1,4 +1,4 @@
-"""What data sets in files have in common: modes, where files come from, archives, and what is wrong with one."""
+"""What data sets in files share: modes, downloads, archives, and errors for damaged files."""
 from __future__ import annotations
 
 import contextlib
@@ -46,17 +46,17 @@ def file_of(kind: str, name: str, given: Any, url: str, md5: str, folder: str, d
             )
         return fetched(url, os.path.join(DATA_HOME, folder), md5)
     if not isinstance(given, (str, os.PathLike)):
-        raise InvalidTypeError(f"{kind}: {name} is a path. Got {short(given)} ({type(given).__name__}), expected a str or os.PathLike.")
+        raise InvalidTypeError(f"{kind}: {name} is not a path. Got {short(given)} ({type(given).__name__}), expected a str or os.PathLike.")
     return os.fspath(given)
 
 
 class _Damaged(InvalidArgumentError):
-    """What `readable` says."""
+    """A file of a data set is damaged, or another file."""
 
 
 @contextlib.contextmanager
 def readable(kind: str, path: str) -> Iterator[None]:
-    """Whatever a damaged file leads to is one error that names it; that a file is not there is said by the system."""
+    """A context: the errors that a damaged file causes become one error that names the file. A missing file stays an OSError."""
     try:
         yield
     except _Damaged:  # of a block within

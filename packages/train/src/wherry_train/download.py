@@ -25,7 +25,7 @@ _PIECE = 1 << 20
 
 
 def get_weights_path_from_url(url: str, md5sum: str | None = None) -> str:
-    """The path of a file of weights, which is downloaded when it is not there yet.
+    """The path of a file of weights, which is downloaded if it is missing.
 
     Args:
         url: its address, http or https.
@@ -36,16 +36,21 @@ def get_weights_path_from_url(url: str, md5sum: str | None = None) -> str:
 
     Raises:
         RuntimeError: it cannot be downloaded, or is another file than expected.
-        ValueError: `url` is no such address.
+        ValueError: `url` is not an http or https address of a file.
 
     Source:
         `paddle.utils.download.get_weights_path_from_url`.
+
+    Examples:
+        >>> wherry.utils.download.get_weights_path_from_url("ftp://example.org/weights.pdparams")
+        Traceback (most recent call last):
+        wherry_tensor.errors.InvalidArgumentError: (InvalidArgument) download: downloading from 'ftp://example.org/...' is not possible. ...
     """
     return fetched(url, WEIGHTS_HOME, md5sum)
 
 
 def fetched(url: str, folder: str | os.PathLike[str], md5: str | None = None) -> str:
-    """The path of a file in `folder`, which is downloaded when it is not there, or there is another one.
+    """The path of a file in `folder`, which is downloaded if it is missing or has another MD5.
 
     Args:
         url: its address, http or https.
@@ -54,12 +59,12 @@ def fetched(url: str, folder: str | os.PathLike[str], md5: str | None = None) ->
 
     Raises:
         RuntimeError: it cannot be downloaded, or is another file than expected.
-        TypeError: `url` is no text.
-        ValueError: `url` is no such address, or names no file.
+        TypeError: `url` is not text.
+        ValueError: `url` is not an http or https address of a file.
         OSError: the folder cannot be written.
     """
     if not isinstance(url, str):
-        raise InvalidTypeError(f"download: an address is text. Got {short(url)} ({type(url).__name__}), expected a str. It begins with https://.")
+        raise InvalidTypeError(f"download: the address is not a str. Got {short(url)} ({type(url).__name__}), expected a str. It begins with https://.")
     parts = urllib.parse.urlsplit(url)
     name = os.path.basename(urllib.parse.unquote(parts.path))
     if parts.scheme not in ("http", "https") or name in ("", ".", ".."):

@@ -1,4 +1,4 @@
-"""Files of other frameworks: PyTorch's, safetensors, NumPy's; and the names of those that are not read.
+"""Files of other frameworks: PyTorch, safetensors and NumPy; and names for the formats that are not read.
 
 The pickles in PyTorch's files go through the same reader as ours, which runs nothing. It learns a handful of names
 here, all of which make tensors of numbers that stand elsewhere in the file.
@@ -9,6 +9,7 @@ import io
 import json
 import struct
 import zipfile
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -43,7 +44,7 @@ def read_foreign(file: Any, size: int, return_numpy: bool) -> Any:
 
 
 def named_format(head: bytes) -> str | None:
-    """What a file is that is not read, and what to do with it; None where nobody knows."""
+    """The name of a format that is not read, and how to convert it; None if it is unknown."""
     for start, text in _OTHER_FORMATS:
         if head.startswith(start):
             return text
@@ -126,15 +127,15 @@ def _zip(archive: zipfile.ZipFile, size: int, return_numpy: bool) -> Any:
 
 def _entry(archive: zipfile.ZipFile, name: str) -> bytes:
     info = archive.getinfo(name)
-    # Deflate makes at most 1032 of one byte: more is no such file.
+    # Deflate makes at most 1032 of one byte: a file that asks for more is damaged.
     if info.file_size > 1040 * info.compress_size + 64:
-        raise FileFormatError(f"load: the file is a damaged zip: {name!r} says that it has {info.file_size} bytes.")
+        raise FileFormatError(f"load: the file is a damaged zip: {name!r} claims to have {info.file_size} bytes.")
     try:
         with archive.open(info) as file:
             data = file.read(info.file_size)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError, ValueError, struct.error) as error:
         raise FileFormatError(f"load: the file is a damaged zip, at {name!r}: {error}") from error
-    except Exception as error:  # zlib.error, lzma.LZMAError, which are no classes of ours to import in a browser
+    except Exception as error:  # zlib.error, lzma.LZMAError, which are not classes of ours to import in a browser
         raise FileFormatError(f"load: the file is a damaged zip, at {name!r}: {error}") from error
     if len(data) != info.file_size:
         raise FileFormatError(f"load: the file is a damaged zip: {name!r} has {len(data)} bytes, expected {info.file_size}.")
@@ -159,10 +160,10 @@ def _npy(data: bytes) -> StoredArray:
         head = ast.literal_eval(data[at : at + length].decode("utf-8" if version == b"\x03\x00" else "latin1").strip())
         order, code, shape, fortran = head["descr"][0], head["descr"][1:], head["shape"], head["fortran_order"]
     except (SyntaxError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError, MemoryError) as error:
-        raise FileFormatError("load: the file is a damaged array of NumPy: its head is no dict of descr, shape and order.") from error
+        raise FileFormatError("load: the file is a damaged array of NumPy: its head is not a dict of descr, shape and order.") from error
     if isinstance(head["descr"], list) or code.startswith("O") or order not in "<>|=":
         raise FileFormatError(
-            f"load: the file holds an array of records or objects, which is no plain data. Got dtype {head['descr']!r}, expected "
+            f"load: the file holds an array of records or objects, which is not plain data. Got dtype {head['descr']!r}, expected "
             f"numbers or text. Save its fields, or the objects' numbers, as arrays of their own."
         )
     dtype = StoredDtype.of(code)
@@ -194,7 +195,7 @@ def _safetensors(file: Any, size: int, return_numpy: bool) -> dict[str, Any]:
     left = size - 8 - length
     data = file.read(left)
     if not isinstance(header, dict) or len(data) != left:
-        raise FileFormatError("load: the file is a damaged safetensors file: its head is no dict, or it is cut off.")
+        raise FileFormatError("load: the file is a damaged safetensors file: its head is not a dict, or it is cut off.")
     found, used = {}, 0
     for name, entry in header.items():
         if name == "__metadata__":
@@ -283,7 +284,7 @@ class _TorchFile:
 
         def parameter(reader: PickleReader, data: Any, *rest: Any) -> Any:
             if not isinstance(data, _View):
-                raise FileFormatError("load: the file is damaged: a parameter of PyTorch that is no tensor.")
+                raise FileFormatError("load: the file is damaged: a parameter of PyTorch that is not a tensor.")
             return data
 
         def size(reader: PickleReader, sizes: Any = ()) -> Any:
@@ -387,7 +388,7 @@ def _torch_zip(archive: zipfile.ZipFile, folder: str, size: int, return_numpy: b
         return found
 
     content = _entry(archive, folder + "data.pkl")
-    return _read(PickleReader(io.BytesIO(content), len(content), source.names(), storage))
+    return _marked(_read(PickleReader(io.BytesIO(content), len(content), source.names(), storage)))
 
 
 def read_legacy_torch(file: Any, size: int, return_numpy: bool) -> Any:
@@ -427,6 +428,25 @@ def read_legacy_torch(file: Any, size: int, return_numpy: bool) -> Any:
         found = resolved(value, StoredArray.numpy, lambda name, array: (name, array.numpy()))
     finally:
         reader.forget(found)
+    return _marked(found)
+
+
+class TorchState(OrderedDict[Any, Any]):
+    """A dict that torch.save wrote: `set_state_dict` refuses it, since layouts differ. Whoever puts values into it has converted it."""
+
+    written_by: str | None = "PyTorch"
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.written_by = None
+        super().__setitem__(key, value)
+
+
+def _marked(value: Any) -> Any:
+    """The same with the dicts of a file of PyTorch marked, the outer one and those in it."""
+    if not isinstance(value, dict):
+        return value
+    found = TorchState((key, _marked(inner)) for key, inner in value.items())
+    found.written_by = "PyTorch"
     return found
 
 

@@ -23,7 +23,7 @@ _MOST_BYTES = 1 << 32
 
 
 def list(repo_dir: str, source: str = "github", force_reload: bool = False) -> builtins.list[str]:  # noqa: A001  Paddle's name
-    """The names of the models: the functions of `hubconf.py` that do not begin with an underscore.
+    r"""The names of the models: the functions of `hubconf.py` that do not begin with an underscore.
 
     Args:
         repo_dir: a folder, for the source "local"; else owner/name, or owner/name:branch.
@@ -31,40 +31,75 @@ def list(repo_dir: str, source: str = "github", force_reload: bool = False) -> b
         force_reload: download again what was downloaded before.
 
     Raises:
-        ValueError: another source, or `repo_dir` is no such name.
+        ValueError: `source` is unknown, or `repo_dir` is not owner/name or owner/name:branch.
         RuntimeError: there is no `hubconf.py`, or no network.
 
     Source:
         `paddle.hub.list`. `hubconf.py` is run: take it from people whom you trust.
+
+    Examples:
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = pathlib.Path(folder, "hubconf.py").write_text("def tiny(width=4):\n    'A small network.'\n")
+        ...     wherry.hub.list(folder, source="local")
+        ['tiny']
     """
     return _models(_configuration(repo_dir, source, force_reload))
 
 
 def help(repo_dir: str, model: str, source: str = "github", force_reload: bool = False) -> str | None:  # noqa: A001  Paddle's name
-    """The docstring of a model's function, as `list` for the rest.
-
-    Source:
-        `paddle.hub.help`.
-    """
-    return _entry(_configuration(repo_dir, source, force_reload), model).__doc__  # type: ignore[no-any-return]
-
-
-def load(repo_dir: str, model: str, source: str = "github", force_reload: bool = False, **kwargs: Any) -> Any:
-    """What the function of a model returns.
+    r"""The docstring of a model's function, as `list` for the rest.
 
     Args:
         repo_dir: as for `list`.
         model: the name of the function.
         source: as for `list`.
         force_reload: as for `list`.
-        kwargs: what the function is called with.
+
+    Returns:
+        The docstring; None if the function has none.
 
     Raises:
-        ValueError: `model` is no str.
+        ValueError: `source` is unknown, or `model` is not a str.
+        RuntimeError: there is no `hubconf.py`, or no such function in it.
+
+    Source:
+        `paddle.hub.help`.
+
+    Examples:
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = pathlib.Path(folder, "hubconf.py").write_text("def tiny(width=4):\n    'A small network.'\n")
+        ...     wherry.hub.help(folder, "tiny", source="local")
+        'A small network.'
+    """
+    return _entry(_configuration(repo_dir, source, force_reload), model).__doc__  # type: ignore[no-any-return]
+
+
+def load(repo_dir: str, model: str, source: str = "github", force_reload: bool = False, **kwargs: Any) -> Any:
+    r"""Call the function of a model and return its result.
+
+    Args:
+        repo_dir: as for `list`.
+        model: the name of the function.
+        source: as for `list`.
+        force_reload: as for `list`.
+        kwargs: arguments of the function.
+
+    Raises:
+        ValueError: `model` is not a str.
         RuntimeError: there is no such function, or a package that `dependencies` names is missing.
 
     Source:
         `paddle.hub.load`.
+
+    Examples:
+        >>> import pathlib, tempfile
+        >>> code = "import wherry\ndef tiny(width=4):\n    return wherry.nn.Linear(width, 2)\n"
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = pathlib.Path(folder, "hubconf.py").write_text(code)
+        ...     wherry.hub.load(folder, "tiny", source="local", width=8)
+        Linear(in_features=8, out_features=2, dtype=float32)
     """
     module = _configuration(repo_dir, source, force_reload)
     missing = [name for name in getattr(module, "dependencies", []) if name not in sys.modules and importlib.util.find_spec(name) is None]
@@ -102,7 +137,7 @@ def _configuration(repo_dir: Any, source: Any, force_reload: bool) -> ModuleType
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, folder)  # it imports what lies beside it
+    sys.path.insert(0, folder)  # it may import modules beside it
     try:
         spec.loader.exec_module(module)
     except ImportError as error:

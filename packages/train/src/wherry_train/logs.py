@@ -1,4 +1,4 @@
-"""What callbacks get: values that a device may still be computing, which become numbers when somebody looks."""
+"""Logs for callbacks: a value is copied from the device when a callback first reads it."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -8,7 +8,7 @@ __all__ = ["Later", "Logs"]
 
 
 class Later:
-    """A value of logs that waits until somebody looks at it."""
+    """A value of logs that is computed when it is first read."""
 
     __slots__ = ("value",)
 
@@ -17,9 +17,9 @@ class Later:
 
 
 class Logs(dict[str, Any]):
-    """A dict of a step's values, as any other to those who read it.
+    """A dict of a step's values.
 
-    To read a value of a device means to wait for the device, so a loss or a metric that nobody reads should cost
+    Reading a value from a device means waiting for the device, so a loss or a metric that nobody reads should cost
     nothing: such a value goes in as a `Later` and is computed when it is first read.
     """
 

@@ -1,8 +1,8 @@
-"""Metrics: what share of the guesses was right, in several senses.
+"""Metrics: accuracy, precision, recall, AUC.
 
 A metric counts over many batches. `compute` looks at tensors and may be skipped by metrics that have
 nothing to do there; `update` takes its results as arrays and adds them to the counts; `accumulate`
-says what the counts mean so far. `Model` calls the three after every batch, and `reset` before an
+computes the value from the counts. `Model` calls the three after every batch, and `reset` before an
 epoch.
 """
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from wherry_tensor import _core, argmax, assign, cast, equal, expand, topk, unsqueeze
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import at_hand, integer, require_tensor
-from wherry_tensor.constructed import as_constructed
+from wherry_tensor.constructor_arguments import as_constructed
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.sizes import equals, is_unknown
 from wherry_train.state import PlainState
@@ -27,7 +27,7 @@ __all__ = ["Accuracy", "Auc", "Metric", "Precision", "Recall", "accuracy"]
 
 
 class Metric(PlainState, abc.ABC):
-    """What every metric has; write one by defining the four abstract methods.
+    """The base class of metrics: a subclass defines the four abstract methods.
 
     Source:
         `paddle.metric.Metric`.
@@ -72,15 +72,15 @@ class Metric(PlainState, abc.ABC):
         """The metric's name, or a list of names where it has several values."""
 
     def compute(self, *args: Any) -> Any:
-        """What of the network's outputs and the labels `update` needs: all of it, unless a subclass says otherwise."""
+        """Compute from outputs and labels what `update` needs; by default, returns its arguments."""
         return args
 
 
-_MOST_WAITING = 1 << 20  # elements: more than a device should keep for values that nobody has asked for
+_MOST_WAITING = 1 << 20  # elements that a device keeps at most for values that were not read yet
 
 
 class _Waiting(Metric):
-    """A metric that counts what a device is still computing when somebody asks, not before.
+    """A metric that counts the results of a device only when its value is read.
 
     `_put_aside` takes what `compute` gave, `_settle` counts it, and every count is a `_Count`, which settles first. Counts are
     never changed in place, so that `_at_this_step` can hold on to them.
@@ -122,14 +122,14 @@ class _Waiting(Metric):
         self._forget()
 
     def _at_this_step(self) -> Callable[[], Any]:
-        """What `accumulate` would say now, for later."""
+        """The current value of `accumulate`, computed when it is read."""
         batches, kept = self._batches, copy.copy(self)
         kept._waiting = list(self._waiting)
         return lambda: (self if self._batches == batches else kept).accumulate()
 
 
 class _Count:
-    """An attribute that stands on everything put aside before it was looked at."""
+    """An attribute that counts everything put aside before it is read."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -173,13 +173,13 @@ class Accuracy(_Waiting):
         super().__init__()
         if not isinstance(topk, (list, tuple)):
             raise InvalidTypeError(
-                f"Accuracy: topk has the numbers of guesses that count. Got {short(topk)}, expected a tuple of ints. "
+                f"Accuracy: topk is not a sequence of ints. Got {short(topk)}, expected a tuple of ints. "
                 f"Write topk=({short(topk)},)."
             )
         self.topk = tuple(integer(k, "Accuracy", "topk") for k in topk)
         if not self.topk or min(self.topk) < 1:
             raise InvalidArgumentError(
-                f"Accuracy: each k counts guesses. Got topk={short(topk)}, expected at least one k, each 1 or more. "
+                f"Accuracy: topk has wrong numbers. Got topk={short(topk)}, expected at least one k, each 1 or more. "
                 f"topk=(1,) asks for the best guess alone."
             )
         self.maxk = max(self.topk)
@@ -245,10 +245,13 @@ class Accuracy(_Waiting):
 
 
 class Precision(_Waiting):
-    """Of the samples that were called positive, the share that is.
+    """Precision: the share of predicted positives that are positive.
 
     Args:
         name: what the value is called.
+
+    Raises:
+        ValueError: in `update`, `preds` and `labels` differ in length, or one of them is not an array (also a TypeError).
 
     Source:
         `paddle.metric.Precision`.
@@ -299,10 +302,13 @@ class Precision(_Waiting):
 
 
 class Recall(_Waiting):
-    """Of the samples that are positive, the share that was called so.
+    """Recall: the share of positives that were predicted as positive.
 
     Args:
         name: what the value is called.
+
+    Raises:
+        ValueError: in `update`, `preds` and `labels` differ in length, or one of them is not an array (also a TypeError).
 
     Source:
         `paddle.metric.Recall`.
@@ -320,7 +326,7 @@ class Recall(_Waiting):
         self.reset()
 
     def update(self, preds: Any, labels: Any) -> None:
-        """Count a batch; as `Precision.update`, but 0.5 itself is not positive: so it is in Paddle."""
+        """Count a batch; as `Precision.update`, but 0.5 itself counts as negative, as in Paddle."""
         probabilities, positive = _binary(preds, labels, "Recall")
         called = probabilities > 0.5
         self.tp += int((called & positive).sum())
@@ -349,7 +355,7 @@ class Auc(_Waiting):
     Args:
         curve: "ROC": the share of positives found against that of negatives called positive; the area is the
             chance that a positive scores above a negative. "PR": precision against recall.
-        num_thresholds: how finely probabilities are told apart; a histogram with one bin more is kept.
+        num_thresholds: the number of thresholds; a histogram with one bin more is kept.
         name: what the value is called.
 
     Raises:
@@ -371,11 +377,11 @@ class Auc(_Waiting):
     ) -> None:
         super().__init__()
         if curve not in ("ROC", "PR"):
-            raise InvalidArgumentError(f"Auc: there is no such curve. Got curve={short(curve)}, expected 'ROC' or 'PR'. Choose one.")
+            raise InvalidArgumentError(f"Auc: the curve is unknown. Got curve={short(curve)}, expected 'ROC' or 'PR'. Choose one.")
         thresholds = integer(num_thresholds, "Auc", "num_thresholds")
         if thresholds < 1:
             raise InvalidArgumentError(
-                f"Auc: a curve needs thresholds. Got num_thresholds={thresholds}, expected 1 or more. The default is 4095."
+                f"Auc: num_thresholds is too small. Got num_thresholds={thresholds}, expected 1 or more. The default is 4095."
             )
         self._curve = curve
         self._num_thresholds = thresholds
@@ -397,7 +403,7 @@ class Auc(_Waiting):
         positive = _array(labels, "Auc", "labels").reshape(-1) != 0
         if probabilities.ndim != 2 or probabilities.shape[1] != 2 or len(probabilities) != len(positive):
             raise InvalidArgumentError(
-                f"Auc: preds has the probabilities of both classes. Got preds of shape {list(probabilities.shape)} and "
+                f"Auc: preds does not fit labels. Got preds of shape {list(probabilities.shape)} and "
                 f"{len(positive)} labels, expected preds of shape [{len(positive)}, 2]. "
                 f"From the probability p of the positive class: np.stack([1 - p, p], axis=1)."
             )
@@ -405,7 +411,7 @@ class Auc(_Waiting):
         if not ((scores >= 0) & (scores <= 1)).all():
             worst = scores[~((scores >= 0) & (scores <= 1))][0]
             raise _ProbabilityError(
-                f"Auc: probabilities lie between 0 and 1. Got {worst}, expected values in [0, 1]. "
+                f"Auc: a probability is out of range. Got {worst}, expected values in [0, 1]. "
                 f"Apply softmax to scores first."
             )
         bins = (scores * self._num_thresholds).astype("int64")
@@ -458,7 +464,6 @@ def accuracy(
         k: how many guesses count, in `[1, C]`.
         correct: gets the number of right rows, if given: an int tensor of one element.
         total: gets N, if given: an int tensor of one element.
-        name: accepted for compatibility; unused.
 
     Returns:
         float32, shape `[]`, in [0, 1].
@@ -479,23 +484,23 @@ def accuracy(
     require_tensor(label, "accuracy", "label")
     if input.ndim != 2 or label.shape != [input.shape[0], 1]:
         raise InvalidArgumentError(
-            f"accuracy: each row of scores has one label. Got input of shape {input.shape} and label of shape {label.shape}, "
+            f"accuracy: scores and labels do not fit. Got input of shape {input.shape} and label of shape {label.shape}, "
             f"expected [N, C] and [N, 1]. Give labels their axis with label.unsqueeze(-1)."
         )
     if not label.dtype.is_integer:
         raise InvalidTypeError(
-            f"accuracy: labels are classes. Got label of dtype {label.dtype.name}, expected int32 or int64. "
+            f"accuracy: labels are not integers. Got label of dtype {label.dtype.name}, expected int32 or int64. "
             f"Cast it with label.astype('int64')."
         )
     if not input.dtype.is_floating:
         raise InvalidTypeError(
-            f"accuracy: scores are floating. Got input of dtype {input.dtype.name}, expected float32 or float64. "
+            f"accuracy: scores do not have a floating dtype. Got input of dtype {input.dtype.name}, expected float32 or float64. "
             f"Cast it with input.astype('float32')."
         )
     guesses_of_row = integer(k, "accuracy", "k")
     if guesses_of_row < 1 or (not is_unknown(input.shape[1]) and guesses_of_row > input.shape[1]):
         raise InvalidArgumentError(
-            f"accuracy: there are not so many classes. Got k={guesses_of_row}, expected one in [1, {input.shape[1]}]. "
+            f"accuracy: k is larger than the number of classes. Got k={guesses_of_row}, expected one in [1, {input.shape[1]}]. "
             f"k=1 asks for the best guess alone."
         )
     guesses = topk(input, guesses_of_row, axis=1)[1]
@@ -509,13 +514,13 @@ def accuracy(
 
 
 class _ProbabilityError(InvalidArgumentError, AssertionError):
-    """Paddle asserts that probabilities are in range."""
+    """A probability is out of range; also an AssertionError, as in Paddle."""
 
 
 def _class_indices(pred: Tensor, label: Tensor) -> Tensor:
     """Labels as `[..., 1]`, from any of the three forms that `Accuracy.compute` takes."""
     leading = pred.shape[:-1]
-    if label.shape == leading and label.dtype.is_integer:
+    if label.shape == leading and (label.dtype.is_integer or label.ndim == 1):
         return unsqueeze(label, -1)
     if label.shape and label.shape[:-1] == leading and equals(label.shape[-1], 1):
         return label
@@ -523,7 +528,7 @@ def _class_indices(pred: Tensor, label: Tensor) -> Tensor:
         return argmax(label, axis=-1, keepdim=True)
     raise InvalidArgumentError(
         f"Accuracy: the labels do not fit. Got pred of shape {pred.shape} and label of shape {label.shape} and dtype "
-        f"{label.dtype.name}, expected integers {leading} or {[*leading, 1]}, or one-hot rows {pred.shape}. Reshape the labels."
+        f"{label.dtype.name}, expected {leading} or {[*leading, 1]}, or one-hot rows {pred.shape}. Reshape the labels."
     )
 
 
@@ -543,7 +548,7 @@ def _binary(preds: Any, labels: Any, op_name: str) -> tuple[np.ndarray[Any, Any]
     truth = _array(labels, op_name, "labels").reshape(-1)
     if len(guesses) != len(truth):
         raise InvalidArgumentError(
-            f"{op_name}: each sample has one probability and one label. Got {len(guesses)} preds and {len(truth)} labels, "
+            f"{op_name}: preds and labels differ in length. Got {len(guesses)} preds and {len(truth)} labels, "
             f"expected as many of both. For probabilities of both classes pass preds[:, 1]."
         )
     return guesses, truth == 1

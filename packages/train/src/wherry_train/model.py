@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -14,10 +15,9 @@ import numpy as np
 
 from wherry_autograd import no_grad
 from wherry_nn import Layer
-from wherry_tensor import to_tensor
+from wherry_tensor import _core, flags, to_tensor
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import at_hand
-from wherry_tensor.building import building
 from wherry_tensor.errors import (
     AssertedArgumentError,
     AssertedTypeError,
@@ -28,15 +28,20 @@ from wherry_tensor.errors import (
     short,
 )
 from wherry_tensor.notebook import table_to_html
+from wherry_tensor.static_builder import building
+from wherry_tensor.tracebacks import warn
 from wherry_train import amp
 from wherry_train.arrays import ArrayDataset, is_array, is_arrays
+from wherry_train.atomic_files import finish_replacing, replace_files
 from wherry_train.by_name import loss_named, metric_named, optimizer_named
 from wherry_train.callbacks import CallbackList, EarlyStopping, ResumeTraining
 from wherry_train.checkpoint import Checkpoint
+from wherry_train.dataframes import array_of_rows
+from wherry_train.first_step import examined
 from wherry_train.io import DataLoader, Dataset, DistributedBatchSampler, IterableDataset
 from wherry_train.logs import Later, Logs
 from wherry_train.metric import Metric, _Waiting
-from wherry_train.serialization import load, save
+from wherry_train.serialization import load, writer_of
 from wherry_train.tables import summary
 
 __all__ = ["Model"]
@@ -48,38 +53,52 @@ _SCALER_OPTIONS = (
 _CAST_OPTIONS = ("custom_white_list", "custom_black_list", "dtype")
 
 
-
-
 class _LeftOut(int):
-    """A default that is told from the same number given."""
+    """An int as a default, distinct from the same number passed by the caller."""
 
 
 _ONE = _LeftOut(1)
+_SELDOM = 50  # steps between two looks at a loss that is on another device
 _BATCH_OF_ARRAYS = 32
 
 
 class NotReadyError(PreconditionNotMetError, AssertionError):
-    """`Model.prepare` has to come first; Paddle asserts that it did."""
+    """`Model.prepare` was not called; also an AssertionError, as in Paddle."""
 
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 def _at_once(method: _Method) -> _Method:
-    """A method of Model that handles data: in static mode nothing of that is recorded."""
+    """Decorates methods of Model that handle data: static mode does not record their ops, and an interrupt ends at the caller's line."""
 
     @wraps(method)
     def call(self: Model, *args: Any, **kwargs: Any) -> Any:
-        if building.builder is None or self._static is None:
-            return method(self, *args, **kwargs)
-        with building.builder.paused():
-            return method(self, *args, **kwargs)
+        try:
+            if building.builder is None or self._static is None:
+                return method(self, *args, **kwargs)
+            with building.builder.paused():
+                return method(self, *args, **kwargs)
+        except KeyboardInterrupt as interrupt:
+            if flags.full_tracebacks():
+                raise
+            # Where the loop was says nothing: 14 lines of it and of queues, down to the reading of a pipe.
+            interrupt.__context__ = None
+            raise interrupt.with_traceback(None) from None
 
     return cast(_Method, call)
 
 
+def _check_counts(**counts: Any) -> None:
+    for name, value in counts.items():
+        if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
+            raise AssertedArgumentError(
+                f"Model.fit: {name} counts. Got {name}={short(value)}, expected an int of 1 or more. Leave it out for the default."
+            )
+
+
 class AssertedNotImplementedError(UnimplementedError, AssertionError):
-    """What Paddle refuses by an assertion."""
+    """Not supported; also an AssertionError, as in Paddle."""
 
 
 class Model:
@@ -131,11 +150,12 @@ class Model:
         self._scaler: Any = None
         self._cast: dict[str, Any] | None = None  # arguments of auto_cast
         self._taken: tuple[Any, int | None] | None = None  # `forward` and how many parts of a batch it takes
-        self._check = False  # the next batch is looked at by the doctor
+        self._check = False  # run `doctor` on the next batch
+        self._said_not_finite = False  # by this `fit`
         self._seen: list[tuple[list[int], Any]] = []  # shapes and dtypes of the last inputs
         self._static: Any = None  # what records and runs programs, in static mode
         if building.builder is not None:
-            self._static = import_module("wherry_graph.static.model").StaticModel(self)  # by name: programs stand above this package
+            self._static = import_module("wherry_graph.static.model").StaticModel(self)  # by name: wherry_graph imports this package
 
     def __repr__(self) -> str:
         parts = [f"  {name}: {value!r}".replace("\n", "\n  ") for name, value in self._parts().items()]
@@ -164,7 +184,7 @@ class Model:
         return table + (table_to_html(["prepared", ""], facts) if facts else "")
 
     def prepare(self, optimizer: Any = None, loss: Any = None, metrics: Any = None, amp_configs: Any = None) -> None:
-        """Set what training and evaluation need. What is left out is unset.
+        """Set the optimizer, the loss and the metrics. An argument that is left out becomes None.
 
         Args:
             optimizer: for training. Or its name, "adam" say, for the usual settings and a learning rate of 0.001.
@@ -175,8 +195,8 @@ class Model:
                 `amp.GradScaler` (`init_loss_scaling`, ...), `custom_white_list`, `custom_black_list` and "dtype".
 
         Raises:
-            TypeError: `loss` cannot be called, `optimizer` is none, or a metric is none (also an AssertionError).
-            ValueError: `amp_configs` has an unknown level or option, or there is nothing of that name.
+            TypeError: `loss` is not callable, `optimizer` is not an optimizer, or a metric is not a Metric (also an AssertionError).
+            ValueError: `amp_configs` has an unknown level or option, or a name is unknown.
 
         Source:
             `paddle.Model.prepare`.
@@ -256,7 +276,7 @@ class Model:
     def _train(
         self, inputs: list[Tensor], labels: list[Tensor], update: bool, wanted: bool = True
     ) -> tuple[list[Tensor], list[Any]]:
-        """The losses, and the batch's metrics if they are `wanted`; without, nothing here waits for a device."""
+        """The losses, and the batch's metrics if they are `wanted`; if not, nothing here waits for the device."""
         self._require_ready()
         self.mode = "train"
         if self._static is not None:
@@ -287,8 +307,6 @@ class Model:
 
     def _warn_of(self, inputs: list[Tensor], labels: list[Tensor]) -> None:
         """Warn of what keeps the first step from training anything."""
-        from wherry_train.diagnosis import examined
-
         found = examined(self.network, self._loss, inputs, labels, self._optimizer)
         if found:
             warnings.warn(str(found), stacklevel=4)
@@ -405,7 +423,7 @@ class Model:
                 labels. Or arrays or tensors with samples in their first axis, one or a list: `fit(x, y)`.
             eval_data: the same, to evaluate; None does not. Beside arrays it is what `labels` is, or, with `labels`, a
                 pair of inputs and labels.
-            batch_size: samples in a batch; a pair for both data sets. Unused for what are batches already. 1 if it is
+            batch_size: samples in a batch; a pair for both data sets. Ignored if the data comes in batches. 1 if it is
                 left out, 32 with arrays.
             epochs: passes over the data.
             eval_freq: how many epochs lie between evaluations; the first epoch is evaluated.
@@ -440,25 +458,14 @@ class Model:
         """
         if train_data is None:
             raise AssertedArgumentError(
-                "Model.fit: train_data must be given! Got None, expected a Dataset or a DataLoader. Pass what to learn from."
+                "Model.fit: train_data must be given! Got None, expected a Dataset or a DataLoader. Pass the training data."
             )
-        for name, value in (
-            ("epochs", epochs), ("eval_freq", eval_freq), ("log_freq", log_freq), ("save_freq", save_freq),
-            ("accumulate_grad_batches", accumulate_grad_batches), ("num_iters", 1 if num_iters is None else num_iters),
-        ):
-            if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
-                raise AssertedArgumentError(
-                    f"Model.fit: {name} counts. Got {name}={short(value)}, expected an int of 1 or more. Leave it out for the default."
-                )
+        _check_counts(
+            epochs=epochs, eval_freq=eval_freq, log_freq=log_freq, save_freq=save_freq, accumulate_grad_batches=accumulate_grad_batches,
+            num_iters=1 if num_iters is None else num_iters,
+        )
         self._require_ready()
-        if is_arrays(train_data) and (labels is not None or is_arrays(eval_data) or is_array(train_data)):
-            if labels is None and is_arrays(eval_data):
-                labels, eval_data = eval_data, None
-            train_data = ArrayDataset(train_data, labels, self._floats(), "Model.fit")
-            if isinstance(eval_data, (list, tuple)) and len(eval_data) == 2 and all(map(is_arrays, eval_data)):
-                eval_data = ArrayDataset(eval_data[0], eval_data[1], self._floats(), "Model.fit(eval_data=...)")
-            if batch_size is _ONE:
-                batch_size = _BATCH_OF_ARRAYS
+        train_data, eval_data, batch_size = self._data_sets(train_data, eval_data, labels, batch_size)
         sizes = batch_size if isinstance(batch_size, (list, tuple)) else (batch_size, batch_size)
         train_loader = _loader(train_data, sizes[0], shuffle, drop_last, num_workers, "Model.fit")
         eval_loader = None if eval_data is None else _loader(eval_data, sizes[1], False, False, num_workers, "Model.fit")
@@ -474,6 +481,7 @@ class Model:
             warnings.warn("EarlyStopping needs validation data.", stacklevel=2)
         self.stop_training = False
         self._check = bool(check)
+        self._said_not_finite = False
         watchers.call("on_train_begin", None)
         resumer = next((c for c in watchers.callbacks if isinstance(c, ResumeTraining)), None)
         run = Checkpoint() if resumer is None else resumer.begin(watchers.callbacks)
@@ -496,6 +504,23 @@ class Model:
                 break
         watchers.call("on_train_end", logs)
 
+    def _data_sets(self, train_data: Any, eval_data: Any, labels: Any, batch_size: Any) -> tuple[Any, Any, Any]:
+        """Arrays and tables as data sets, and then batches of their usual size; everything else as it is."""
+        if labels is not None or is_arrays(eval_data) or isinstance(eval_data, (list, tuple)):
+            train_data = array_of_rows(train_data)
+        if is_arrays(train_data):  # nested lists beside them are numbers, too
+            labels = array_of_rows(labels)
+            eval_data = eval_data if labels is not None else array_of_rows(eval_data)
+        if is_arrays(train_data) and (labels is not None or is_arrays(eval_data) or is_array(train_data)):
+            if labels is None and is_arrays(eval_data):
+                labels, eval_data = eval_data, None
+            train_data = ArrayDataset(train_data, labels, self._floats(), "Model.fit")
+            if isinstance(eval_data, (list, tuple)) and len(eval_data) == 2 and all(map(is_arrays, eval_data)):
+                eval_data = ArrayDataset(eval_data[0], eval_data[1], self._floats(), "Model.fit(eval_data=...)")
+            if batch_size is _ONE:
+                batch_size = _BATCH_OF_ARRAYS
+        return train_data, eval_data, batch_size
+
     def _train_epoch(
         self, loader: Iterable[Any], run: Checkpoint, watchers: CallbackList, resumer: ResumeTraining | None,
         steps: int | None, accumulate: int, left: int | None,
@@ -517,6 +542,8 @@ class Model:
             losses, _ = self._train(inputs, labels, updated, False)
             logs = self._logs(losses, step, inputs)
             watchers.call("on_train_batch_end", step, logs)
+            if not self._said_not_finite:
+                self._look_at_loss(losses, step, run.epoch)
             if resumer is not None and updated:
                 resumer.after_step()
             if left is not None and run.step - first >= left:
@@ -524,6 +551,21 @@ class Model:
         if not updated:
             self._apply_gradients()
         return logs
+
+    def _look_at_loss(self, losses: Any, step: int, epoch: int) -> None:
+        """Say once that a loss is no longer a number. On another device than the cpu that means waiting for it: seldom."""
+        for loss in losses if isinstance(losses, (list, tuple)) else [losses]:
+            if not isinstance(loss, Tensor) or loss.size != 1 or not loss.dtype.is_floating or (_core.device_of(loss) and (step + 1) % _SELDOM):
+                continue
+            value = float(loss)
+            if not math.isfinite(value):
+                self._said_not_finite = True
+                warn(
+                    f"Model.fit: the loss is {value} in epoch {epoch}, step {step}, so what follows learns nothing. Look at the batch with "
+                    f"wherry.doctor(model, batch), or train with fit(..., check=True). Usual causes are a learning rate that is too large, the "
+                    f"logarithm of 0, and NaN in the data."
+                )
+                return
 
     def _floats(self) -> str | None:
         """What float64 of NumPy becomes: the dtype of the network, unless that is float64."""
@@ -538,9 +580,9 @@ class Model:
         """The loss and the metrics on a data set.
 
         Args:
-            eval_data: a Dataset, or an iterable of batches such as a DataLoader. Or arrays, with the labels behind:
+            eval_data: a Dataset, or an iterable of batches such as a DataLoader. Or arrays, followed by the labels:
                 `evaluate(x, y)`.
-            batch_size: samples in a batch. Unused for what are batches already. 1 if it is left out, 32 with arrays.
+            batch_size: samples in a batch. Ignored if the data comes in batches. 1 if it is left out, 32 with arrays.
             log_freq: how many steps lie between two prints.
             verbose: 0 prints nothing, 1 a progress bar, 2 a line now and then.
             num_workers: processes that read the data; 0 reads in this one.
@@ -558,8 +600,10 @@ class Model:
         Source:
             `paddle.Model.evaluate`.
         """
-        if is_arrays(batch_size) and labels is None:
+        if labels is None and is_arrays(array_of_rows(batch_size)):
             labels, batch_size = batch_size, _ONE
+        if labels is not None:
+            eval_data, labels = array_of_rows(eval_data), array_of_rows(labels)
         if is_array(eval_data) or (labels is not None and is_arrays(eval_data)):
             eval_data = ArrayDataset(eval_data, labels, self._floats(), "Model.evaluate")
             batch_size = _BATCH_OF_ARRAYS if batch_size is _ONE else batch_size
@@ -595,8 +639,8 @@ class Model:
         """The network's outputs on a data set.
 
         Args:
-            test_data: a Dataset, or an iterable of batches such as a DataLoader. Labels in it are left aside. Or an array.
-            batch_size: samples in a batch. Unused for what are batches already. 1 if it is left out, 32 with an array.
+            test_data: a Dataset, or an iterable of batches such as a DataLoader. Labels in it are ignored. Or an array.
+            batch_size: samples in a batch. Ignored if the data comes in batches. 1 if it is left out, 32 with an array.
             num_workers: processes that read the data; 0 reads in this one.
             stack_outputs: True joins the batches.
             verbose: 0 prints nothing, 1 a progress bar, 2 a line now and then.
@@ -656,7 +700,7 @@ class Model:
         return logs
 
     def _split(self, batch: Any) -> tuple[list[Tensor], list[Tensor]]:
-        """Inputs and labels of a batch: as described, or as many inputs as `forward` takes."""
+        """The inputs and labels of a batch: as the InputSpecs say, or as many inputs as `forward` takes."""
         parts = _tensors(_flat(batch))
         if self._inputs:
             count = len(self._inputs)
@@ -677,7 +721,7 @@ class Model:
         """Write the weights to `<path>.pdparams` and the optimizer's state to `<path>.pdopt`; or a program for inference.
 
         Args:
-            path: where, without an ending. The folder is made when needed. Each file is replaced in one step.
+            path: where, without an ending. The folder is made when needed. Both files are replaced together.
             training: False writes what the network computes, as `jit.save` does: `<path>.pdmodel` and `<path>.pdiparams`, for inputs as
                 described when the Model was made, or else as they last came, in batches of any size.
 
@@ -691,27 +735,29 @@ class Model:
         """
         if not os.path.basename(path):
             raise AssertedArgumentError(
-                f"Model.save: a file needs a name. Got path={path!r}, expected a folder with a file name without ending. "
+                f"Model.save: the file has no name. Got path={path!r}, expected a folder with a file name without ending. "
                 f"Write 'checkpoints/last'."
             )
         if not training:
             self._save_program(path)
             return
-        save(self.network.state_dict() if self._static is None else self._static.state(), path + ".pdparams")
+        weights = self.network.state_dict() if self._static is None else self._static.state()
         state = {} if self._optimizer is None else (self._optimizer.state_dict if self._static is None else self._static.optimizer_state)()
+        files = [(path + ".pdparams", writer_of(weights))]
         if state:
-            save(state, path + ".pdopt")
+            files.append((path + ".pdopt", writer_of(state)))
+        replace_files(files)
 
     def _save_program(self, path: str) -> None:
         if self._static is not None:
             self._static.save(path)
             return
         try:
-            # By name: programs stand above this package.
-            jit, described = import_module("wherry_graph.jit"), import_module("wherry_graph.input_spec").InputSpec
+            # By name: wherry_graph imports this package.
+            jit, described = import_module("wherry_graph.jit"), import_module("wherry_program.program.input_spec").InputSpec
         except ModuleNotFoundError as error:
             raise ModuleNotFoundError(
-                "Model.save: programs are captured by a package of their own. Got training=False and no wherry_graph, expected it. "
+                "Model.save: wherry-graph, which captures programs, is not installed. Got training=False and no wherry_graph, expected it. "
                 "pip install wherry-graph", name=error.name
             ) from error
         specs = [described(list(spec.shape), spec.dtype, getattr(spec, "name", None)) for spec in self._inputs]
@@ -745,6 +791,7 @@ class Model:
             `paddle.Model.load`.
         """
         base = path.removesuffix(".pdparams").removesuffix(".pdopt")
+        finish_replacing(base + ".pdparams")
         if not os.path.exists(base + ".pdparams"):
             raise AssertedArgumentError(
                 f"Model.load: Failed to load parameters, please check path. Got {path!r}, expected a file "
@@ -817,7 +864,7 @@ def _specs(value: Any, name: str) -> list[Any]:
     for spec in found:
         if not hasattr(spec, "shape") or not hasattr(spec, "dtype"):
             raise InvalidTypeError(
-                f"Model: {name} are described by shape and dtype. Got {short(spec)} ({type(spec).__name__}), expected objects as "
+                f"Model: {name} are not InputSpecs. Got {short(spec)} ({type(spec).__name__}), expected objects as "
                 f"paddle.static.InputSpec. Leave it out where forward's arguments are the inputs."
             )
     return found
@@ -831,7 +878,7 @@ def _amp_options(given: Any) -> tuple[str, dict[str, Any], dict[str, Any]]:
         given = {"level": given}
     if not isinstance(given, dict):
         raise InvalidTypeError(
-            f"Model.prepare: amp_configs is a level or a dict. Got {short(given)} ({type(given).__name__}), expected 'O1' or "
+            f"Model.prepare: amp_configs is neither a level nor a dict. Got {short(given)} ({type(given).__name__}), expected 'O1' or "
             f"{{'level': 'O1', ...}}. Leave it out for full precision."
         )
     level = given.get("level", "O1")
@@ -888,12 +935,12 @@ def _arguments(forward: Callable[..., Any]) -> int | None:
 
 
 def _accepts(loss: Any, count: int) -> bool:
-    """Whether a loss can be called with this many arguments; True where nobody knows."""
+    """Whether a loss can be called with this many arguments; True if its signature is unknown."""
     try:
         inspect.signature(loss.forward if isinstance(loss, Layer) else loss).bind(*[None] * count)
     except TypeError:
         return False
-    except ValueError:  # a function that does not tell
+    except ValueError:  # a function without a signature
         return True
     return True
 
@@ -913,14 +960,14 @@ def _loader(
         return DataLoader(data, batch_sampler=sampler, num_workers=num_workers)
     if not isinstance(data, Iterable):
         raise InvalidTypeError(
-            f"{op_name}: data are a Dataset or batches. Got {type(data).__name__}, expected a paddle.io.Dataset, a DataLoader "
+            f"{op_name}: data is neither a Dataset nor iterable. Got {type(data).__name__}, expected a paddle.io.Dataset, a DataLoader "
             f"or another iterable of batches. Wrap arrays with paddle.io.TensorDataset."
         )
     return data
 
 
 def _length(loader: Any) -> int | None:
-    """How many batches there are; None where nobody knows."""
+    """The number of batches; None if it is unknown."""
     try:
         return len(loader)
     except (TypeError, RuntimeError, NotImplementedError):  # the last two: loaders of an IterableDataset
@@ -928,7 +975,7 @@ def _length(loader: Any) -> int | None:
 
 
 def _first(loader: Iterable[Any], count: int | None) -> Iterator[tuple[int, Any]]:
-    """Batches with their numbers; only the first `count`, of which no more than these are read."""
+    """The first `count` batches with their numbers; no further batch is read."""
     if count == 0:
         return
     for step, batch in enumerate(loader):

@@ -1,4 +1,4 @@
-"""What a training shows in a notebook: a bar that fills, and tables. IPython is asked only if it runs already."""
+"""Progress bars in notebooks. IPython is used only where it is already running."""
 from __future__ import annotations
 
 import html

@@ -42,7 +42,7 @@ class FileFormatError(InvalidArgumentError, pickle.UnpicklingError):
 
 
 class _Mark:
-    """The only one of its kind: where the items of a container begin on the stack."""
+    """A singleton that marks on the stack where the items of a container begin."""
 
 
 class _Global:
@@ -78,7 +78,7 @@ class StoredDtype:
         """The dtype with this code.
 
         Raises:
-            FileFormatError: there is none.
+            FileFormatError: there is no such dtype.
         """
         if isinstance(code, str) and len(code) < 12:
             digits = code[1:]
@@ -270,14 +270,14 @@ class PickleReader:
             FileFormatError: it is damaged, or it is not plain data.
         """
         try:
-            return self._run()
+            return _Machine(self).run()
         except FileFormatError:
             raise
         except (ValueError, TypeError, IndexError, KeyError, AttributeError, struct.error, OverflowError, MemoryError) as error:
             raise FileFormatError(f"load: the file is damaged, at byte {self.consumed}: {error}.") from error
 
     def forget(self, kept: Any = None) -> None:
-        """Take apart what was read, but for what `kept` holds.
+        """Empty the containers that were read, except for what `kept` holds.
 
         Python lets go of a list in a list in a list ... by going as deep. In a browser 10000 of them are deeper than
         its stack and end the tab, so they are emptied while they are held here.
@@ -320,7 +320,7 @@ class PickleReader:
     def _key(self, value: Any) -> Any:
         """What a dict is looked up by, or a set holds: plain values, which compare without running anything."""
         kind = type(value)
-        # The hashes of text are secret, and small ints are their own: nobody chooses which of them collide.
+        # Hashes of text are randomized and small ints are their own hashes, so collisions cannot be chosen.
         if kind is str or kind is bytes or (kind is int and -_SMALL_INT < value < _SMALL_INT) or value is None:
             return value
         if not is_key(value):
@@ -393,163 +393,6 @@ class PickleReader:
             f"not written to the end. Load another copy."
         )
 
-    # The machine.
-
-    def _run(self) -> Any:
-        stack: list[Any] = []
-        marks: list[int] = []
-        memo: dict[int, Any] = {}
-        take = self._take
-        push = stack.append
-
-        def popped() -> list[Any]:
-            at = marks.pop()
-            items = stack[at:]
-            del stack[at:]
-            return items
-
-        def pop() -> Any:
-            if marks and marks[-1] == len(stack):
-                raise FileFormatError(f"load: the file is damaged, at byte {self.consumed}: a value is missing.")
-            return stack.pop()
-
-        first = take(1)
-        if first != b"\x80":
-            raise FileFormatError(f"load: this is not a file of save. Got the first byte {first!r}, expected b'\\x80'.")
-        protocol = take(1)[0]
-        if not 2 <= protocol <= 5:
-            raise FileFormatError(f"load: this is not a pickle. Got protocol {protocol}, expected 2 to 5.")
-        while True:
-            op = take(1)
-            if op == b"\x94":
-                memo[len(memo)] = stack[-1]
-            elif op == b"h":
-                push(memo[take(1)[0]])
-            elif op == b"q":
-                memo[take(1)[0]] = stack[-1]
-            elif op == b"K":
-                push(take(1)[0])
-            elif op == b"\x8c":
-                push(str(take(take(1)[0]), "utf-8", "surrogatepass"))
-            elif op == b"X":
-                push(self._text(struct.unpack("<I", take(4))[0]))
-            elif op == b"(":
-                marks.append(len(stack))
-            elif op == b"M":
-                push(struct.unpack("<H", take(2))[0])
-            elif op == b"J":
-                push(struct.unpack("<i", take(4))[0])
-            elif op == b"G":
-                push(struct.unpack(">d", take(8))[0])
-            elif op == b"N":
-                push(None)
-            elif op == b"\x88":
-                push(True)
-            elif op == b"\x89":
-                push(False)
-            elif op == b")":
-                push(())
-            elif op == b"\x85":
-                push(self._tuple((pop(),)))
-            elif op == b"\x86":
-                b, a = pop(), pop()
-                push(self._tuple((a, b)))
-            elif op == b"\x87":
-                c, b, a = pop(), pop(), pop()
-                push(self._tuple((a, b, c)))
-            elif op == b"t":
-                push(self._tuple(popped()))
-            elif op == b"]":
-                push(self._open([]))
-            elif op == b"}":
-                push(self._open({}))
-            elif op == b"\x8f":
-                push(self._open(set()))
-            elif op in (b"e", b"a"):
-                items = popped() if op == b"e" else [pop()]
-                _expect(stack[-1], list, op).extend(items)
-            elif op in (b"u", b"s"):
-                if op == b"s":
-                    value, key = pop(), pop()
-                    items = [key, value]
-                else:
-                    items = popped()
-                target = _expect(stack[-1], dict, op)
-                for i in range(0, len(items), 2):
-                    target[self._key(items[i])] = items[i + 1]
-            elif op == b"\x90":
-                items = popped()
-                _expect(stack[-1], set, op).update(map(self._key, items))
-            elif op == b"\x91":
-                push(frozenset(map(self._key, popped())))
-            elif op == b"C":
-                push(take(take(1)[0]))
-            elif op == b"B":
-                push(self._data(struct.unpack("<I", take(4))[0]))
-            elif op == b"\x8e":
-                push(self._data(struct.unpack("<Q", take(8))[0]))
-            elif op == b"\x96":
-                push(_bytearray(self, self._data(struct.unpack("<Q", take(8))[0])))
-            elif op == b"\x8d":
-                push(self._text(struct.unpack("<Q", take(8))[0]))
-            elif op == b"U":
-                push(str(take(take(1)[0]), "latin1"))
-            elif op == b"T":
-                push(str(bytes(self._data(struct.unpack("<I", take(4))[0])), "latin1"))
-            elif op == b"\x8a":
-                push(int.from_bytes(take(take(1)[0]), "little", signed=True))
-            elif op == b"\x8b":
-                push(int.from_bytes(bytes(self._data(struct.unpack("<I", take(4))[0])), "little", signed=True))
-            elif op == b"j":
-                push(memo[struct.unpack("<I", take(4))[0]])
-            elif op == b"r":
-                memo[struct.unpack("<I", take(4))[0]] = stack[-1]
-            elif op == b"\x95":
-                take(8)  # the length of a frame; the opcodes in it say the same
-            elif op == b"c":
-                module = self._line()
-                push(self._found(module, self._line()))
-            elif op == b"\x93":
-                name, module = pop(), pop()
-                push(self._found(module, name))
-            elif op == b"R":
-                arguments, function = pop(), pop()
-                if not isinstance(function, _Global) or not isinstance(arguments, tuple):
-                    raise FileFormatError(f"load: the file calls {_shown(function)}, which is not a function that data needs.")
-                result = function.call(self, *arguments)
-                if isinstance(result, (list, dict, set)):
-                    self._open(result)
-                self._claim(_cost(result))
-                push(self._tuple(result) if type(result) is tuple else result)
-            elif op == b"b":
-                state = pop()
-                if type(stack[-1]) is OrderedDict and self._persistent is not None:
-                    continue  # notes of PyTorch about its layers, which hang at the dict
-                if not isinstance(stack[-1], (StoredArray, StoredDtype)):
-                    raise FileFormatError(
-                        f"load: the file fills in a {_shown(stack[-1])}, which is not plain data. Only tensors, arrays, numbers, "
-                        f"text and containers are loaded."
-                    )
-                stack[-1].set_state(state)
-                self._claim(_cost(stack[-1]))
-            elif op == b"Q" and self._persistent is not None:
-                push(self._persistent(pop()))
-            elif op == b"0":
-                pop()
-            elif op == b"1":
-                popped()
-            elif op == b".":
-                if len(stack) != 1 or marks:
-                    raise FileFormatError("load: the file is damaged: values are left over at its end.")
-                if isinstance(stack[0], _Global):
-                    raise FileFormatError(f"load: the file holds {stack[0].name} itself, which is no data.")
-                return stack[0]
-            else:
-                raise FileFormatError(
-                    f"load: the file asks for more than data. Got opcode {op!r} at byte {self.consumed - 1}, expected those of "
-                    f"containers, numbers, text and arrays. It is damaged, or holds objects of a class; loading runs no code."
-                )
-
     def _text(self, count: int) -> str:
         return str(bytes(self._data(count)), "utf-8", "surrogatepass")
 
@@ -571,6 +414,222 @@ class PickleReader:
         return known
 
 
+class _Machine:
+    """The stack machine that a pickle is a program of: values, marks among them, and a memo of values that come again.
+
+    Each opcode is a function of the table _OPCODES, but for the last one, ".", which `run` looks for. Calling them out of a dict takes no longer
+    than comparing one opcode after the other took.
+    """
+
+    __slots__ = ("marks", "memo", "push", "reader", "stack", "take")
+
+    def __init__(self, reader: PickleReader) -> None:
+        self.reader, self.take = reader, reader._take
+        self.stack: list[Any] = []
+        self.push = self.stack.append
+        self.marks: list[int] = []
+        self.memo: dict[int, Any] = {}
+
+    def run(self) -> Any:
+        """The value that the pickle makes."""
+        take, opcodes = self.take, _OPCODES
+        first = take(1)
+        if first != b"\x80":
+            raise FileFormatError(f"load: this is not a file of save. Got the first byte {first!r}, expected b'\\x80'.")
+        protocol = take(1)[0]
+        if not 2 <= protocol <= 5:
+            raise FileFormatError(f"load: this is not a pickle. Got protocol {protocol}, expected 2 to 5.")
+        while (op := take(1)) != b".":
+            step = opcodes.get(op)
+            if step is None:
+                raise self.refused(op)
+            step(self)
+        if len(self.stack) != 1 or self.marks:
+            raise FileFormatError("load: the file is damaged: values are left over at its end.")
+        if isinstance(self.stack[0], _Global):
+            raise FileFormatError(f"load: the file holds {self.stack[0].name} itself, which is not data.")
+        return self.stack[0]
+
+    def pop(self) -> Any:
+        """The last value, which is not taken from in front of a mark."""
+        if self.marks and self.marks[-1] == len(self.stack):
+            raise FileFormatError(f"load: the file is damaged, at byte {self.reader.consumed}: a value is missing.")
+        return self.stack.pop()
+
+    def popped(self) -> list[Any]:
+        """The values behind the last mark."""
+        at = self.marks.pop()
+        items = self.stack[at:]
+        del self.stack[at:]
+        return items
+
+    def number(self, form: str) -> Any:
+        """The next number of the file, in a form of `struct`."""
+        return struct.unpack(form, self.take(struct.calcsize(form)))[0]
+
+    def refused(self, op: bytes) -> FileFormatError:
+        return FileFormatError(
+            f"load: the file asks for more than data. Got opcode {op!r} at byte {self.reader.consumed - 1}, expected those of "
+            f"containers, numbers, text and arrays. It is damaged, or holds objects of a class; loading runs no code."
+        )
+
+
+_Step = Callable[[_Machine], None]
+_OPCODES: dict[bytes, _Step] = {}
+
+
+def _opcode(code: bytes) -> Callable[[_Step], _Step]:
+    def register(step: _Step) -> _Step:
+        _OPCODES[code] = step
+        return step
+
+    return register
+
+
+_DOUBLE = struct.Struct(">d")
+
+# Constants, numbers, text and bytes, each by its opcode; lambdas where all there is to say is how it is read.
+_OPCODES |= {
+    b"N": lambda m: m.push(None),
+    b"\x88": lambda m: m.push(True),
+    b"\x89": lambda m: m.push(False),
+    b")": lambda m: m.push(()),
+    b"K": lambda m: m.push(m.take(1)[0]),
+    b"M": lambda m: m.push(int.from_bytes(m.take(2), "little")),
+    b"J": lambda m: m.push(int.from_bytes(m.take(4), "little", signed=True)),
+    b"G": lambda m: m.push(_DOUBLE.unpack(m.take(8))[0]),
+    b"\x8a": lambda m: m.push(int.from_bytes(m.take(m.take(1)[0]), "little", signed=True)),
+    b"\x8b": lambda m: m.push(int.from_bytes(bytes(m.reader._data(m.number("<I"))), "little", signed=True)),
+    b"\x8c": lambda m: m.push(str(m.take(m.take(1)[0]), "utf-8", "surrogatepass")),
+    b"X": lambda m: m.push(m.reader._text(m.number("<I"))),
+    b"\x8d": lambda m: m.push(m.reader._text(m.number("<Q"))),
+    b"U": lambda m: m.push(str(m.take(m.take(1)[0]), "latin1")),
+    b"T": lambda m: m.push(str(bytes(m.reader._data(m.number("<I"))), "latin1")),
+    b"C": lambda m: m.push(m.take(m.take(1)[0])),
+    b"B": lambda m: m.push(m.reader._data(m.number("<I"))),
+    b"\x8e": lambda m: m.push(m.reader._data(m.number("<Q"))),
+    b"\x96": lambda m: m.push(_bytearray(m.reader, m.reader._data(m.number("<Q")))),
+}
+
+
+# The memo, marks, and what is thrown away.
+@_opcode(b"\x94")
+def _memoize(m: _Machine) -> None:
+    m.memo[len(m.memo)] = m.stack[-1]
+
+
+def _put(m: _Machine, at: int) -> None:
+    m.memo[at] = m.stack[-1]
+
+
+_OPCODES |= {
+    b"q": lambda m: _put(m, m.take(1)[0]),
+    b"r": lambda m: _put(m, m.number("<I")),
+    b"h": lambda m: m.push(m.memo[m.take(1)[0]]),
+    b"j": lambda m: m.push(m.memo[m.number("<I")]),
+    b"(": lambda m: m.marks.append(len(m.stack)),
+    b"0": lambda m: _ignore(m.pop()),
+    b"1": lambda m: _ignore(m.popped()),
+    b"\x95": lambda m: _ignore(m.take(8)),  # the length of a frame; the opcodes in it say the same
+}
+
+
+def _ignore(value: Any) -> None:
+    pass
+
+
+# Containers.
+_OPCODES |= {
+    b"t": lambda m: m.push(m.reader._tuple(m.popped())),
+    b"\x85": lambda m: m.push(m.reader._tuple((m.pop(),))),
+    b"\x86": lambda m: m.push(m.reader._tuple((m.pop(), m.pop())[::-1])),
+    b"\x87": lambda m: m.push(m.reader._tuple((m.pop(), m.pop(), m.pop())[::-1])),
+    b"]": lambda m: m.push(m.reader._open([])),
+    b"}": lambda m: m.push(m.reader._open({})),
+    b"\x8f": lambda m: m.push(m.reader._open(set())),
+    b"\x91": lambda m: m.push(frozenset(map(m.reader._key, m.popped()))),
+}
+
+
+@_opcode(b"e")
+def _extend(m: _Machine) -> None:
+    items = m.popped()
+    _expect(m.stack[-1], list, b"e").extend(items)
+
+
+@_opcode(b"a")
+def _append(m: _Machine) -> None:
+    item = m.pop()
+    _expect(m.stack[-1], list, b"a").append(item)
+
+
+@_opcode(b"u")
+def _set_items(m: _Machine) -> None:
+    items, key = m.popped(), m.reader._key
+    target = _expect(m.stack[-1], dict, b"u")
+    for i in range(0, len(items), 2):
+        target[key(items[i])] = items[i + 1]
+
+
+@_opcode(b"s")
+def _set_item(m: _Machine) -> None:
+    value, name = m.pop(), m.pop()
+    _expect(m.stack[-1], dict, b"s")[m.reader._key(name)] = value
+
+
+@_opcode(b"\x90")
+def _add_items(m: _Machine) -> None:
+    items = m.popped()
+    _expect(m.stack[-1], set, b"\x90").update(map(m.reader._key, items))
+
+
+# What has a name, and what is made by calling it.
+@_opcode(b"c")
+def _look_up_lines(m: _Machine) -> None:
+    module = m.reader._line()
+    m.push(m.reader._found(module, m.reader._line()))
+
+
+@_opcode(b"\x93")
+def _look_up(m: _Machine) -> None:
+    name, module = m.pop(), m.pop()
+    m.push(m.reader._found(module, name))
+
+
+@_opcode(b"R")
+def _call_named(m: _Machine) -> None:
+    reader = m.reader
+    arguments, function = m.pop(), m.pop()
+    if not isinstance(function, _Global) or not isinstance(arguments, tuple):
+        raise FileFormatError(f"load: the file calls {_shown(function)}, which is not a function that data needs.")
+    result = function.call(reader, *arguments)
+    if isinstance(result, (list, dict, set)):
+        reader._open(result)
+    reader._claim(_cost(result))
+    m.push(reader._tuple(result) if type(result) is tuple else result)
+
+
+@_opcode(b"b")
+def _fill_in(m: _Machine) -> None:
+    state, target = m.pop(), m.stack[-1]
+    if type(target) is OrderedDict and m.reader._persistent is not None:
+        return  # notes of PyTorch about its layers, which hang at the dict
+    if not isinstance(target, (StoredArray, StoredDtype)):
+        raise FileFormatError(
+            f"load: the file fills in a {_shown(target)}, which is not plain data. Only tensors, arrays, numbers, "
+            f"text and containers are loaded."
+        )
+    target.set_state(state)
+    m.reader._claim(_cost(target))
+
+
+@_opcode(b"Q")
+def _outside(m: _Machine) -> None:
+    if m.reader._persistent is None:
+        raise m.refused(b"Q")
+    m.push(m.reader._persistent(m.pop()))
+
+
 def _cost(made: Any) -> int:
     """Bytes that were made; an item of a container counts as one, which it has at least in the file."""
     if isinstance(made, StoredArray):
@@ -582,7 +641,7 @@ def resolved(value: Any, array: Callable[[StoredArray], Any], pair: Callable[[st
     """`value` with its arrays made final: `array` makes a lone one, `pair` one that stands with its name.
 
     Raises:
-        FileFormatError: it is nested too deeply, or something has no place in data.
+        FileFormatError: it is nested too deeply, or holds something that is not data.
     """
     done: dict[int, Any] = {}
     alive: list[Any] = []  # what `done` knows by its id
@@ -622,7 +681,7 @@ def resolved(value: Any, array: Callable[[StoredArray], Any], pair: Callable[[st
         elif kind is StoredDtype:
             found = value.numpy
         elif isinstance(value, _Global):
-            raise FileFormatError(f"load: the file holds {value.name} itself, which is no data.")
+            raise FileFormatError(f"load: the file holds {value.name} itself, which is not data.")
         else:
             found = value
         done[known] = found

@@ -1,10 +1,10 @@
 """Writes plain data and arrays as a pickle, which Python's own `pickle` reads.
 
-Python's pickler would write what NumPy says of its arrays. That changed with NumPy 2, whose pickles
+Python's pickler would write arrays as NumPy pickles them. That changed with NumPy 2, whose pickles
 older ones cannot read; and it copies every array before it is written. Here the arrays of all NumPys look
 like those of NumPy 1, which all can read, and go straight from memory to the file.
 
-Only data is written: containers, numbers, text, arrays and tensors. Whatever else there is could not be
+Only data is written: containers, numbers, text, arrays and tensors. Anything else could not be
 loaded again, as loading runs no code.
 """
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The line that shows how far a run is: `step 10/20 [=====>...] - loss: 0.5 - acc: 0.9 - 5ms/step`."""
+"""The progress line of a run: `step 10/20 [=====>...] - loss: 0.5 - acc: 0.9 - 5ms/step`."""
 from __future__ import annotations
 
 import shutil
@@ -14,16 +14,16 @@ from wherry_train.notebook import HtmlBar, in_notebook
 __all__ = ["ProgressBar"]
 
 _WIDTH = 30  # of the bar, in characters
-_BLINK = 0.1  # seconds between pictures in a notebook
+_BLINK = 0.1  # seconds between updates in a notebook
 _PATIENCE = 10.0  # seconds between lines in a file that stands for a terminal
 
 
 class ProgressBar:
-    """Prints how far a run of `steps` steps is.
+    """Prints the progress of a run of `steps` steps.
 
     Args:
-        steps: how many there are; None where nobody knows.
-        verbose: 1 rewrites one line, with a bar, which is a picture in a notebook; 2 and 3 print line after line. Where
+        steps: how many there are; None if it is unknown.
+        verbose: 1 rewrites one line, with a bar, which is HTML in a notebook; 2 and 3 print line after line. Where
             the output is neither terminal nor notebook, 1 prints a line every ten seconds and the last one: a file has no
             line to rewrite.
         file: where to print; standard output if None.
@@ -35,7 +35,7 @@ class ProgressBar:
         self._file = file
         self._width = 0  # of what stands in the line
         self._pending = ""  # a line that was not printed, for the one before was just now
-        # In a notebook the bar is a picture; a file that was given gets text there too.
+        # In a notebook the bar is HTML; a file that was given gets text there too.
         self._html = HtmlBar() if verbose == 1 and file is None and in_notebook() else None
         self._last = (0, "")
         self._started = self._last_line = time.perf_counter()
@@ -63,7 +63,7 @@ class ProgressBar:
             if done:
                 self.finish()
         elif bar and self._rewrites():
-            # A line that wraps could not be rewritten: numbers matter more than the picture.
+            # A line that wraps could not be rewritten: the numbers matter more than the bar.
             columns = shutil.get_terminal_size().columns or 80
             whole = line + picture + rest
             line = whole if len(whole) < columns else line + rest

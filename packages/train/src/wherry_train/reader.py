@@ -1,4 +1,4 @@
-"""Readers: functions without arguments that return an iterable of samples. What Paddle had before data sets."""
+"""Readers: functions without arguments that return an iterable of samples. Paddle's interface before data sets."""
 from __future__ import annotations
 
 import itertools
@@ -27,14 +27,14 @@ def _checked(name: str, *readers: Any) -> None:
     for reader in readers:
         if not callable(reader):
             raise InvalidTypeError(
-                f"{name}: a reader is a function that returns an iterable. Got {short(reader)} ({type(reader).__name__}), expected a callable. "
+                f"{name}: a reader is not callable. Got {short(reader)} ({type(reader).__name__}), expected a callable. "
                 f"Write lambda: samples."
             )
 
 
 def _count(name: str, what: str, value: Any, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise InvalidArgumentError(f"{name}: {what} counts. Got {short(value)}, expected an int >= {least}.")
+        raise InvalidArgumentError(f"{name}: {what} is out of range. Got {short(value)}, expected an int >= {least}.")
     return value
 
 
@@ -47,7 +47,7 @@ def batch(reader: Reader, batch_size: int, drop_last: bool = False) -> Reader:
         drop_last: leave out a last list that is shorter.
 
     Raises:
-        ValueError: `batch_size` is no number above 0.
+        ValueError: `batch_size` is not a positive number.
 
     Source:
         `paddle.batch`. A DataLoader does more.
@@ -76,8 +76,17 @@ def batch(reader: Reader, batch_size: int, drop_last: bool = False) -> Reader:
 def cache(reader: Reader) -> Reader:
     """A reader that keeps the samples of its first run in memory.
 
+    Raises:
+        TypeError: `reader` is not callable (also a ValueError).
+
     Source:
         `paddle.reader.cache`.
+
+    Examples:
+        >>> numbers = iter([1, 2, 3])
+        >>> reader = wherry.reader.cache(lambda: numbers)
+        >>> list(reader()), list(reader())
+        ([1, 2, 3], [1, 2, 3])
     """
     _checked("cache", reader)
     kept: list[list[Any]] = []
@@ -93,18 +102,33 @@ def cache(reader: Reader) -> Reader:
 def map_readers(func: Callable[..., Any], *readers: Reader) -> Reader:
     """A reader of `func(a, b, ...)` of one sample of each reader; it ends with the shortest.
 
+    Raises:
+        TypeError: `func` or a reader is not callable (also a ValueError).
+
     Source:
         `paddle.reader.map_readers`.
+
+    Examples:
+        >>> list(wherry.reader.map_readers(lambda a, b: a + b, lambda: [1, 2], lambda: [10, 20])())
+        [11, 22]
     """
     _checked("map_readers", func, *readers)
     return lambda: map(func, *(reader() for reader in readers))
 
 
 def shuffle(reader: Reader, buf_size: int) -> Reader:
-    """A reader of the same samples, in a random order within stretches of `buf_size`.
+    """A reader of the same samples, shuffled within buffers of `buf_size` samples.
+
+    Raises:
+        TypeError: `reader` is not callable (also a ValueError).
+        ValueError: `buf_size` is not an int of 1 or more.
 
     Source:
         `paddle.reader.shuffle`. The order is that of Python's `random`.
+
+    Examples:
+        >>> sorted(wherry.reader.shuffle(lambda: range(4), buf_size=4)())
+        [0, 1, 2, 3]
     """
     _checked("shuffle", reader)
     size = _count("shuffle", "buf_size", buf_size, 1)
@@ -121,15 +145,22 @@ def shuffle(reader: Reader, buf_size: int) -> Reader:
 def chain(*readers: Reader) -> Reader:
     """A reader of the samples of one reader after the other.
 
+    Raises:
+        TypeError: a reader is not callable (also a ValueError).
+
     Source:
         `paddle.reader.chain`.
+
+    Examples:
+        >>> list(wherry.reader.chain(lambda: [1, 2], lambda: [3])())
+        [1, 2, 3]
     """
     _checked("chain", *readers)
     return lambda: itertools.chain.from_iterable(reader() for reader in readers)
 
 
 def compose(*readers: Reader, check_alignment: bool = True) -> Reader:
-    """A reader of tuples with the samples of all readers; what is a tuple itself is taken apart.
+    """A reader of tuples with the samples of all readers; samples that are tuples are flattened.
 
     Args:
         readers: of equally many samples.
@@ -137,9 +168,14 @@ def compose(*readers: Reader, check_alignment: bool = True) -> Reader:
 
     Raises:
         ComposeNotAligned: while reading, when one reader ends before another. It is a ValueError.
+        TypeError: a reader is not callable (also a ValueError).
 
     Source:
         `paddle.reader.compose`.
+
+    Examples:
+        >>> list(wherry.reader.compose(lambda: [1, 2], lambda: [(3, 4), (5, 6)])())
+        [(1, 3, 4), (2, 5, 6)]
     """
     _checked("compose", *readers)
     absent = object()
@@ -161,8 +197,16 @@ def compose(*readers: Reader, check_alignment: bool = True) -> Reader:
 def firstn(reader: Reader, n: int) -> Reader:
     """A reader of the first `n` samples.
 
+    Raises:
+        TypeError: `reader` is not callable (also a ValueError).
+        ValueError: `n` is not an int of 0 or more.
+
     Source:
         `paddle.reader.firstn`.
+
+    Examples:
+        >>> list(wherry.reader.firstn(lambda: range(100), 3)())
+        [0, 1, 2]
     """
     _checked("firstn", reader)
     count = _count("firstn", "n", n, 0)
@@ -180,7 +224,7 @@ _END = object()
 
 
 def _in_threads(work: list[Callable[[Callable[[Any], bool]], None]], size: int) -> Iterator[Any]:
-    """What functions in threads of their own put, which `put(item) -> whether to go on` takes, as it comes."""
+    """Run each function of `work` in a thread; yield what they pass to `put(item)`, which returns whether to go on."""
     ready: queue.Queue[Any] = queue.Queue(size)
     stop = threading.Event()
 
@@ -219,8 +263,20 @@ def _in_threads(work: list[Callable[[Callable[[Any], bool]], None]], size: int) 
 def buffered(reader: Reader, size: int) -> Reader:
     """A reader of the same samples, which a thread reads ahead, at most `size` of them.
 
+    Args:
+        reader: of samples.
+        size: how many samples are read ahead, at least 1.
+
+    Raises:
+        TypeError: `reader` is not callable (also a ValueError).
+        ValueError: `size` is not an int of 1 or more.
+
     Source:
         `paddle.reader.buffered`.
+
+    Examples:
+        >>> list(wherry.reader.buffered(lambda: range(4), size=2)())
+        [0, 1, 2, 3]
     """
     _checked("buffered", reader)
     ahead = _count("buffered", "size", size, 1)
@@ -243,8 +299,16 @@ def xmap_readers(mapper: Callable[[Any], Any], reader: Reader, process_num: int,
         buffer_size: how many samples are kept ready.
         order: keep the order of the samples.
 
+    Raises:
+        TypeError: `mapper` or `reader` is not callable (also a ValueError).
+        ValueError: `process_num` or `buffer_size` is not an int of 1 or more.
+
     Source:
         `paddle.reader.xmap_readers`.
+
+    Examples:
+        >>> list(wherry.reader.xmap_readers(lambda x: x * x, lambda: range(4), process_num=2, buffer_size=4, order=True)())
+        [0, 1, 4, 9]
     """
     _checked("xmap_readers", mapper, reader)
     threads, size = _count("xmap_readers", "process_num", process_num, 1), _count("xmap_readers", "buffer_size", buffer_size, 1)
@@ -274,7 +338,7 @@ def xmap_readers(mapper: Callable[[Any], Any], reader: Reader, process_num: int,
 
 
 def _send(reader: Reader, results: Any) -> None:
-    """What a process of `multiprocess_reader` does."""
+    """The main function of a process of `multiprocess_reader`."""
     try:
         for sample in reader():
             results.put((True, sample))
@@ -284,19 +348,25 @@ def _send(reader: Reader, results: Any) -> None:
 
 
 def multiprocess_reader(readers: list[Reader], use_pipe: bool = True, queue_size: int = 1000) -> Reader:
-    """A reader of the samples of several readers, each of which runs in a process of its own; in the order in which they come.
+    """A reader of the samples of several readers, each of which runs in a process of its own, in the order of arrival.
 
     Args:
         readers: at least one.
-        use_pipe: of no meaning here: samples come through a queue.
+        use_pipe: accepted for compatibility: samples always go through a queue.
         queue_size: how many samples may wait.
 
     Raises:
-        ValueError: there is no reader.
+        ValueError: `readers` is not a list, or is empty.
         RuntimeError: while reading, when a process fails.
+        TypeError: a reader is not callable (also a ValueError).
 
     Source:
         `paddle.reader.multiprocess_reader`.
+
+    Examples:
+        >>> read = wherry.reader.multiprocess_reader([lambda: [1, 2], lambda: [3]])
+        >>> sorted(read())
+        [1, 2, 3]
     """
     if not isinstance(readers, (list, tuple)) or not readers:
         raise InvalidArgumentError(f"multiprocess_reader: got {short(readers)}, expected a list of one reader or more.")

@@ -20,7 +20,7 @@ class L1Decay(WeightDecayRegularizer):
     """Adds `coeff * sum(abs(parameter))` to the loss, which drives parameters to exact zeros.
 
     Args:
-        coeff: how strongly.
+        coeff: the factor of the penalty.
 
     Raises:
         TypeError: `coeff` is not a number.
@@ -52,7 +52,7 @@ class L2Decay(WeightDecayRegularizer):
     """Adds `coeff / 2 * sum(square(parameter))` to the loss, which keeps parameters small.
 
     Args:
-        coeff: how strongly.
+        coeff: the factor of the penalty.
 
     Raises:
         TypeError: `coeff` is not a number.
@@ -83,7 +83,7 @@ class L2Decay(WeightDecayRegularizer):
 def _coefficient(coeff: Any, name: str) -> float:
     if coeff is None:
         raise AssertedArgumentError(
-            f"{name}: how strong is the penalty? Got coeff=None, expected a number. Write {name}(1e-4), say."
+            f"{name}: coeff is missing. Got coeff=None, expected a number. Write {name}(1e-4), say."
         )
     if isinstance(coeff, str) or not hasattr(coeff, "__float__"):
         raise TypeError(

@@ -5,10 +5,8 @@ tensors under a key of its own; in any other object each tensor is the pair of i
 """
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
-import secrets
 import stat
 import struct
 import sys
@@ -24,6 +22,7 @@ from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, ResourceExhaustedError, short
+from wherry_train.atomic_files import replace_file
 from wherry_train.pickle_reader import FileFormatError, PickleReader, StoredArray, StoredDtype, resolved
 from wherry_train.pickle_writer import TENSOR_CODES, BareTensor, PickleWriter, bytes_of
 
@@ -40,7 +39,7 @@ def save(obj: Any, path: Any, protocol: int = 4, **configs: Any) -> None:
 
     A file under a path appears when it is complete: what was there before stays until then, and stays if
     anything goes wrong. Where the file system knows no files without a name (outside Linux, on some network
-    drives), a process that is killed while it writes leaves `.<name>.<process>.<random>.tmp` behind, which may be
+    drives), a process that is killed while it writes leaves `.<name>.<host>.<process>.<random>.tmp` behind, which may be
     deleted.
 
     Args:
@@ -84,25 +83,7 @@ def save(obj: Any, path: Any, protocol: int = 4, **configs: Any) -> None:
             f"save: Expected 1<'protocol'<5, but received protocol={protocol}. Protocols 0 and 1 cannot hold bytes, and "
             f"Paddle does not read newer ones. Leave it out for 4."
         )
-    if options["use_binary_format"]:
-        if not isinstance(obj, Tensor):
-            raise NotImplementedError(
-                f"save: When use_binary_format = True, `paddle.save` expected Tensor, but received {type(obj)}. The format has "
-                f"room for one tensor. Leave use_binary_format out."
-            )
-        write: Callable[[Any], None] = partial(_write_binary, obj)
-    elif _is_program(obj):
-        content = import_module("wherry_graph.static.files").content_of(obj)
-
-        def write(file: Any) -> None:
-            file.write(content)
-
-    else:
-        saved = _as_saved(obj, protocol)
-
-        def write(file: Any) -> None:
-            PickleWriter(file, protocol).write(saved)
-
+    write = writer_of(obj, protocol, options["use_binary_format"])
     if isinstance(path, (str, os.PathLike)):
         write_file(os.fspath(path), write)
     elif hasattr(path, "write"):
@@ -116,6 +97,26 @@ def save(obj: Any, path: Any, protocol: int = 4, **configs: Any) -> None:
             f"save: only supports saving objects to file and `BytesIO`. Got {type(path).__name__}, expected a path, or a file "
             f"that is open for writing bytes. Pass the name of the file."
         )
+
+
+def writer_of(obj: Any, protocol: int = 4, use_binary_format: bool = False) -> Callable[[Any], None]:
+    """What writes the content of a file of `save` into a file that is open; the arguments are those of `save`.
+
+    Raises:
+        TypeError, ValueError, NotImplementedError: as `save`.
+    """
+    if use_binary_format:
+        if not isinstance(obj, Tensor):
+            raise NotImplementedError(
+                f"save: When use_binary_format = True, `paddle.save` expected Tensor, but received {type(obj)}. The format has "
+                f"room for one tensor. Leave use_binary_format out."
+            )
+        return partial(_write_binary, obj)
+    if _is_program(obj):
+        content = import_module("wherry_graph.static.files").content_of(obj)
+        return lambda file: file.write(content)
+    saved = _as_saved(obj, protocol)
+    return lambda file: PickleWriter(file, protocol).write(saved)
 
 
 def load(path: Any, **configs: Any) -> Any:
@@ -274,62 +275,7 @@ def write_file(path: str, write: Callable[[Any], None]) -> None:
         raise OSError(
             errno.ELOOP, f"save: the path leads in a circle of links. Got {path!r}, expected a file at its end. Remove the link", path
         )
-    folder = os.path.dirname(target)
-    temporary = f"{os.path.join(folder, '.' + name[:200])}.{os.getpid()}.{secrets.token_hex(4)}.tmp"
-    try:
-        if not _write_nameless(folder, temporary, target, write):
-            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
-            with open(descriptor, "wb") as file:
-                _write_through(file, target, write)
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
-    _sync_folder(folder)
-
-
-def _write_through(file: Any, target: str, write: Callable[[Any], None]) -> None:
-    """Write all, with the rights of `target`, and have it reach the disk."""
-    if os.path.exists(target) and hasattr(os, "fchmod"):
-        os.fchmod(file.fileno(), stat.S_IMODE(os.stat(target).st_mode))
-    write(file)
-    file.flush()
-    os.fsync(file.fileno())
-
-
-def _write_nameless(folder: str, temporary: str, target: str, write: Callable[[Any], None]) -> bool:
-    """Write a file that gets its name when it is complete: whatever ends the process before, the file is gone with it.
-
-    False, and no file, where the system cannot do that.
-    """
-    if not hasattr(os, "O_TMPFILE"):
-        return False
-    try:
-        descriptor = os.open(folder, os.O_WRONLY | os.O_TMPFILE, 0o666)
-    except OSError:  # many file systems; whatever else is wrong shows again when a file with a name is made
-        return False
-    with open(descriptor, "wb") as file:
-        _write_through(file, target, write)
-        try:
-            # Only with a descriptor of a folder does Python follow the link to the file itself; the path has no use for it.
-            os.link(f"/proc/self/fd/{descriptor}", temporary, src_dir_fd=descriptor, follow_symlinks=True)
-        except OSError as error:
-            if error.errno in (errno.ENOSPC, errno.EDQUOT):
-                raise
-            return False  # no /proc, or links are not allowed
-    return True
-
-
-def _sync_folder(folder: str) -> None:
-    """Have the new name of a file survive a power cut."""
-    if not hasattr(os, "O_DIRECTORY"):  # only Unix opens folders
-        return
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    replace_file(target, write)
 
 
 # Loading.
@@ -342,24 +288,25 @@ def _state_of_model(prefix: str, **paths: str) -> dict[str, Any]:
             f"load: {prefix!r} is the prefix of what static.save wrote. Got {prefix + '.pdmodel'!r} without .pdiparams, expected one file. "
             f"Load {prefix + '.pdparams'!r}."
         )
-    models = _of_graph("wherry_graph.paddle_files.models", repr(prefix))
+    models = _from_above("wherry_paddle_files.models", repr(prefix))
     return models.load_state(prefix, **paths)  # type: ignore[no-any-return]
 
 
-def _of_graph(module: str, name: str) -> Any:
-    """A module of the package that reads programs, for the file of this name."""
+def _from_above(module: str, name: str) -> Any:
+    """A module of a package that reads programs, for the file of this name."""
+    package = module.partition(".")[0]
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
-            f"load: programs are read by a package of their own. Got {name}, which holds one or belongs to one, and no "
-            f"wherry_graph, expected it. pip install wherry-graph", name=error.name
+            f"load: {package.replace('_', '-')}, which reads programs, is not installed. Got {name}, which holds a program or belongs to one, "
+            f"expected the package. pip install {package.replace('_', '-')}", name=error.name
         ) from error
 
 
 def _is_program(obj: Any) -> bool:
     """Whether this is a program; without the package above this one that makes them there are none."""
-    ir = sys.modules.get("wherry_graph.ir")
+    ir = sys.modules.get("wherry_program.program.ir")
     return ir is not None and isinstance(obj, ir.Program)
 
 
@@ -390,7 +337,7 @@ def _read(file: Any, size: int, options: dict[str, Any], name: str) -> Any:
             tensor = _read_binary(file, size)
             return tensor.numpy() if options["return_numpy"] else tensor
         if head[:1] == b"\n":  # a program: its blocks are the first field
-            programs = _of_graph("wherry_graph.static.files", name)
+            programs = _from_above("wherry_graph.static.files", name)
             return _checked(programs.deserialize_program, file.read(size))
         if not head:
             raise FileFormatError("load: the file is empty.")
@@ -430,7 +377,7 @@ def _checked(function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function on what a file holds: whatever goes wrong with it is the file's fault."""
     try:
         return function(*arguments)
-    except (FileFormatError, ResourceExhaustedError):  # a device that is full says so
+    except (FileFormatError, ResourceExhaustedError):  # an error of a full device stays what it is
         raise
     except (ValueError, TypeError, IndexError, KeyError, OverflowError, MemoryError, struct.error) as error:
         raise FileFormatError(f"load: the file is damaged: {error}") from error

@@ -1,4 +1,4 @@
-"""What a training depends on besides weights: counts that objects keep, and the random generators."""
+"""The state of a training besides weights: counters of objects, and the random generators."""
 from __future__ import annotations
 
 import random
@@ -30,16 +30,16 @@ class PlainState:
         return {name: _copied(getattr(self, name)) for name in names if is_plain(getattr(self, name, _copied))}
 
     def set_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go back to a state that `state_dict` gave.
+        """Restore a state that `state_dict` returned.
 
         Raises:
-            ValueError: it names what is no data of this object, such as a method, or holds something else than
+            ValueError: a key is not a data attribute of this object (a method, say), or a value is not
                 plain data; nothing is changed then.
         """
         kind = type(self)
         if not isinstance(state_dict, dict):
             raise InvalidTypeError(
-                f"{kind.__name__}.set_state_dict: a state is a dict. Got {kind_of(state_dict)}, expected what state_dict() gave. "
+                f"{kind.__name__}.set_state_dict: the state is not a dict. Got {kind_of(state_dict)}, expected what state_dict() gave. "
                 f"Pass it as it was loaded."
             )
         values = {name: _copied(value) for name, value in state_dict.items()}
@@ -47,7 +47,7 @@ class PlainState:
             known = name in self._kept if self._kept is not None else isinstance(name, str) and name.isidentifier()
             if not known or name.startswith("__") or hasattr(kind, name) or not is_plain(vars(self).get(name)):
                 raise InvalidArgumentError(
-                    f"{kind.__name__}.set_state_dict: {name!r} is no data of a {kind.__name__}. Got it as a key, expected any "
+                    f"{kind.__name__}.set_state_dict: {name!r} is not a data attribute of {kind.__name__}. Got it as a key, expected any "
                     f"of {', '.join(self.state_dict())}. The state belongs to another object, or its file was changed."
                 )
             if not is_plain(value):
@@ -94,7 +94,7 @@ def _copied(value: Any, depth: int = 0) -> Any:
 
 
 def seed_everything(seed: int) -> None:
-    """Start all random numbers over that a training draws: those of Wherry, of NumPy and of Python's `random`.
+    """Seed all random generators that a training uses: those of Wherry, NumPy and Python's `random`.
 
     `wherry.seed` alone leaves the order of samples as it is: DataLoader and the samplers shuffle with NumPy's generator,
     as Paddle's do, and workers of a DataLoader follow it. With this, a program gives the same numbers each time: the same
@@ -119,7 +119,7 @@ def seed_everything(seed: int) -> None:
     """
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 1 << 64:
         raise InvalidTypeError(
-            f"seed_everything: a seed has 64 bits and no sign. Got {short(seed)} ({type(seed).__name__}), expected an int in "
+            f"seed_everything: the seed is not an int of 64 bits without sign. Got {short(seed)} ({type(seed).__name__}), expected an int in "
             f"[0, {1 << 64}). Take it modulo 2 ** 64."
         )
     seed = int(seed)
@@ -143,7 +143,7 @@ def random_state() -> dict[str, Any]:
 
 
 def set_random_state(state: dict[str, Any]) -> None:
-    """Go back to what `random_state` gave."""
+    """Restore the states that `random_state` returned."""
     set_rng_state([tuple(state["wherry"])])
     key, at, has_gauss, gauss = state["numpy"]
     np.random.set_state(("MT19937", np.frombuffer(key, dtype=np.uint32), at, has_gauss, gauss))

@@ -1,6 +1,6 @@
 """Tables of a network: its layers with their shapes and parameters, and its operations.
 
-Both run the network once, in evaluation mode and without gradients, and look on by hooks.
+Both run the network once, in evaluation mode and without gradients, and observe it with hooks.
 """
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def summary(net: Layer, input_size: Any = None, dtypes: Any = None, input: Any =
         notebook the table is HTML.
 
     Raises:
-        TypeError: `net` is not a Layer, or a shape is none (also a ValueError).
+        TypeError: `net` is not a Layer, or `input_size` is not a shape (also a ValueError).
         ValueError: there is neither `input_size` nor `input`, or a size is 0 or below -1.
 
     Source:
@@ -172,7 +172,7 @@ class _Table:
 
 def _program_of(net: Any) -> Any:
     """The program that `net` is, or runs; None for a network. Programs stand above this package: without it loaded there are none."""
-    ir, loading = sys.modules.get("wherry_graph.ir"), sys.modules.get("wherry_graph.jit.loading")
+    ir, loading = sys.modules.get("wherry_program.program.ir"), sys.modules.get("wherry_graph.jit.loading")
     if ir is not None and isinstance(net, ir.Program):
         return net
     if loading is not None and isinstance(net, loading.TranslatedLayer):
@@ -183,7 +183,7 @@ def _program_of(net: Any) -> Any:
 def flops(
     net: Any, input_size: Any, custom_ops: dict[type[Layer], Callable[..., Any]] | None = None, print_detail: bool = False
 ) -> int:
-    """Count the operations of a network: one for each product that is added, as Paddle counts them.
+    """Count the operations of a network: one for each multiply-add, as Paddle counts them.
 
     Args:
         net: the network; or a `static.Program`, or a layer that `jit.load` made, which are counted for one sample of the sizes
@@ -194,10 +194,10 @@ def flops(
         print_detail: print a table of the layers that hold no others.
 
     Returns:
-        The number of operations. Kinds of layers that nothing is known of count as 0, and are named.
+        The number of operations. Classes of layers that it does not know count as 0; their names are printed.
 
     Raises:
-        TypeError: `input_size` is no shape (also a ValueError).
+        TypeError: `input_size` is not a shape (also a ValueError).
 
     Source:
         `paddle.flops`: convolutions and linear layers count products, normalizations two operations for each
@@ -212,7 +212,7 @@ def flops(
     """
     program = _program_of(net)
     if program is not None:
-        rows = [list(row) for row in import_module("wherry_graph.counting").operations(program)]
+        rows = [list(row) for row in import_module("wherry_program.program.counting").operations(program)]
         if print_detail:
             print(_framed(["OP Type", "Param name", "Flops"], rows))
         return sum(row[2] for row in rows)
@@ -306,7 +306,7 @@ _COUNTERS: dict[type[Layer], Callable[..., None]] = {
 }
 
 
-# What both need.
+# Shared by both.
 
 
 def _own(layer: Layer) -> list[Tensor]:
@@ -327,7 +327,7 @@ def _looking_on(net: Layer, see: Callable[[Layer, Any, Any], None], containers: 
     """Inside, `see` is called after every layer of `net`, which evaluates: with or without those that hold others."""
     layers = net.sublayers(include_self=True)
     modes = [layer.training for layer in layers]
-    # A layer that hangs at two places is one layer.
+    # A layer that is registered at two places is counted once.
     watched = {id(layer): layer for layer in layers if containers or not layer._sub_layers}.values()
 
     def hook(layer: Layer, inputs: Any, outputs: Any) -> None:
@@ -370,7 +370,7 @@ def _sizes(shape: Any, op_name: str) -> list[int]:
         shape = (shape,)
     if not isinstance(shape, (list, tuple)) or not all(n is None or isinstance(n, int) for n in shape):
         raise InvalidTypeError(
-            f"{op_name}: an input size is a shape. Got {short(shape)}, expected a tuple of ints such as (1, 3, 224, 224), or a list "
+            f"{op_name}: input_size is not a shape. Got {short(shape)}, expected a tuple of ints such as (1, 3, 224, 224), or a list "
             f"of them for several inputs. Write None for a size that does not matter."
         )
     sizes = [1 if n is None or n == -1 else n for n in shape]

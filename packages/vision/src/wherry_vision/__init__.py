@@ -7,7 +7,7 @@ from wherry_vision.models import *
 
 __version__ = "0.4.0"
 
-# These modules load when one of their names is first used: they need NumPy, which models do without.
+# These modules are imported when one of their names is first used: they need NumPy, which models do not.
 _LATER = {
     "datasets": "MNIST VOC2012 Cifar10 Cifar100 DatasetFolder FashionMNIST Flowers ImageFolder",
     "ops": "",

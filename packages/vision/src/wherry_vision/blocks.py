@@ -1,4 +1,4 @@
-"""Layers that models are made of."""
+"""Layers that several models share."""
 from __future__ import annotations
 
 import math
@@ -14,7 +14,7 @@ __all__ = ["ConvNormActivation", "check_count", "divisible"]
 
 
 class ConvNormActivation(Sequential):
-    """A convolution, a normalization and an activation in a row.
+    """A convolution, followed by a normalization and an activation.
 
     Args:
         in_channels: of the image.
@@ -24,12 +24,15 @@ class ConvNormActivation(Sequential):
         padding: of the convolution; None keeps the size where the stride is 1.
         groups: of the convolution.
         norm_layer: a function of the number of channels that makes the normalization; None leaves it out.
-        activation_layer: a function of nothing that makes the activation; None leaves it out.
+        activation_layer: a function without arguments that makes the activation; None leaves it out.
         dilation: of the convolution.
-        bias: of the convolution, as its `bias_attr`; None has one where there is no normalization.
+        bias: of the convolution, as its `bias_attr`; None adds a bias if there is no normalization.
 
     Shape:
         `[N, in_channels, H, W]` to `[N, out_channels, H', W']`.
+
+    Raises:
+        ValueError: the channels are not divisible by `groups`, or a number of channels is not positive.
 
     Source:
         `paddle.vision.ops.ConvNormActivation`.
@@ -69,17 +72,17 @@ class ConvNormActivation(Sequential):
 
 
 def check_count(kind: str, num_classes: Any) -> None:
-    """Refuse what is no number of classes."""
+    """Raise an error if `num_classes` is not an int."""
     if isinstance(num_classes, bool) or not isinstance(num_classes, int):
         raise InvalidTypeError(
-            f"{kind}: num_classes counts classes. Got {short(num_classes)} ({type(num_classes).__name__}), expected an int. "
+            f"{kind}: num_classes is not an int. Got {short(num_classes)} ({type(num_classes).__name__}), expected an int. "
             f"Pass 0 for the features alone."
         )
 
 
 def divisible(count: float, divisor: int = 8) -> int:
-    """The multiple of `divisor` next to `count`, not more than a tenth below it: the channels of a scaled MobileNet."""
+    """`count` rounded to a multiple of `divisor`, at most a tenth below it: the channels of a scaled MobileNet."""
     if not math.isfinite(count):
-        raise InvalidArgumentError(f"scale: it multiplies the numbers of channels. Got {count} channels, expected a finite number. Pass 1.0.")
+        raise InvalidArgumentError(f"scale: it is not finite. Got {count} channels, expected a finite number. Pass 1.0.")
     nearest = max(divisor, int(count + divisor / 2) // divisor * divisor)
     return nearest + divisor if nearest < 0.9 * count else nearest

@@ -1,4 +1,4 @@
-"""Reading images from files, with whichever library is chosen."""
+"""Reading images from files with Pillow, OpenCV or as tensors."""
 from __future__ import annotations
 
 import os
@@ -18,13 +18,13 @@ _backend = "pil"
 
 
 def set_image_backend(backend: str) -> None:
-    """Choose the library that `image_load` takes.
+    """Choose the library that `image_load` uses.
 
     Args:
         backend: "pil" gives images of Pillow, "cv2" arrays of OpenCV (blue first), "tensor" tensors [C, H, W] of bytes.
 
     Raises:
-        ValueError: another name.
+        ValueError: `backend` is unknown.
 
     Source:
         `paddle.vision.set_image_backend`.
@@ -39,10 +39,14 @@ def set_image_backend(backend: str) -> None:
 
 
 def get_image_backend() -> str:
-    """The library that `image_load` takes.
+    """The library that `image_load` uses.
 
     Source:
         `paddle.vision.get_image_backend`.
+
+    Examples:
+        >>> wherry.vision.get_image_backend()
+        'pil'
     """
     return _backend
 
@@ -55,18 +59,27 @@ def image_load(path: str | os.PathLike[str], backend: str | None = None) -> Any:
         backend: as `set_image_backend`; None takes what was chosen there.
 
     Raises:
-        TypeError: `path` is no path (also a ValueError).
-        ValueError: there is no such backend; OpenCV cannot read the file.
+        TypeError: `path` is not a str or os.PathLike (also a ValueError).
+        ValueError: `backend` is unknown; OpenCV cannot read the file.
         ImportError: its library (Pillow, or OpenCV for "cv2") is not installed.
 
     Source:
         `paddle.vision.image_load`.
+
+    Examples:
+        >>> import pathlib, tempfile
+        >>> from PIL import Image
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "a.png")
+        ...     Image.new("RGB", (5, 4)).save(path)
+        ...     wherry.vision.image_load(path).size, wherry.vision.image_load(path, backend="tensor").shape
+        ((5, 4), [3, 4, 5])
     """
     chosen = _backend if backend is None else _known(backend, "image_load")
     if not isinstance(path, (str, bytes, os.PathLike)):
         raise InvalidTypeError(
-            f"image_load: a path is text. Got {short(path)} ({type(path).__name__}), expected a str or os.PathLike. "
-            f"Of an array Image.fromarray makes an image."
+            f"image_load: path is not a str. Got {short(path)} ({type(path).__name__}), expected a str or os.PathLike. "
+            f"Image.fromarray makes an image from an array."
         )
     path = path_of(os.fsdecode(path) if isinstance(path, bytes) else path, "image_load")
     if chosen == "cv2":
@@ -98,11 +111,11 @@ def _library(module: str, package: str) -> Any:
 
 
 def picture_of(op_name: str, file: Any, source: str) -> Any:
-    """The picture in an open file, whole in memory.
+    """The image in an open file, fully decoded.
 
     Raises:
         ImportError: Pillow is not installed.
-        ValueError: it is no picture, or a damaged one.
+        ValueError: it is not an image, or a damaged one.
     """
     opener = _library("PIL.Image", "Pillow")
     try:

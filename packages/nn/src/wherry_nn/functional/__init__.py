@@ -1,4 +1,4 @@
-"""`paddle.nn.functional`: what layers compute, without parameters of their own."""
+"""`paddle.nn.functional`: the computations of layers as functions."""
 # ruff: noqa: F403, F405  each module lists its names
 from wherry_nn.functional import (
     activation,

@@ -1,4 +1,4 @@
-"""What losses share: reductions, and the checks of their arguments."""
+"""Reductions of losses, and checks of their arguments."""
 from __future__ import annotations
 
 from typing import Any
@@ -24,7 +24,7 @@ def unknown_reduction(op_name: str, reduction: Any, expected: str = "'mean', 'su
 
 
 def reduced(loss: Tensor, reduction: str) -> Tensor:
-    """The loss as `reduction` wants it, which was checked before."""
+    """The mean, the sum or the loss itself; `reduction` was checked before."""
     return mean(loss) if reduction == "mean" else sum(loss) if reduction == "sum" else loss
 
 
@@ -32,7 +32,7 @@ def require_same_shape(op_name: str, input: Tensor, label: Tensor, name: str = "
     """Refuse a label of another shape."""
     if input.shape != label.shape:
         raise InvalidArgumentError(
-            f"{op_name}: {name} and label must have one shape. Got {input.shape} and {label.shape}, expected equal shapes. "
+            f"{op_name}: {name} and label must have the same shape. Got {input.shape} and {label.shape}, expected equal shapes. "
             f"Reshape or expand one of them."
         )
 
@@ -48,10 +48,10 @@ def data_like(op_name: str, input: Any, label: Any, name: str = "input") -> Tens
 
 
 def require_floating(op_name: str, input: Any, name: str = "input") -> None:
-    """Refuse what is not a tensor of floating numbers."""
+    """Refuse what is not a floating tensor."""
     if not require_tensor(input, op_name, name).dtype.is_floating:
         raise InvalidTypeError(
-            f"{op_name}: {name} holds no floating numbers. Got dtype {input.dtype.name}, expected a floating one. "
+            f"{op_name}: {name} is not floating. Got dtype {input.dtype.name}, expected a floating one. "
             f"Cast it with {name}.astype('float32')."
         )
 
@@ -69,6 +69,6 @@ def require_one_process(op_name: str, group: Any) -> None:
     if group is None or group is False or getattr(group, "nranks", 1) == 1:
         return
     raise UnimplementedError(
-        f"{op_name}: classes spread over processes are not there yet. Got group={short(group)}, expected None or False. "
+        f"{op_name}: classes spread over processes are not supported yet. Got group={short(group)}, expected None or False. "
         f"Keep all classes in one process until the distributed package exists."
     )

@@ -1,7 +1,7 @@
-"""Windows of convolutions and pools: kernel, stride, dilation and padding in all the forms that Paddle takes.
+"""Arguments of convolutions and pooling: kernel, stride, dilation and padding, in all the forms that Paddle takes.
 
-What the ops want is one tuple for each: a size for each axis, and for paddings (before, after) for
-each axis. Only 'SAME' cannot be said before the size of the input is known.
+The ops take a tuple for each: one size per axis, and for paddings (before, after) per axis. Only 'SAME' cannot be
+resolved before the size of the input is known.
 """
 from __future__ import annotations
 
@@ -157,5 +157,5 @@ def same_borders(sizes: Sequence[int], kernel: Sequence[int], strides: Sequence[
 def resolved(
     paddings: tuple[int, ...] | None, sizes: Sequence[int], kernel: Sequence[int], strides: Sequence[int]
 ) -> tuple[int, ...]:
-    """Paddings in numbers: what `borders` could not say yet."""
+    """Paddings as numbers, also for 'SAME', which `borders` leaves open."""
     return same_borders(sizes, kernel, strides) if paddings is None else paddings

@@ -1,15 +1,16 @@
 """Activation functions: nonlinearities of each element, and softmax along an axis.
 
-Most hand `x` straight to the op of the same name. What the op refuses, `_again` looks at: numbers that
-come as tensors or NumPy scalars are converted there, off the fast path.
+Most pass `x` straight to the op of the same name. Where that refuses its arguments, `_again` converts numbers that
+came as tensors or NumPy scalars, off the fast path.
 """
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from wherry_tensor import ops, paddle_random
 from wherry_tensor._core import Op, Tensor, float32, float64, scalar
-from wherry_tensor.arguments import checked, flag, integer, number, one_axis, refused, require_tensor, to_dtype
+from wherry_tensor.arguments import checked, flag, integer, one_axis, real_number, refused, require_tensor, to_dtype
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions.inplace import inplace_form, tanh_
@@ -55,7 +56,35 @@ __all__ = [
 ]
 
 
-# Zero on one side.
+# ReLU and its relatives.
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_OF_EACH_ELEMENT = """    Args:
+        x: floating.
+
+    Shape:
+        `[...]` to the same.
+
+    Raises:
+        TypeError: `x` is not a Tensor (also a ValueError), or has another dtype.
+
+    Source:
+        `paddle.nn.functional.{name}`.
+
+"""
+
+
+def of_each_element(function: Function) -> Function:
+    """Complete the docstring of a function of Paddle's that takes a floating tensor and gives one of its shape."""
+    if function.__doc__ is not None:  # python -OO
+        shared = _OF_EACH_ELEMENT.format(name=function.__name__)
+        if "    Source:" in function.__doc__:  # it says more than the name
+            shared = shared.partition("    Source:")[0]
+        at = "    Source:" if "    Source:" in function.__doc__ else "    Examples:"
+        function.__doc__ = function.__doc__.replace(at, shared + at, 1)
+    return function
 
 
 def relu(x: Tensor, name: str | None = None) -> Tensor:
@@ -63,13 +92,12 @@ def relu(x: Tensor, name: str | None = None) -> Tensor:
 
     Args:
         x: floating or integer.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[...]` to the same.
 
     Raises:
-        TypeError: `x` is not a Tensor (also a ValueError), or of another dtype.
+        TypeError: `x` is not a Tensor (also a ValueError), or has another dtype.
 
     Source:
         `paddle.nn.functional.relu`.
@@ -84,21 +112,9 @@ def relu(x: Tensor, name: str | None = None) -> Tensor:
         raise checked("relu", x, error) from None
 
 
+@of_each_element
 def relu6(x: Tensor, name: str | None = None) -> Tensor:
     """ReLU cut at 6: min(max(x, 0), 6) of each element.
-
-    Args:
-        x: floating.
-        name: accepted for compatibility; unused.
-
-    Shape:
-        `[...]` to the same.
-
-    Raises:
-        TypeError: `x` is not a Tensor (also a ValueError), or of another dtype.
-
-    Source:
-        `paddle.nn.functional.relu6`.
 
     Examples:
         >>> print(wherry.nn.functional.relu6(wherry.to_tensor([-1.0, 0.3, 6.5])).numpy())
@@ -116,13 +132,12 @@ def leaky_relu(x: Tensor, negative_slope: float = 0.01, name: str | None = None)
     Args:
         x: floating.
         negative_slope: a number.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[...]` to the same.
 
     Raises:
-        TypeError: `x` is not a Tensor or `negative_slope` no number (also a ValueError), or `x` is of another dtype.
+        TypeError: `x` is not a Tensor or `negative_slope` is not a number (also a ValueError), or `x` has another dtype.
 
     Source:
         `paddle.nn.functional.leaky_relu`.
@@ -147,17 +162,16 @@ def rrelu(
         x: floating.
         lower, upper: floats, 0 <= lower <= upper <= 1.
         training: False multiplies by the middle of the two instead.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[...]` to the same.
 
     Raises:
-        TypeError: `x` is not a Tensor (also a ValueError), or of another dtype, or a bound is not a float.
+        TypeError: `x` is not a Tensor (also a ValueError), or has another dtype, or a bound is not a float.
         ValueError: the bounds are out of order.
 
     Source:
-        `paddle.nn.functional.rrelu`.
+        `paddle.nn.functional.rrelu`; Xu et al. (2015).
 
     Examples:
         >>> print(wherry.nn.functional.rrelu(wherry.to_tensor([-2.0, 3.0]), 0.25, 0.75, training=False).numpy())
@@ -187,7 +201,6 @@ def prelu(x: Tensor, weight: Tensor, data_format: str = "NCHW", name: str | None
         x: floating. The channels are axis 1 or, with "NLC", "NHWC" and "NDHWC", the last one.
         weight: shape `[1]`, or `[channels]`; the dtype of `x`.
         data_format: "NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC" or "NDHWC".
-        name: accepted for compatibility; unused.
 
     Shape:
         `[...]` to the same.
@@ -240,13 +253,12 @@ def thresholded_relu(x: Tensor, threshold: float = 1.0, name: str | None = None)
     Args:
         x: floating.
         threshold: a number.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[...]` to the same.
 
     Raises:
-        TypeError: `x` is not a Tensor or `threshold` no number (also a ValueError), or `x` is of another dtype.
+        TypeError: `x` is not a Tensor or `threshold` is not a number (also a ValueError), or `x` has another dtype.
 
     Source:
         `paddle.nn.functional.thresholded_relu`.
@@ -270,13 +282,12 @@ def elu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
     Args:
         x: floating.
         alpha: a number.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[...]` to the same.
 
     Raises:
-        TypeError: `x` is not a Tensor or `alpha` no number (also a ValueError), or `x` is of another dtype.
+        TypeError: `x` is not a Tensor or `alpha` is not a number (also a ValueError), or `x` has another dtype.
 
     Source:
         `paddle.nn.functional.elu`; Clevert et al. (2015).
@@ -298,13 +309,12 @@ def celu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
     Args:
         x: floating.
         alpha: a number other than 0.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[...]` to the same.
 
     Raises:
-        TypeError: `x` is not a Tensor or `alpha` no number (also a ValueError), or `x` is of another dtype.
+        TypeError: `x` is not a Tensor or `alpha` is not a number (also a ValueError), or `x` has another dtype.
         ZeroDivisionError: `alpha` is 0.
 
     Source:
@@ -337,13 +347,12 @@ def selu(
         x: floating.
         scale: more than 1.
         alpha: not negative.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[...]` to the same.
 
     Raises:
-        TypeError: `x` is not a Tensor (also a ValueError), or of another dtype.
+        TypeError: `x` is not a Tensor (also a ValueError), or has another dtype.
         ValueError: `scale` or `alpha` is out of range.
 
     Source:
@@ -367,23 +376,22 @@ def selu(
         return _again("selu", ops.selu, error, x, scale=scale, alpha=alpha)
 
 
-# Smooth.
+# Sigmoid, tanh and other smooth functions.
 
 
 def gelu(x: Tensor, approximate: bool = False, name: str | None = None) -> Tensor:
-    """Gaussian error linear unit (GELU): `x` times the probability that a normal variable stays below `x`.
+    """Gaussian error linear unit (GELU): `x` times the probability that a standard normal variable is below `x`.
 
     Args:
         x: floating.
         approximate: True takes `0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x ** 3)))`, which differs by less
             than 0.0005.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[...]` to the same.
 
     Raises:
-        TypeError: `x` is not a Tensor or `approximate` no bool (also a ValueError), or `x` is of another dtype.
+        TypeError: `x` is not a Tensor or `approximate` is not a bool (also a ValueError), or `x` has another dtype.
 
     Source:
         `paddle.nn.functional.gelu`; Hendrycks & Gimpel (2016).
@@ -401,21 +409,9 @@ def gelu(x: Tensor, approximate: bool = False, name: str | None = None) -> Tenso
         return ops.gelu(x, flag(approximate, "gelu", "approximate"))
 
 
+@of_each_element
 def silu(x: Tensor, name: str | None = None) -> Tensor:
     """SiLU (swish): `x * sigmoid(x)` of each element.
-
-    Args:
-        x: floating.
-        name: accepted for compatibility; unused.
-
-    Shape:
-        `[...]` to the same.
-
-    Raises:
-        TypeError: `x` is not a Tensor (also a ValueError), or of another dtype.
-
-    Source:
-        `paddle.nn.functional.silu`.
 
     Examples:
         >>> print(wherry.nn.functional.silu(wherry.to_tensor([0.0, 1.0])).numpy())
@@ -427,18 +423,9 @@ def silu(x: Tensor, name: str | None = None) -> Tensor:
         raise checked("silu", x, error) from None
 
 
+@of_each_element
 def swish(x: Tensor, name: str | None = None) -> Tensor:
     """SiLU (swish): `x * sigmoid(x)` of each element: another name of `silu`.
-
-    Args:
-        x: floating.
-        name: accepted for compatibility; unused.
-
-    Shape:
-        `[...]` to the same.
-
-    Raises:
-        TypeError: `x` is not a Tensor (also a ValueError), or of another dtype.
 
     Source:
         `paddle.nn.functional.swish`; Ramachandran et al. (2017), with beta 1.
@@ -453,18 +440,9 @@ def swish(x: Tensor, name: str | None = None) -> Tensor:
         raise checked("swish", x, error) from None
 
 
+@of_each_element
 def mish(x: Tensor, name: str | None = None) -> Tensor:
     """Mish: `x * tanh(softplus(x))` of each element.
-
-    Args:
-        x: floating.
-        name: accepted for compatibility; unused.
-
-    Shape:
-        `[...]` to the same.
-
-    Raises:
-        TypeError: `x` is not a Tensor (also a ValueError), or of another dtype.
 
     Source:
         `paddle.nn.functional.mish`; Misra (2019).
@@ -486,13 +464,12 @@ def softplus(x: Tensor, beta: float = 1, threshold: float = 20, name: str | None
     Args:
         x: floating.
         beta, threshold: numbers.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[...]` to the same.
 
     Raises:
-        TypeError: `x` is not a Tensor or a number is none (also a ValueError), or `x` is of another dtype.
+        TypeError: `x` is not a Tensor, or an argument is not a number (also a ValueError), or `x` has another dtype.
 
     Source:
         `paddle.nn.functional.softplus`.
@@ -507,21 +484,9 @@ def softplus(x: Tensor, beta: float = 1, threshold: float = 20, name: str | None
         return _again("softplus", ops.softplus, error, x, beta=beta, threshold=threshold)
 
 
+@of_each_element
 def softsign(x: Tensor, name: str | None = None) -> Tensor:
     """Softsign: `x / (1 + |x|)` of each element.
-
-    Args:
-        x: floating.
-        name: accepted for compatibility; unused.
-
-    Shape:
-        `[...]` to the same.
-
-    Raises:
-        TypeError: `x` is not a Tensor (also a ValueError), or of another dtype.
-
-    Source:
-        `paddle.nn.functional.softsign`.
 
     Examples:
         >>> print(wherry.nn.functional.softsign(wherry.to_tensor([-1.0, 3.0])).numpy())
@@ -533,21 +498,9 @@ def softsign(x: Tensor, name: str | None = None) -> Tensor:
         raise checked("softsign", x, error) from None
 
 
+@of_each_element
 def log_sigmoid(x: Tensor, name: str | None = None) -> Tensor:
     """Logarithm of the sigmoid: `log(1 / (1 + exp(-x)))` of each element, safe from overflow.
-
-    Args:
-        x: floating.
-        name: accepted for compatibility; unused.
-
-    Shape:
-        `[...]` to the same.
-
-    Raises:
-        TypeError: `x` is not a Tensor (also a ValueError), or of another dtype.
-
-    Source:
-        `paddle.nn.functional.log_sigmoid`.
 
     Examples:
         >>> print(wherry.nn.functional.log_sigmoid(wherry.to_tensor([0.0, -100.0])).numpy())
@@ -568,13 +521,12 @@ def hardtanh(x: Tensor, min: float = -1.0, max: float = 1.0, name: str | None = 
     Args:
         x: floating.
         min, max: numbers.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[...]` to the same.
 
     Raises:
-        TypeError: `x` is not a Tensor or a bound no number (also a ValueError), or `x` is of another dtype.
+        TypeError: `x` is not a Tensor or a bound is not a number (also a ValueError), or `x` has another dtype.
 
     Source:
         `paddle.nn.functional.hardtanh`.
@@ -595,13 +547,12 @@ def hardsigmoid(x: Tensor, slope: float = 0.1666667, offset: float = 0.5, name: 
     Args:
         x: floating.
         slope, offset: numbers.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[...]` to the same.
 
     Raises:
-        TypeError: `x` is not a Tensor or a number is none (also a ValueError), or `x` is of another dtype.
+        TypeError: `x` is not a Tensor, or an argument is not a number (also a ValueError), or `x` has another dtype.
 
     Source:
         `paddle.nn.functional.hardsigmoid`.
@@ -616,18 +567,9 @@ def hardsigmoid(x: Tensor, slope: float = 0.1666667, offset: float = 0.5, name: 
         return _again("hardsigmoid", ops.hardsigmoid, error, x, slope=slope, offset=offset)
 
 
+@of_each_element
 def hardswish(x: Tensor, name: str | None = None) -> Tensor:
     """Hard swish: `x * relu6(x + 3) / 6` of each element.
-
-    Args:
-        x: floating.
-        name: accepted for compatibility; unused.
-
-    Shape:
-        `[...]` to the same.
-
-    Raises:
-        TypeError: `x` is not a Tensor (also a ValueError), or of another dtype.
 
     Source:
         `paddle.nn.functional.hardswish`; Howard et al. (2019).
@@ -648,13 +590,12 @@ def hardshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Te
     Args:
         x: floating.
         threshold: a number.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[...]` to the same.
 
     Raises:
-        TypeError: `x` is not a Tensor or `threshold` no number (also a ValueError), or `x` is of another dtype.
+        TypeError: `x` is not a Tensor or `threshold` is not a number (also a ValueError), or `x` has another dtype.
 
     Source:
         `paddle.nn.functional.hardshrink`.
@@ -675,13 +616,12 @@ def softshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Te
     Args:
         x: floating.
         threshold: not negative.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[...]` to the same.
 
     Raises:
-        TypeError: `x` is not a Tensor (also a ValueError), or of another dtype.
+        TypeError: `x` is not a Tensor (also a ValueError), or has another dtype.
         ValueError: `threshold` is negative.
 
     Source:
@@ -702,21 +642,9 @@ def softshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Te
         return _again("softshrink", ops.softshrink, error, x, threshold=threshold)
 
 
+@of_each_element
 def tanhshrink(x: Tensor, name: str | None = None) -> Tensor:
     """Tanh shrinkage: `x - tanh(x)` of each element.
-
-    Args:
-        x: floating.
-        name: accepted for compatibility; unused.
-
-    Shape:
-        `[...]` to the same.
-
-    Raises:
-        TypeError: `x` is not a Tensor (also a ValueError), or of another dtype.
-
-    Source:
-        `paddle.nn.functional.tanhshrink`.
 
     Examples:
         >>> print(wherry.nn.functional.tanhshrink(wherry.to_tensor([0.0, 1.0])).numpy())
@@ -728,7 +656,7 @@ def tanhshrink(x: Tensor, name: str | None = None) -> Tensor:
         raise checked("tanhshrink", x, error) from None
 
 
-# Along an axis.
+# Softmax and others along an axis.
 
 
 def softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None = None) -> Tensor:
@@ -738,7 +666,6 @@ def softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None = Non
         x: floating; any dtype where `dtype` is given.
         axis: in `[-rank, rank)`.
         dtype: a floating dtype to cast `x` to first.
-        name: accepted for compatibility; unused.
 
     Returns:
         The shape of `x`; each line along `axis` sums to 1.
@@ -747,7 +674,7 @@ def softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None = Non
         `[...]` to the same.
 
     Raises:
-        TypeError: `x` is not a Tensor or `axis` no int (also a ValueError), or `x` is of another dtype.
+        TypeError: `x` is not a Tensor or `axis` is not an int (also a ValueError), or `x` has another dtype.
         ValueError: `axis` is out of range.
 
     Source:
@@ -768,13 +695,12 @@ def log_softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None =
         x: floating; any dtype where `dtype` is given.
         axis: in `[-rank, rank)`.
         dtype: a floating dtype to cast `x` to first.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[...]` to the same.
 
     Raises:
-        TypeError: `x` is not a Tensor or `axis` no int (also a ValueError), or `x` is of another dtype.
+        TypeError: `x` is not a Tensor or `axis` is not an int (also a ValueError), or `x` has another dtype.
         ValueError: `axis` is out of range.
 
     Source:
@@ -803,14 +729,13 @@ def _normalized(op_name: str, op: Op, x: Tensor, axis: Any, dtype: Any) -> Tenso
 def gumbel_softmax(
     x: Tensor, temperature: float = 1.0, hard: bool = False, axis: int = -1, name: str | None = None
 ) -> Tensor:
-    """Gumbel softmax: a random choice along `axis` that has a gradient: softmax of `x` plus Gumbel noise.
+    """Gumbel softmax: softmax of `x` plus Gumbel noise, a differentiable random choice along `axis`.
 
     Args:
         x: floating: logarithms of probabilities, up to a constant.
-        temperature: positive; small ones come close to a choice.
+        temperature: positive; the smaller, the closer to one-hot.
         hard: True returns 1 for the largest and 0 for the others; the gradient stays that of the soft result.
         axis: in `[-rank, rank)`.
-        name: accepted for compatibility; unused.
 
     Returns:
         The shape of `x`; each line along `axis` sums to 1.
@@ -819,8 +744,8 @@ def gumbel_softmax(
         `[...]` to the same.
 
     Raises:
-        TypeError: `x` is not a Tensor or `axis` no int (also a ValueError), or `x` is of another dtype.
-        ValueError: `axis` is out of range, or `temperature` not positive.
+        TypeError: `x` is not a Tensor or `axis` is not an int (also a ValueError), or `x` has another dtype.
+        ValueError: `axis` is out of range, or `temperature` is not positive.
 
     Source:
         `paddle.nn.functional.gumbel_softmax`; Jang, Gu & Poole (2016).
@@ -831,17 +756,17 @@ def gumbel_softmax(
         [1. 1. 1.]
     """
     _require_floating(x, "gumbel_softmax")
-    temperature = float(number(temperature, "gumbel_softmax", "temperature"))
+    temperature = real_number(temperature, "gumbel_softmax", "temperature")
     if not temperature > 0:
         raise InvalidArgumentError(
-            f"gumbel_softmax: the temperature divides. Got temperature={temperature}, expected more than 0. "
+            f"gumbel_softmax: the temperature is not positive. Got temperature={temperature}, expected more than 0. "
             f"Use argmax for a choice without noise."
         )
     rank = x.ndim
     axis = one_axis(axis, rank, "gumbel_softmax")
     if rank == 0:
         return ops.reshape(gumbel_softmax(ops.reshape(x, (1,)), temperature, hard, 0), ())
-    # Not from 0 on, whose logarithm is infinite; and not in 16 bits, where the last number below 1 may round up to it.
+    # From above 0, since log(0) is infinite; and not in 16 bits, where the last number below 1 may round up to 1.
     wide = float64 if x.dtype is float64 else float32
     if paddle_random.enabled():
         away = scalar(1e-5, wide)  # from 0, as in Paddle; it moves the noise by more than rounding
@@ -866,14 +791,13 @@ def glu(x: Tensor, axis: int = -1, name: str | None = None) -> Tensor:
     Args:
         x: floating; its size along `axis` is even.
         axis: in `[-rank, rank)`.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., 2 n, ...]` to `[..., n, ...]`.
 
     Raises:
-        TypeError: `x` is not a Tensor or `axis` no int (also a ValueError), or `x` is of another dtype.
-        ValueError: `axis` is out of range, or the size along it odd.
+        TypeError: `x` is not a Tensor or `axis` is not an int (also a ValueError), or `x` has another dtype.
+        ValueError: `axis` is out of range, or the size along it is odd.
 
     Source:
         `paddle.nn.functional.glu`; Dauphin et al. (2016).
@@ -907,13 +831,12 @@ def maxout(x: Tensor, groups: int, axis: int = 1, name: str | None = None) -> Te
         x: floating, 4-D.
         groups: at least 2; divides the number of channels.
         axis: where the channels are: 1, or 3 (also -1).
-        name: accepted for compatibility; unused.
 
     Shape:
         `[N, C, H, W]` to `[N, C / groups, H, W]`, or `[N, H, W, C]` to `[N, H, W, C / groups]`.
 
     Raises:
-        TypeError: `x` is not a Tensor or `groups` no int (also a ValueError).
+        TypeError: `x` is not a Tensor or `groups` is not an int (also a ValueError).
         ValueError: `x` is not 4-D, there is no such axis, or `groups` does not divide the channels.
 
     Source:
@@ -944,7 +867,7 @@ def maxout(x: Tensor, groups: int, axis: int = 1, name: str | None = None) -> Te
     return ops.squeeze(ops.take_along_axis(grouped, largest, at + 1), (at + 1,))
 
 
-# In place.
+# In-place variants.
 
 _SOURCE = "paddle.nn.functional"
 relu_ = inplace_form(relu, ops.relu, source=_SOURCE)
@@ -959,7 +882,7 @@ def _require_floating(x: Any, op_name: str) -> None:
     require_tensor(x, op_name)
     if not x.dtype.is_floating:
         raise InvalidTypeError(
-            f"{op_name}: random numbers are fractions. Got x of dtype {x.dtype.name}, expected a floating dtype. "
+            f"{op_name}: x is not floating. Got x of dtype {x.dtype.name}, expected a floating dtype. "
             f"Cast it with astype('float32')."
         )
 
@@ -969,4 +892,4 @@ def _again(op_name: str, op: Op, error: TypeError, x: Any, **numbers: Any) -> Te
     require_tensor(x, op_name)
     if all(type(value) in (float, int) for value in numbers.values()):
         raise error  # about the dtype of x
-    return op(x, **{name: float(number(value, op_name, name)) for name, value in numbers.items()})
+    return op(x, **{name: real_number(value, op_name, name) for name, value in numbers.items()})

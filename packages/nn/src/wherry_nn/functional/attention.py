@@ -1,11 +1,11 @@
-"""Attention: dense, and with a sparse layout."""
+"""Scaled dot product attention, and attention with a sparse layout."""
 from __future__ import annotations
 
 import math
 
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, bool_, int32, int64
-from wherry_tensor.arguments import flag, number, require_tensor, to_dtype
+from wherry_tensor.arguments import flag, real_number, require_tensor, to_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError
 
 __all__ = ["scaled_dot_product_attention", "sparse_attention"]
@@ -21,7 +21,7 @@ def scaled_dot_product_attention(
     training: bool = True,
     name: str | None = None,
 ) -> Tensor:
-    """Scaled dot product attention: `softmax(query key' / sqrt(D) + mask) value` for each head, without the matrix
+    """Scaled dot product attention: `softmax(query @ key' / sqrt(D) + mask) @ value` for each head, without the matrix
     of scores in memory.
 
     Args:
@@ -30,9 +30,8 @@ def scaled_dot_product_attention(
             lets every query see every key. It broadcasts to `[batch, heads, Tq, Tk]`.
         dropout_p: the probability with which a weight is dropped while training; the others are divided by
             `1 - dropout_p`.
-        is_causal: query i sees keys up to i + Tk - Tq only, besides what the mask says.
+        is_causal: query i sees only keys up to i + Tk - Tq, and of these those that the mask allows.
         training: False drops nothing.
-        name: accepted for compatibility; unused.
 
     Shape:
         query `[batch, Tq, heads, D]`, key `[batch, Tk, heads, D]` and value `[batch, Tk, heads, Dv]` to
@@ -99,15 +98,15 @@ def attend(
 
 
 def drop_and_sum(weights: Tensor, v: Tensor, p: float) -> tuple[Tensor, Tensor]:
-    """The sums of `v` by the weights of which a share of `p` was dropped, and these weights."""
+    """Weighted sums of `v` after dropout of the weights, and the weights after dropout."""
     if p:
         weights = ops.dropout(weights, p=p, upscale=True)[0]
     return ops.matmul(weights, v, transpose_x=False, transpose_y=False), weights
 
 
 def dropped_share(value: float, op_name: str, name: str) -> float:
-    """The argument `name` as the probability with which a weight is dropped."""
-    p = float(number(value, op_name, name))
+    """The argument `name` as a checked dropout probability."""
+    p = real_number(value, op_name, name)
     if not 0.0 <= p <= 1.0:
         raise InvalidArgumentError(
             f"{op_name}: {name} is not a probability. Got {value}, expected a number in [0, 1]. It is the share of weights that are set to zero."
@@ -116,14 +115,14 @@ def dropped_share(value: float, op_name: str, name: str) -> float:
 
 
 def causal_pairs(q: Tensor, k: Tensor) -> Tensor:
-    """Which query sees which key when the last one sees the last, bool `[Tq, Tk]`; with the heads first."""
+    """The causal mask, bool `[Tq, Tk]`, in which the last query sees the last key."""
     rows, columns = q.shape[2], k.shape[2]
     seen = ops.tril(ops.full(shape=(rows, columns), value=1, dtype=int32), diagonal=columns - rows)
     return ops.cast(seen, dtype=bool_)  # type: ignore[no-any-return]
 
 
 def _scores(q: Tensor, k: Tensor, mask: Tensor | None, scale: float, causal: bool) -> Tensor:
-    # The queries are scaled and not the scores, which are more.
+    # Scale the queries rather than the scores, which are more.
     scores = ops.matmul(q * scale, k, transpose_x=False, transpose_y=True)
     nothing = ops.full(shape=(), value=-math.inf, dtype=q.dtype)
     if mask is not None:
@@ -144,7 +143,7 @@ def _heads_first(x: Tensor, op_name: str, name: str) -> Tensor:
 
 
 def repeat_heads(x: Tensor, heads: int) -> Tensor:
-    """`x`, `[batch, some heads, T, D]`, with each head as often as `heads` need it; these are a multiple of those that there are."""
+    """`x`, `[batch, some heads, T, D]`, with each head repeated so that there are `heads`, a multiple of those that `x` has."""
     batch, own, steps, width = x.shape
     if own == heads:
         return x
@@ -162,7 +161,7 @@ def sparse_attention(
     attn_mask: Tensor | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Sparse attention: `softmax(query key' / sqrt(D)) value`, where each query sees the keys that a sparse layout
+    """Sparse attention: `softmax(query @ key' / sqrt(D)) @ value`, where each query sees the keys that a sparse layout
     lists.
 
     The layout becomes a mask, so time and memory are those of dense attention.
@@ -171,9 +170,8 @@ def sparse_attention(
         query, key, value: float32 or float64, of one shape.
         sparse_csr_offset: int32 or int64; query i sees the keys `columns[offset[i]:offset[i + 1]]`.
         sparse_csr_columns: int32 or int64, which keys; those behind the last offset are not used.
-        key_padding_mask: `[batch, T]`; keys where it is 0 are seen by nobody.
+        key_padding_mask: `[batch, T]`; no query sees keys where it is 0.
         attn_mask: `[T, T]`; where it is 0, that query does not see that key.
-        name: accepted for compatibility; unused.
 
     Shape:
         query, key and value `[batch, heads, T, D]`, offset `[batch, heads, T + 1]` and columns
@@ -198,7 +196,7 @@ def sparse_attention(
     for what, x in ("query", query), ("key", key), ("value", value):
         if len(require_tensor(x, op_name, what).shape) != 4 or x.shape != query.shape:
             raise InvalidArgumentError(
-                f"{op_name}: query, key and value must have one shape. Got {query.shape} for the query and {x.shape} for "
+                f"{op_name}: query, key and value must have the same shape. Got {query.shape} for the query and {x.shape} for "
                 f"'{what}', expected [batch, heads, T, D] for each. Repeat or reshape them."
             )
     batch, heads, count, width = query.shape
@@ -243,7 +241,7 @@ def _layout_mask(offset: Tensor, columns: Tensor, batch: int, heads: int, count:
     for row in rows:
         if row[0] != 0 or row[-1] > listed or any(a > b for a, b in zip(row, row[1:], strict=False)):
             raise InvalidArgumentError(
-                f"{op_name}: the offsets make no layout. Got {row if len(row) <= 9 else [*row[:8], '...']}, expected 0 first, "
+                f"{op_name}: the offsets are not ascending. Got {row if len(row) <= 9 else [*row[:8], '...']}, expected 0 first, "
                 f"then ascending numbers up to {listed}, the number of columns. They count the keys of all queries before."
             )
     used = [key for row, line in zip(rows, keys.tolist(), strict=True) for key in line[: row[-1]]]
@@ -255,7 +253,7 @@ def _layout_mask(offset: Tensor, columns: Tensor, batch: int, heads: int, count:
         )
     mask = ops.full(shape=(lanes * count * count,), value=0, dtype=int32)
     if listed:
-        # Position n of the list belongs to the query whose offsets surround it; behind the last it belongs to none.
+        # Entry n of `columns` belongs to the query i with offset[i] <= n < offset[i + 1]; those behind the last offset are unused.
         ends = ops.slice(starts, axes=(1,), starts=(1,), ends=(count + 1,), steps=(1,))
         places = ops.broadcast_to(ops.arange(start=0, step=1, length=listed, dtype=int64), shape=(lanes, listed))
         query = ops.searchsorted(ends, places, right=True)

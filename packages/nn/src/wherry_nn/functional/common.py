@@ -1,4 +1,4 @@
-"""What many models share: linear maps, dropout, embedding, similarities."""
+"""Linear maps, dropout, embedding, similarities."""
 from __future__ import annotations
 
 import math
@@ -8,8 +8,7 @@ from wherry_autograd.selected_rows import embedding_by_rows
 from wherry_nn.functional._windows import channels_last, require_rank
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, bool_, int32, int64, is_grad_enabled, is_symbolic
-from wherry_tensor.arguments import integer, number, one_axis, refused, require_tensor
-from wherry_tensor.building import building
+from wherry_tensor.arguments import integer, one_axis, real_number, refused, require_tensor
 from wherry_tensor.errors import (
     InvalidArgumentError,
     InvalidIndexError,
@@ -21,6 +20,7 @@ from wherry_tensor.functions.linalg import norm
 from wherry_tensor.functions.math import multiply
 from wherry_tensor.functions.reduction import sum as sum_
 from wherry_tensor.sizes import is_unknown, known
+from wherry_tensor.static_builder import building
 
 __all__ = [
     "alpha_dropout",
@@ -47,7 +47,6 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, name: str | No
         x: floating, integer or complex.
         weight: `[in, out]`, in the dtype of `x`. Further axes before these are a batch of weights.
         bias: `[out]`, or any shape that broadcasts to the result; None adds nothing.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., in]` to `[..., out]`.
@@ -67,13 +66,15 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, name: str | No
     try:
         return ops.linear(x, weight, bias)
     except (TypeError, ValueError) as error:
+        if type(x) is tuple and x and isinstance(x[0], Tensor):  # as Paddle takes it: layers of libraries hand their results on whole
+            return linear(x[0], weight, bias)
         tensors = {"x": x, "weight": weight}
         if bias is not None:
             tensors["bias"] = bias
         for key, tensor in tensors.items():
             require_tensor(tensor, "linear", key)
         plain = weight.ndim == 2 and (bias is None or (bias.ndim == 1 and bias.size != 1))
-        if plain or weight.ndim < 2 or x.ndim == 0:
+        if plain or weight.ndim < 1 or x.ndim == 0:
             raise refused("linear", error, **tensors) from None
         try:
             product = ops.matmul(x, weight, False, False)
@@ -83,14 +84,13 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, name: str | No
 
 
 def bilinear(x1: Tensor, x2: Tensor, weight: Tensor, bias: Tensor | None = None, name: str | None = None) -> Tensor:
-    """Bilinear form: a product of two vectors for each output: `out[n, k] = x1[n] @ weight[k] @ x2[n] + bias[0, k]`.
+    """Bilinear form of two vectors, one for each output: `out[n, k] = x1[n] @ weight[k] @ x2[n] + bias[0, k]`.
 
     Args:
         x1: `[N, in1]`, floating.
         x2: `[N, in2]`, in the dtype of `x1`.
         weight: `[out, in1, in2]`.
         bias: `[1, out]`; None adds nothing.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[N, out]`.
@@ -151,7 +151,6 @@ def dropout(
         training: False drops nothing.
         mode: "upscale_in_train" divides what is kept by `1 - p`; "downscale_in_infer" leaves it and multiplies
             by `1 - p` where not training.
-        name: accepted for compatibility; unused.
 
     Returns:
         The shape of `x`; `x` itself where there is nothing to do.
@@ -160,8 +159,8 @@ def dropout(
         `[...]` to the same.
 
     Raises:
-        TypeError: `x` is not a Tensor, `p` no number or `axis` no axes (also a ValueError), or `x` is not floating.
-        ValueError: `p` is not in [0, 1], an axis out of range (negative ones too, as in Paddle), or there is no
+        TypeError: `x` is not a Tensor, `p` is not a number or `axis` is not a list of axes (also a ValueError), or `x` is not floating.
+        ValueError: `p` is not in [0, 1], an axis is out of range (negative ones too, as in Paddle), or there is no
             such mode.
 
     Source:
@@ -201,7 +200,7 @@ def _probability(p: Any, op_name: str) -> float:
             f"{op_name}: p argument should be a number or Variable. Got {short(p)} ({type(p).__name__}), expected a number in "
             f"[0, 1]. Write p=0.5."
         )
-    found = float(number(p, op_name, "p"))
+    found = real_number(p, op_name, "p")
     if not 0 <= found <= 1:
         raise InvalidArgumentError(
             f"{op_name}: p argument should between 0 and 1. Got p={found}, expected a probability: that of setting an "
@@ -239,13 +238,12 @@ def dropout2d(
         p: in [0, 1], the probability of a channel to be dropped.
         training: False drops nothing.
         data_format: "NCHW" or "NHWC".
-        name: accepted for compatibility; unused.
 
     Shape:
         `[N, C, H, W]` (or channels last) to the same.
 
     Raises:
-        TypeError: `x` is not a Tensor or `p` no number (also a ValueError), or `x` is not floating.
+        TypeError: `x` is not a Tensor or `p` is not a number (also a ValueError), or `x` is not floating.
         ValueError: `p` is not in [0, 1], `x` is not 4-D, or there is no such layout.
 
     Source:
@@ -270,13 +268,12 @@ def dropout3d(
         p: in [0, 1], the probability of a channel to be dropped.
         training: False drops nothing.
         data_format: "NCDHW" or "NDHWC".
-        name: accepted for compatibility; unused.
 
     Shape:
         `[N, C, D, H, W]` (or channels last) to the same.
 
     Raises:
-        TypeError: `x` is not a Tensor or `p` no number (also a ValueError), or `x` is not floating.
+        TypeError: `x` is not a Tensor or `p` is not a number (also a ValueError), or `x` is not floating.
         ValueError: `p` is not in [0, 1], `x` is not 5-D, or there is no such layout.
 
     Source:
@@ -291,24 +288,23 @@ def dropout3d(
     return dropout(x, p, [0, 4] if channels_last(data_format, 3, "dropout3d") else [0, 1], training)
 
 
-# What SELU tends to for large negative numbers: -scale * alpha.
+# The limit of SELU for large negative numbers: -scale * alpha.
 _SELU_FLOOR = -1.0507009873554804934193349852946 * 1.6732632423543772848170429916717
 
 
 def alpha_dropout(x: Tensor, p: float = 0.5, training: bool = True, name: str | None = None) -> Tensor:
-    """Dropout for SELU: elements are set to its lower limit, and mean 0 and variance 1 are kept.
+    """Alpha dropout, for SELU: elements are set to its lower limit, and mean 0 and variance 1 are kept.
 
     Args:
         x: floating.
         p: in [0, 1].
         training: False drops nothing.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[...]` to the same.
 
     Raises:
-        TypeError: `x` is not a Tensor or `p` no number (also a ValueError), or `x` is not floating.
+        TypeError: `x` is not a Tensor or `p` is not a number (also a ValueError), or `x` is not floating.
         ValueError: `p` is not in [0, 1].
 
     Source:
@@ -334,27 +330,26 @@ def alpha_dropout(x: Tensor, p: float = 0.5, training: bool = True, name: str | 
     return ops.where(ops.cast(mask, bool_), kept * a + b, floor)
 
 
-# Classes and their vectors.
+# Embedding and one-hot vectors.
 
 
 def embedding(
     x: Tensor, weight: Tensor, padding_idx: int | None = None, sparse: bool = False, name: str | None = None
 ) -> Tensor:
-    """Embedding: rows of `weight` by their numbers.
+    """Embedding lookup: rows of `weight` by their indices.
 
     Args:
         x: int32 or int64, any shape: each in `[0, rows)`.
         weight: `[rows, size]`, floating.
         padding_idx: the result is zeros where `x` is this number, and no gradient goes there; in `[-rows, rows)`.
-        sparse: the gradient of `weight`, where that is a leaf, is a `SelectedRows`: the rows that were looked up alone.
-            In a program that is captured (static graph, `to_static`) it is dense.
-        name: accepted for compatibility; unused.
+        sparse: the gradient of `weight`, where that is a leaf, is a `SelectedRows`, which holds only the rows that were
+            looked up. In a program that is captured (static graph, `to_static`) it is dense.
 
     Shape:
         `[...]` to `[..., size]`.
 
     Raises:
-        TypeError: an argument is not a Tensor, or `padding_idx` no int (also a ValueError).
+        TypeError: an argument is not a Tensor, or `padding_idx` is not an int (also a ValueError).
         NotImplementedError: `x` is neither int32 nor int64.
         ValueError: `weight` is not a matrix, or `padding_idx` is out of range.
         IndexError: a number in `x` is out of range (also a ValueError).
@@ -382,7 +377,7 @@ def embedding(
         if x.dtype is int32 or x.dtype is int64:
             raise
         raise UnimplementedError(
-            f"embedding: numbers of rows are int32 or int64. Got x of dtype {x.dtype.name}, expected int64. "
+            f"embedding: the indices are neither int32 nor int64. Got x of dtype {x.dtype.name}, expected int64. "
             f"Cast it with x.astype('int64')."
         ) from None
 
@@ -401,12 +396,11 @@ def _padding_index(padding_idx: Any, weight: Any, op_name: str) -> int:
 
 
 def one_hot(x: Tensor, num_classes: Any, name: str | None = None) -> Tensor:
-    """One-hot vectors: rows with 1 at the number of the class and 0 elsewhere.
+    """One-hot vectors: rows with 1 at the index of the class and 0 elsewhere.
 
     Args:
         x: int32 or int64, each in `[0, num_classes)`.
         num_classes: an int, or a tensor of one.
-        name: accepted for compatibility; unused.
 
     Returns:
         float32.
@@ -415,7 +409,7 @@ def one_hot(x: Tensor, num_classes: Any, name: str | None = None) -> Tensor:
         `[...]` to `[..., num_classes]`.
 
     Raises:
-        TypeError: `x` is not a Tensor or `num_classes` no int (also a ValueError), or `x` is not of integers.
+        TypeError: `x` is not a Tensor or `num_classes` is not an int (also a ValueError), or `x` is not an integer tensor.
         ValueError: a class is out of range.
 
     Source:
@@ -435,13 +429,12 @@ def one_hot(x: Tensor, num_classes: Any, name: str | None = None) -> Tensor:
 def label_smooth(
     label: Tensor, prior_dist: Tensor | None = None, epsilon: float = 0.1, name: str | None = None
 ) -> Tensor:
-    """`(1 - epsilon) * label + epsilon * prior`: labels that admit doubt.
+    """Label smoothing: `(1 - epsilon) * label + epsilon * prior`.
 
     Args:
         label: floating: `[..., classes]`, mostly one-hot.
         prior_dist: `[1, classes]`, or another shape that broadcasts to `label`; None takes `1 / classes` for each.
         epsilon: in [0, 1].
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., classes]` to the same.
@@ -457,7 +450,7 @@ def label_smooth(
         >>> print(wherry.nn.functional.label_smooth(wherry.to_tensor([[0.0, 1.0]])).numpy())
         [[0.05 0.95]]
     """
-    epsilon = float(number(epsilon, "label_smooth", "epsilon"))
+    epsilon = real_number(epsilon, "label_smooth", "epsilon")
     if not 0 <= epsilon <= 1:
         raise InvalidArgumentError(
             f"label_smooth: The value of epsilon must be between 0 and 1. Got epsilon={epsilon}, expected a share in [0, 1]. "
@@ -466,7 +459,7 @@ def label_smooth(
     require_tensor(label, "label_smooth")
     if not label.dtype.is_floating:
         raise InvalidTypeError(
-            f"label_smooth: labels become fractions. Got label of dtype {label.dtype.name}, expected a floating dtype. "
+            f"label_smooth: label is not floating. Got label of dtype {label.dtype.name}, expected a floating dtype. "
             f"Use one_hot first, or cast it with astype('float32')."
         )
     if prior_dist is None:
@@ -479,7 +472,7 @@ def label_smooth(
         raise refused("label_smooth", error, label=label, prior_dist=prior_dist) from None
 
 
-# Lengths and angles.
+# Norms and cosines.
 
 
 def normalize(x: Tensor, p: float = 2, axis: int = 1, epsilon: float = 1e-12, name: str | None = None) -> Tensor:
@@ -487,16 +480,15 @@ def normalize(x: Tensor, p: float = 2, axis: int = 1, epsilon: float = 1e-12, na
 
     Args:
         x: floating.
-        p: as for `norm`.
+        p: the order of the norm, also 0, negative or infinite.
         axis: in `[-rank, rank)`. A 1-D `x` needs 0 or -1.
-        epsilon: keeps from dividing by 0.
-        name: accepted for compatibility; unused.
+        epsilon: avoids division by 0.
 
     Shape:
         `[...]` to the same.
 
     Raises:
-        TypeError: `x` is not a Tensor or `axis` no int (also a ValueError), or `x` is not floating.
+        TypeError: `x` is not a Tensor, `p` is not a number or `axis` is not an int (also a ValueError), or `x` is not floating.
         ValueError: `axis` is out of range.
 
     Source:
@@ -512,18 +504,18 @@ def normalize(x: Tensor, p: float = 2, axis: int = 1, epsilon: float = 1e-12, na
         raise InvalidArgumentError(
             "normalize: a 0-d tensor has no axis. Got x of shape [], expected rank 1 or more. Reshape x to [1]."
         )
-    length = norm(x, float(p), one_axis(axis, rank, "normalize"), True)
+    length = norm(x, real_number(p, "normalize", "p"), one_axis(axis, rank, "normalize"), True)
     return ops.divide(x, ops.maximum(length, ops.full(shape=(), value=float(epsilon), dtype=x.dtype)))
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) -> Tensor:
-    """The cosine of the angle between vectors: their product, divided by their lengths.
+    """Cosine similarity: the dot product of vectors, divided by their norms.
 
     Args:
         x1: floating.
         x2: floating; broadcasts with `x1`. The result has the wider of the two dtypes.
         axis: along which the vectors lie.
-        eps: the least product of the two lengths.
+        eps: the smallest product of norms to divide by.
 
     Shape:
         The broadcast shape, without `axis`.
@@ -544,7 +536,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) 
     require_tensor(x2, "cosine_similarity", "x2")
     if not (x1.dtype.is_floating and x2.dtype.is_floating):
         raise InvalidTypeError(
-            f"cosine_similarity: angles are between floating vectors. Got {x1.dtype.name} and {x2.dtype.name}, expected "
+            f"cosine_similarity: x1 or x2 is not floating. Got {x1.dtype.name} and {x2.dtype.name}, expected "
             f"floating dtypes. Cast them with astype('float32')."
         )
     products = sum_(multiply(x1, x2), axis)

@@ -32,10 +32,9 @@ def conv1d(
         stride: steps between windows, an int or a list of one.
         padding: zeros around `x`, in one of the forms of `conv2d`, for one axis: an int, `[before, after]`,
             three pairs, "SAME" or "VALID".
-        dilation: steps between the taps of a window.
+        dilation: steps between the elements of a window.
         groups: parts into which channels are split, each connected within itself.
         data_format: "NCL" or "NLC".
-        name: accepted for compatibility; unused.
 
     Shape:
         `x` is `[N, C, L]` (or `[N, L, C]`), `weight` `[out, C / groups, k]`, `bias` `[out]`, the result `[N, out, M]`
@@ -78,10 +77,9 @@ def conv2d(
         padding: zeros around `x`: an int, `[height, width]`, `[top, bottom, left, right]`, a pair for each of
             the four axes (those of batch and channels are `[0, 0]`), "VALID" for none, or "SAME" for
             as many as make the output `ceil(size / stride)`; "SAME" takes dilation to be 1, as Paddle does.
-        dilation: steps between the taps of a window, an int or `[height, width]`.
+        dilation: steps between the elements of a window, an int or `[height, width]`.
         groups: parts into which channels are split, each connected within itself.
         data_format: "NCHW" or "NHWC".
-        name: accepted for compatibility; unused.
 
     Shape:
         `x` is `[N, C, H, W]` (or `[N, H, W, C]`), `weight` `[out, C / groups, kh, kw]`, `bias` `[out]`, and the result
@@ -116,7 +114,7 @@ def conv3d(
     data_format: str = "NCDHW",
     name: str | None = None,
 ) -> Tensor:
-    """Convolution of volumes; arguments as those of `conv2d`, for depth, height and width.
+    """Convolution of volumes, over depth, height and width.
 
     Args:
         x: float16, bfloat16, float32 or float64.
@@ -124,10 +122,9 @@ def conv3d(
         bias: the dtype of `x`, or None.
         stride: steps between windows, an int or one for each axis.
         padding: zeros around `x`: an int, three ints, six ints, five pairs, "SAME" or "VALID".
-        dilation: steps between the taps of a window, an int or one for each axis.
+        dilation: steps between the elements of a window, an int or one for each axis.
         groups: parts into which channels are split, each connected within itself.
         data_format: "NCDHW" or "NDHWC".
-        name: accepted for compatibility; unused.
 
     Shape:
         `x` is `[N, C, D, H, W]` (or `[N, D, H, W, C]`), `weight` `[out, C / groups, kd, kh, kw]`, `bias` `[out]`, the
@@ -162,7 +159,7 @@ def conv1d_transpose(
     data_format: str = "NCL",
     name: str | None = None,
 ) -> Tensor:
-    """Transposed convolution along one axis: arguments as those of `conv2d_transpose` (mind their order).
+    """Transposed convolution along one axis. `groups` comes before `dilation`, unlike in `conv2d_transpose`.
 
     Args:
         x: float16, bfloat16, float32 or float64.
@@ -170,12 +167,11 @@ def conv1d_transpose(
         bias: the dtype of `x`, or None.
         stride: of the convolution whose transpose this is.
         padding: of that convolution.
-        output_padding: what is added to the length of the result, less than `stride`.
+        output_padding: elements added at the end of the result, less than `stride`.
         groups: of that convolution.
         dilation: of that convolution.
         output_size: the length of the result, instead of `output_padding`.
         data_format: "NCL" or "NLC".
-        name: accepted for compatibility; unused.
 
     Shape:
         `x` is `[N, C, L]` (or `[N, L, C]`), `weight` `[C, out / groups, k]`, `bias` `[out]`, the result `[N, out, M]` (or
@@ -218,13 +214,12 @@ def conv2d_transpose(
         weight: the dtype of `x`.
         bias: the dtype of `x`, or None.
         stride: of the convolution whose transpose this is, an int or `[height, width]`.
-        padding: of that convolution, in one of the forms of `conv2d`: here it cuts from the result.
-        output_padding: what is added to the size of the result at its end, less than `stride`.
+        padding: of that convolution, in one of the forms of `conv2d`; it is cut from the result.
+        output_padding: elements added at the end of each axis of the result, less than `stride`.
         dilation: of that convolution.
         groups: of that convolution.
         output_size: the size of the result, an int or `[height, width]`, instead of `output_padding`.
         data_format: "NCHW" or "NHWC".
-        name: accepted for compatibility; unused.
 
     Shape:
         `x` is `[N, C, H, W]` (or `[N, H, W, C]`), `weight` `[C, out / groups, kh, kw]`, `bias` `[out]`, and the result
@@ -262,7 +257,7 @@ def conv3d_transpose(
     data_format: str = "NCDHW",
     name: str | None = None,
 ) -> Tensor:
-    """Transposed convolution of volumes: arguments as those of `conv2d_transpose` (mind their order).
+    """Transposed convolution of volumes. `groups` comes before `dilation`, unlike in `conv2d_transpose`.
 
     Args:
         x: float16, bfloat16, float32 or float64.
@@ -270,12 +265,11 @@ def conv3d_transpose(
         bias: the dtype of `x`, or None.
         stride: of the convolution whose transpose this is, an int or one for each axis.
         padding: of that convolution.
-        output_padding: what is added to the size of the result at its end, less than `stride`.
+        output_padding: elements added at the end of each axis of the result, less than `stride`.
         groups: of that convolution.
         dilation: of that convolution.
         output_size: the size of the result, instead of `output_padding`.
         data_format: "NCDHW" or "NDHWC".
-        name: accepted for compatibility; unused.
 
     Shape:
         `x` is `[N, C, D, H, W]` (or `[N, D, H, W, C]`), `weight` `[C, out / groups, kd, kh, kw]`, `bias` `[out]`, the
@@ -299,7 +293,7 @@ def conv3d_transpose(
     )
 
 
-# The arguments as the ops want them. Layers prepare them once.
+# Arguments in the form of the ops. Layers prepare them once.
 
 Window = tuple[tuple[int, ...], tuple[int, ...] | None, tuple[int, ...], int, bool]
 
@@ -341,7 +335,7 @@ def convolve(
     groups: int,
     last: bool,
 ) -> Tensor:
-    """Apply the op of `rank` dimensions; one dimension is two with height 1."""
+    """Apply the op of `rank` dimensions; 1-D convolution is 2-D convolution of height 1."""
     try:
         require_rank(x, rank, op_name)
         if paddings is None:
@@ -388,7 +382,7 @@ def convolve_transposed(
         require_rank(x, rank, op_name)
         if weight.ndim != rank + 2:
             raise InvalidArgumentError(
-                f"{op_name}: `weight` is not a set of windows. Got shape {weight.shape}, expected {rank + 2} axes. "
+                f"{op_name}: `weight` has the wrong rank. Got shape {weight.shape}, expected {rank + 2} axes. "
                 f"The weight of a transposed convolution is [in, out / groups, ...]."
             )
         given, kernel = spatial_sizes(x, last), weight.shape[2:]
@@ -428,7 +422,7 @@ def convolve_transposed(
 
 
 def _said(op_name: str, error: Exception, x: Any, weight: Any, bias: Any) -> Exception:
-    """The error in the terms of the function: what is not a tensor, or which dtypes differ."""
+    """The error in terms of the function's arguments: which is not a tensor, or whose dtypes differ."""
     tensors = {"x": x, "weight": weight}
     if bias is not None:
         tensors["bias"] = bias

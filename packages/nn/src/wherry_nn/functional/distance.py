@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from wherry_tensor._core import Tensor
-from wherry_tensor.arguments import flag, require_tensor
+from wherry_tensor.arguments import flag, real_number, require_tensor
 from wherry_tensor.errors import InvalidTypeError
 from wherry_tensor.functions.linalg import norm
 from wherry_tensor.functions.math import subtract
@@ -18,16 +18,15 @@ def pairwise_distance(
     Args:
         x: floating: `[N, D]` or `[D]`.
         y: floating; broadcasts with `x`. The result has the wider of the two dtypes.
-        p: as for `norm`.
+        p: the order of the norm, also 0, negative or infinite.
         epsilon: is added to each difference, which keeps gradients finite where `x` equals `y`.
         keepdim: keep the last axis with size 1.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[N, D]` or `[D]` twice to `[N]` or `[]`; `[N, 1]` with `keepdim`.
 
     Raises:
-        TypeError: an argument is not a Tensor, or not floating (also a ValueError).
+        TypeError: `x` or `y` is not a Tensor, or not floating, or `p` is not a number (also a ValueError).
         ValueError: the shapes do not broadcast.
 
     Source:
@@ -42,10 +41,10 @@ def pairwise_distance(
     require_tensor(y, "pairwise_distance", "y")
     if not (x.dtype.is_floating and y.dtype.is_floating):
         raise InvalidTypeError(
-            f"pairwise_distance: lengths are floating numbers. Got {x.dtype.name} and {y.dtype.name}, expected floating "
+            f"pairwise_distance: x or y is not floating. Got {x.dtype.name} and {y.dtype.name}, expected floating "
             f"dtypes. Cast them with astype('float32')."
         )
     difference = subtract(x, y)
     if epsilon != 0.0:
         difference = difference + float(epsilon)
-    return norm(difference, float(p), -1, flag(keepdim, "pairwise_distance", "keepdim"))
+    return norm(difference, real_number(p, "pairwise_distance", "p"), -1, flag(keepdim, "pairwise_distance", "keepdim"))

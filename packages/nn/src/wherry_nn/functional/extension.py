@@ -15,19 +15,18 @@ __all__ = ["diag_embed", "sequence_mask"]
 
 
 def sequence_mask(x: Tensor, maxlen: Any = None, dtype: Any = "int64", name: str | None = None) -> Tensor:
-    """Which positions lie within sequences of the lengths `x`: 1 there, 0 behind.
+    """Sequence mask: 1 at positions within sequences of the lengths `x`, 0 behind their ends.
 
     Args:
         x: the lengths, of a real dtype and any shape.
         maxlen: how many positions: an int, or a tensor of one. None and negative numbers take the largest length.
         dtype: of the result.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[...]` to `[..., maxlen]`.
 
     Raises:
-        TypeError: `x` is not a Tensor or `maxlen` no int (also a ValueError), or there is no such `dtype`.
+        TypeError: `x` is not a Tensor or `maxlen` is not an int (also a ValueError), or there is no such `dtype`.
         ValueError: `maxlen` is 0.
 
     Source:
@@ -44,13 +43,13 @@ def sequence_mask(x: Tensor, maxlen: Any = None, dtype: Any = "int64", name: str
     length = -1 if maxlen is None else integer(maxlen, "sequence_mask", "maxlen")
     if length == 0:
         raise InvalidArgumentError(
-            "sequence_mask: a mask has positions. Got maxlen=0, expected 1 or more. None takes the largest length."
+            "sequence_mask: maxlen is 0. Got maxlen=0, expected 1 or more. None takes the largest length."
         )
     if length < 0:
         longest = x.max().item() if x.size else 0
         if isinstance(longest, float) and not math.isfinite(longest):
             raise InvalidArgumentError(
-                f"sequence_mask: the lengths are no numbers of positions. Got {longest} in x, expected finite ones. Pass maxlen."
+                f"sequence_mask: a length is not finite. Got {longest} in x, expected finite ones. Pass maxlen."
             )
         length = max(int(longest), 0)
     positions = ops.arange(start=0, step=1, length=length, dtype=x.dtype)

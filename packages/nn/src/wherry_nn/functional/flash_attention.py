@@ -1,4 +1,4 @@
-"""`paddle.nn.functional.flash_attention`: attention as programs for GPUs call it, also over packed sequences. All of it runs everywhere."""
+"""`paddle.nn.functional.flash_attention`: attention under the names of FlashAttention, also over packed sequences; on all devices."""
 from __future__ import annotations
 
 import contextlib
@@ -15,7 +15,7 @@ from wherry_nn.functional.attention import (
 )
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int32, int64, is_symbolic
-from wherry_tensor.arguments import flag, integer, number, require_tensor
+from wherry_tensor.arguments import flag, integer, real_number, require_tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnimplementedError
 from wherry_tensor.ops.attention import seen_of_lengths
 from wherry_tensor.ops.reduction import count
@@ -28,17 +28,16 @@ def flash_attention(
     query: Tensor, key: Tensor, value: Tensor, dropout: float = 0.0, causal: bool = False, return_softmax: bool = False, *,
     fixed_seed_offset: Tensor | None = None, rng_name: str = "", training: bool = True, name: str | None = None,
 ) -> tuple[Tensor, Tensor | None]:
-    """`softmax(query key' / sqrt(D)) value` for each head, without the matrix of scores in memory.
+    """Scaled dot product attention: `softmax(query @ key' / sqrt(D)) @ value` for each head, without the matrix of scores in memory.
 
     Args:
-        query, key, value: floating, of one dtype. The heads of key and value divide those of query, each serving as many of them.
+        query, key, value: floating, of one dtype. The heads of key and value divide those of query, each shared by as many of them.
         dropout: the probability with which a weight is dropped while training; the others are divided by `1 - dropout`.
         causal: query i sees keys up to i + Tk - Tq only.
         return_softmax: whether to return the weights as well, as they were used. They are then a matrix in memory.
-        fixed_seed_offset: None; `wherry.seed` sets the numbers of dropout.
-        rng_name: empty; the generator is the device's.
+        fixed_seed_offset: None; dropout follows `wherry.seed`.
+        rng_name: empty; dropout uses the device's generator.
         training: False drops nothing.
-        name: accepted for compatibility; unused.
 
     Returns:
         (the result, the weights or None).
@@ -80,10 +79,10 @@ def flash_attn_unpadded(
     dropout: float = 0.0, causal: bool = False, return_softmax: bool = False, fixed_seed_offset: Tensor | None = None, rng_name: str = "",
     training: bool = True, name: str | None = None,
 ) -> tuple[Tensor, Tensor | None]:
-    """Attention over sequences of different lengths that lie one after another: `softmax(scale * query key') value` in each of them.
+    """Attention over packed sequences of different lengths: `softmax(scale * query @ key') @ value` in each of them.
 
     Args:
-        query, key, value: floating, of one dtype. The heads of key and value divide those of query, each serving as many of them.
+        query, key, value: floating, of one dtype. The heads of key and value divide those of query, each shared by as many of them.
         cu_seqlens_q: where the sequences of query begin, and where the last one ends: `[batch + 1]`, int32 or int64, 0 first and then
             ascending. On a CPU they are checked; a GPU is not waited for.
         cu_seqlens_k: the same for key and value.
@@ -93,10 +92,9 @@ def flash_attn_unpadded(
         dropout: the probability with which a weight is dropped while training; the others are divided by `1 - dropout`.
         causal: the last query of a sequence sees its last key, the one before sees one key less, and so on.
         return_softmax: whether to return the weights as well, as they were used, 0 where there is padding. They are then a matrix in memory.
-        fixed_seed_offset: None; `wherry.seed` sets the numbers of dropout.
-        rng_name: empty; the generator is the device's.
+        fixed_seed_offset: None; dropout follows `wherry.seed`.
+        rng_name: empty; dropout uses the device's generator.
         training: False drops nothing.
-        name: accepted for compatibility; unused.
 
     Returns:
         (the result, the weights or None).
@@ -112,7 +110,7 @@ def flash_attn_unpadded(
         NotImplementedError: `fixed_seed_offset` or `rng_name` is given.
 
     Source:
-        `paddle.nn.functional.flash_attention.flash_attn_unpadded`, which real Paddle has on GPUs alone. Dao et al. (2022), FlashAttention.
+        `paddle.nn.functional.flash_attention.flash_attn_unpadded`, which Paddle has on GPUs only. Dao et al. (2022), FlashAttention.
 
     Examples:
         >>> x = wherry.to_tensor([[[1.0]], [[3.0]], [[5.0]]])  # a sequence of one step, and one of two
@@ -136,7 +134,7 @@ def flash_attn_unpadded(
     q, k, v = _padded(q, starts_q, most_q), _padded(k, starts_k, most_k), _padded(v, starts_k, most_k)
     k, v = repeat_heads(k, heads), repeat_heads(v, heads)
     diagonal = lengths_k - lengths_q if causal else None
-    factor, weights = float(number(scale, op_name, "scale")), None
+    factor, weights = real_number(scale, op_name, "scale"), None
     if flag(return_softmax, op_name, "return_softmax") or p:
         pairs = seen_of_lengths(q, k, None, lengths_q, lengths_k, diagonal)[2]
         if return_softmax:
@@ -150,10 +148,13 @@ def flash_attn_unpadded(
 
 @contextlib.contextmanager
 def sdp_kernel(enable_math: bool = False, enable_flash: bool = True, enable_mem_efficient: bool = True) -> Iterator[None]:
-    """A `with` block in which Paddle chooses among its kernels of attention. Here one kernel serves each device, so nothing changes.
+    """A `with` block that selects attention kernels in Paddle. Here each device has one kernel, so it changes nothing.
 
     Args:
-        enable_math, enable_flash, enable_mem_efficient: what may be used.
+        enable_math, enable_flash, enable_mem_efficient: bools, no effect.
+
+    Raises:
+        TypeError: an argument is not a bool (also a ValueError).
 
     Source:
         `paddle.nn.functional.flash_attention.sdp_kernel`.
@@ -191,9 +192,9 @@ def _dropout(op_name: str, dropout: float, training: bool, fixed_seed_offset: Te
 
 
 def _with_weights(q: Tensor, k: Tensor, v: Tensor, pairs: Tensor, scale: float, p: float) -> tuple[Tensor, Tensor]:
-    """The result and the weights, with the heads first; `pairs` says which query sees which key."""
+    """The result and the weights, with the heads first; `pairs` is the mask."""
     scores = ops.matmul(q * scale, k, transpose_x=False, transpose_y=True)
-    # A finite number for what is not seen: a row that sees nothing would divide by 0, and its gradient be NaN.
+    # Finite, not -inf: a row without any key would divide by 0, and its gradient would be NaN.
     scores = ops.where(pairs, scores, ops.full_like(scores, value=-1e4 if scores.dtype.itemsize == 2 else -1e30, dtype=scores.dtype))
     weights = ops.softmax(scores, axis=3)
     return drop_and_sum(ops.where(pairs, weights, ops.full_like(weights, value=0, dtype=weights.dtype)), v, p)
@@ -208,7 +209,7 @@ def _sequences(op_name: str, letter: str, ends: Tensor, x: Tensor, most: int) ->
         )
     if len(ends.shape) != 1 or (not is_unknown(ends.shape[0]) and ends.shape[0] == 0):
         raise InvalidArgumentError(
-            f"{op_name}: '{name}' is no list of positions. Got shape {ends.shape}, expected [batch + 1]. It holds where sequences begin, and "
+            f"{op_name}: '{name}' is not a list of positions. Got shape {ends.shape}, expected [batch + 1]. It holds where sequences begin, and "
             f"where the last one ends."
         )
     if not is_symbolic(ends) and not is_symbolic(x) and ends.place.is_cpu_place():
@@ -230,7 +231,7 @@ def _sequences(op_name: str, letter: str, ends: Tensor, x: Tensor, most: int) ->
 
 
 def _padded(x: Tensor, starts: Tensor, most: int) -> Tensor:
-    """Packed rows `[total, heads, D]` as `[batch, heads, most, D]`. Behind the end of a sequence lies any row: nobody looks at it."""
+    """Packed rows `[total, heads, D]` as `[batch, heads, most, D]`. Rows behind the end of a sequence are arbitrary; they are masked."""
     batch, (_, heads, width) = starts.shape[0], x.shape
     if not is_unknown(x.shape[0]) and x.shape[0] == 0:
         return ops.full(shape=(batch, heads, most, width), value=0, dtype=x.dtype)
@@ -240,7 +241,7 @@ def _padded(x: Tensor, starts: Tensor, most: int) -> Tensor:
 
 
 def _packed(out: Tensor, query: Tensor, starts: Tensor, lengths: Tensor) -> Tensor:
-    """The rows of `out`, `[batch, heads, T, D]`, that are a step of `query`, `[total, heads, D]`."""
+    """The rows of `out`, `[batch, heads, T, D]`, that belong to steps, as `[total, heads, D]`."""
     _, heads, most, width = out.shape
     place = ops.arange(start=0, step=1, length=query.shape[0], dtype=int64)
     sequence = ops.searchsorted(starts + lengths, place, right=True)

@@ -1,4 +1,4 @@
-"""Whole parts of transformers in one call: `paddle.incubate.nn.functional`. Computed as the layers that they stand for."""
+"""Fused parts of transformers: `paddle.incubate.nn.functional`. They compute what the layers do that they replace."""
 from __future__ import annotations
 
 import math
@@ -29,7 +29,7 @@ __all__ = [
 def fused_matmul_bias(
     x: Tensor, y: Tensor, bias: Tensor | None = None, transpose_x: bool = False, transpose_y: bool = False, name: str | None = None
 ) -> Tensor:
-    """`matmul(x, y) + bias`.
+    """Matrix product with a bias: `matmul(x, y) + bias`.
 
     Args:
         x: `[..., m, k]`.
@@ -37,13 +37,13 @@ def fused_matmul_bias(
         bias: `[n]`, or None.
         transpose_x: exchange the last two axes of x first.
         transpose_y: the same of y.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., m, n]`.
 
     Raises:
-        ValueError, TypeError: as `paddle.matmul`.
+        ValueError: the shapes do not fit.
+        TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError).
 
     Source:
         `paddle.incubate.nn.functional.fused_matmul_bias`.
@@ -60,23 +60,28 @@ def fused_matmul_bias(
 def fused_linear(
     x: Tensor, weight: Tensor, bias: Tensor | None = None, transpose_weight: bool = False, name: str | None = None
 ) -> Tensor:
-    """`matmul(x, weight) + bias`.
+    """Linear transformation: `matmul(x, weight) + bias`.
 
     Args:
         x: `[..., k]`.
         weight: `[k, n]`, or `[n, k]` with `transpose_weight`.
         bias: `[n]`, or None.
         transpose_weight: exchange the axes of the weight first.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., n]`.
 
     Raises:
-        ValueError, TypeError: as `paddle.matmul`.
+        ValueError: the shapes do not fit.
+        TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError).
 
     Source:
         `paddle.incubate.nn.functional.fused_linear`.
+
+    Examples:
+        >>> F = wherry.incubate.nn.functional
+        >>> F.fused_linear(wherry.ones([1, 2]), wherry.ones([3, 2]), wherry.ones([3]), transpose_weight=True).tolist()
+        [[3.0, 3.0, 3.0]]
     """
     return fused_matmul_bias(x, weight, bias, False, transpose_weight, name)
 
@@ -84,7 +89,7 @@ def fused_linear(
 def fused_linear_activation(
     x: Tensor, y: Tensor, bias: Tensor, trans_x: bool = False, trans_y: bool = False, activation: str | None = None
 ) -> Tensor:
-    """`activation(matmul(x, y) + bias)`.
+    """Linear transformation with an activation: `activation(matmul(x, y) + bias)`.
 
     Args:
         x: `[..., m, k]`.
@@ -102,6 +107,11 @@ def fused_linear_activation(
 
     Source:
         `paddle.incubate.nn.functional.fused_linear_activation`.
+
+    Examples:
+        >>> F = wherry.incubate.nn.functional
+        >>> F.fused_linear_activation(wherry.ones([1, 2]), -wherry.ones([2, 3]), wherry.ones([3]), activation="relu").tolist()
+        [[0.0, 0.0, 0.0]]
     """
     if activation not in (None, "none", "gelu", "relu"):
         raise InvalidArgumentError(
@@ -115,24 +125,30 @@ def fused_linear_activation(
 def fused_dropout_add(
     x: Tensor, y: Tensor, p: float = 0.5, training: bool = True, mode: str = "upscale_in_train", name: str | None = None
 ) -> Tensor:
-    """`dropout(x) + y`, in training as one op that reads and writes memory once, with the same numbers.
+    """Dropout and sum: `dropout(x) + y`, in training as one op that reads and writes memory once, with the same numbers.
 
     Args:
         x: floating.
-        y: is added. One op needs the shape and the dtype of x, without unknown sizes; else there are two.
+        y: is added. With the shape and dtype of x, and no unknown sizes, it is one op, otherwise two.
         p: the probability with which an element of x is dropped.
         training: False drops nothing.
         mode: as that of `paddle.nn.functional.dropout`.
-        name: accepted for compatibility; unused.
 
     Shape:
         That of x.
 
     Raises:
-        ValueError, TypeError: as `paddle.nn.functional.dropout`.
+        ValueError: `p` is not in [0, 1], there is no such mode, or the shapes do not broadcast.
+        TypeError: `x` or `y` is not a Tensor, `p` is not a number, or `x` is not floating (also a ValueError).
 
     Source:
         `paddle.incubate.nn.functional.fused_dropout_add`.
+
+    Examples:
+        >>> F = wherry.incubate.nn.functional
+        >>> x, y = wherry.ones([1000]), wherry.ones([1000])
+        >>> sorted(set(F.fused_dropout_add(x, y, p=0.5).tolist())), F.fused_dropout_add(x, y, training=False)[0].item()
+        ([1.0, 3.0], 2.0)
     """
     return _dropped_and_added(x, require_tensor(y, "fused_dropout_add", "y"), p, training, mode)
 
@@ -141,7 +157,7 @@ def fused_bias_dropout_residual_layer_norm(
     x: Tensor, residual: Tensor, bias: Tensor | None = None, ln_scale: Tensor | None = None, ln_bias: Tensor | None = None,
     dropout_rate: float = 0.5, ln_epsilon: float = 1e-05, training: bool = True, mode: str = "upscale_in_train", name: str | None = None,
 ) -> Tensor:
-    """`layer_norm(residual + dropout(x + bias))` along the last axis.
+    """Bias, dropout, residual sum and layer norm: `layer_norm(residual + dropout(x + bias))` along the last axis.
 
     Args:
         x: `[..., width]`.
@@ -153,16 +169,23 @@ def fused_bias_dropout_residual_layer_norm(
         ln_epsilon: is added to the variance.
         training: False drops nothing.
         mode: as that of `paddle.nn.functional.dropout`.
-        name: accepted for compatibility; unused.
 
     Shape:
         That of x.
 
     Raises:
-        ValueError, TypeError: as `dropout` and `layer_norm`.
+        ValueError: the shapes do not fit, `dropout_rate` is not in [0, 1], or there is no such mode.
+        TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError).
 
     Source:
         `paddle.incubate.nn.functional.fused_bias_dropout_residual_layer_norm`.
+
+    Examples:
+        >>> F = wherry.incubate.nn.functional
+        >>> x, residual = wherry.to_tensor([[1.0, 2.0]]), wherry.to_tensor([[0.0, 1.0]])
+        >>> out = F.fused_bias_dropout_residual_layer_norm(x, residual, dropout_rate=0.0, ln_epsilon=0.0)
+        >>> out.tolist()
+        [[-1.0, 1.0]]
     """
     moved = require_tensor(x, "fused_bias_dropout_residual_layer_norm") if bias is None else x + bias
     return _normed(_dropped_and_added(moved, residual, dropout_rate, training, mode), ln_scale, ln_bias, ln_epsilon)
@@ -175,8 +198,9 @@ def fused_feedforward(
     ln2_epsilon: float = 1e-05, pre_layer_norm: bool = False, training: bool = True, mode: str = "upscale_in_train", ring_id: int = -1,
     add_residual: bool = True, name: str | None = None,
 ) -> Tensor:
-    """`layer_norm2(x + dropout2(linear2(dropout1(activation(linear1(x))))))`; with `pre_layer_norm` it is layer_norm1 of x that
-    goes into linear1, and the sum is the result.
+    """Feed-forward block: `layer_norm2(x + dropout2(linear2(dropout1(activation(linear1(x))))))`.
+
+    With `pre_layer_norm` linear1 gets layer_norm1 of x, and the sum is the result.
 
     Args:
         x: `[batch, T, width]`.
@@ -188,12 +212,11 @@ def fused_feedforward(
         dropout1_rate, dropout2_rate: the probabilities with which elements are dropped.
         activation: the name of a function of `paddle.nn.functional`.
         ln1_epsilon, ln2_epsilon: are added to variances.
-        pre_layer_norm: normalize before and not behind.
+        pre_layer_norm: normalize the input, not the result.
         training: False drops nothing.
         mode: as that of `paddle.nn.functional.dropout`.
-        ring_id: -1; others are for layers that are spread over several GPUs.
+        ring_id: -1; others are for tensor parallelism.
         add_residual: whether to add x.
-        name: accepted for compatibility; unused.
 
     Shape:
         That of x.
@@ -231,13 +254,13 @@ def fused_multi_head_attention(
     mode: str = "upscale_in_train", ring_id: int = -1, add_residual: bool = True, num_heads: int = -1, transpose_qkv_wb: bool = False,
     name: str | None = None,
 ) -> Any:
-    """`layer_norm(x + dropout(linear(attention(x))))`; with `pre_layer_norm` the input of attention is normalized instead.
+    """Attention block: `layer_norm(x + dropout(linear(attention(x))))`; with `pre_layer_norm` the input of attention is normalized instead.
 
     Args:
         x: `[batch, T, width]`.
         qkv_weight: `[3, heads, head_dim, width]`, or `[width, 3 * width]` with `transpose_qkv_wb`.
         linear_weight: `[heads * head_dim, width]`.
-        pre_layer_norm: normalize before and not behind.
+        pre_layer_norm: normalize the input, not the result.
         pre_ln_scale, pre_ln_bias, ln_scale, ln_bias: `[width]`; None is 1 and 0.
         pre_ln_epsilon: is added to the variance.
         qkv_bias: `[3, heads, head_dim]`, or `[3 * width]` with `transpose_qkv_wb`; or None.
@@ -249,11 +272,10 @@ def fused_multi_head_attention(
         ln_epsilon: is added to the variance.
         training: False drops nothing.
         mode: as that of `paddle.nn.functional.dropout`.
-        ring_id: -1; others are for layers that are spread over several GPUs.
+        ring_id: -1; others are for tensor parallelism.
         add_residual: whether to add x.
-        num_heads: how many heads; only with `transpose_qkv_wb`.
+        num_heads: the number of heads; only with `transpose_qkv_wb`.
         transpose_qkv_wb: the form of qkv_weight and qkv_bias.
-        name: accepted for compatibility; unused.
 
     Returns:
         The result; with a cache also the longer cache.
@@ -280,7 +302,7 @@ def fused_multi_head_attention(
         if num_heads < 1 or width % num_heads or qkv_weight.shape != [width, 3 * width]:
             raise InvalidArgumentError(
                 f"fused_multi_head_attention: qkv_weight and num_heads do not fit. Got shape {qkv_weight.shape} and "
-                f"num_heads={num_heads}, expected [width, 3 * width] with heads that divide the width. Say num_heads."
+                f"num_heads={num_heads}, expected [width, 3 * width] with heads that divide the width. Pass num_heads."
             )
         qkv_weight = reshape(qkv_weight, [width, 3, num_heads, width // num_heads])
         qkv_bias = None if qkv_bias is None else reshape(qkv_bias, [3, num_heads, width // num_heads])
@@ -307,7 +329,7 @@ def fused_multi_transformer(
     dropout_rate: float = 0.0, rotary_emb_dims: int = 0, activation: str = "gelu", training: bool = False,
     mode: str = "upscale_in_train", trans_qkvw: bool = True, ring_id: int = -1, name: str | None = None,
 ) -> Any:
-    """Several layers of a transformer, each `fused_multi_head_attention` and `fused_feedforward`; lists have one entry per layer.
+    """Several transformer layers, each an attention block and a feed-forward block; lists have one entry per layer.
 
     Args:
         x: `[batch, T, width]`.
@@ -318,23 +340,22 @@ def fused_multi_transformer(
         ffn_ln_scales, ffn_ln_biases: of the normalization of the feed-forward part, `[width]`.
         ffn1_weights, ffn1_biases: `[width, hidden]` and `[hidden]`.
         ffn2_weights, ffn2_biases: `[hidden, width]` and `[width]`.
-        pre_layer_norm: normalize before each part and not behind.
+        pre_layer_norm: normalize the input of each part, not its result.
         epsilon: is added to variances.
-        cache_kvs: keys and values of each layer, `[2, batch, heads, room, head_dim]`: those of this call are written into them.
+        cache_kvs: keys and values of each layer, `[2, batch, heads, room, head_dim]`; those of this call are written to it.
         pre_caches, seq_lens, rotary_embs: not available.
-        time_step: how many steps the caches hold already; None begins them.
+        time_step: how many steps the caches hold already; None is 0.
         attn_mask: broadcasts to `[batch, heads, T, S]`; True or 1 attends, floating numbers are added.
-        dropout_rate: the probability with which elements are dropped behind each part.
+        dropout_rate: the probability with which elements are dropped after each part.
         rotary_emb_dims: 0.
         activation: the name of a function of `paddle.nn.functional`.
         training: False drops nothing.
         mode: as that of `paddle.nn.functional.dropout`.
         trans_qkvw: the form of qkv_weights.
-        ring_id: -1; others are for layers that are spread over several GPUs.
-        name: accepted for compatibility; unused.
+        ring_id: -1; others are for tensor parallelism.
 
     Returns:
-        The result; with caches also these.
+        The result; with caches, also the caches.
 
     Shape:
         That of x.
@@ -345,6 +366,14 @@ def fused_multi_transformer(
 
     Source:
         `paddle.incubate.nn.functional.fused_multi_transformer`.
+
+    Examples:
+        >>> F, rand = wherry.incubate.nn.functional, wherry.rand
+        >>> ones, zeros = [wherry.ones([4])], [wherry.zeros([4])]
+        >>> attention = [rand([3, 2, 2, 4])], [rand([3, 2, 2])], [rand([4, 4])], zeros
+        >>> feed_forward = [rand([4, 8])], [rand([8])], [rand([8, 4])], zeros
+        >>> F.fused_multi_transformer(rand([2, 3, 4]), ones, zeros, *attention, ones, zeros, *feed_forward).shape
+        [2, 3, 4]
     """
     op_name = "fused_multi_transformer"
     refuse_ring(op_name, ring_id)
@@ -385,7 +414,7 @@ def _dropped_and_added(x: Tensor, residual: Tensor, p: Any, training: bool, mode
 
 
 def _same_known_shape(x: Tensor, y: Tensor) -> bool:
-    """Where a size is not known, nobody can tell before the program runs."""
+    """Whether the shapes are equal and known: sizes of a program may be unknown until it runs."""
     return -1 not in x.shape and -1 not in y.shape and x.shape == y.shape
 
 
@@ -394,7 +423,7 @@ def _of(values: Sequence[Any] | None, layer: int) -> Any:
 
 
 def _remember(cache: Tensor, k: Tensor, v: Tensor, begin: int) -> tuple[Tensor, Tensor]:
-    """Write keys and values into a cache from step `begin` on; all that it holds then."""
+    """Write keys and values to a cache from step `begin` on, and return all that it holds."""
     end = begin + k.shape[2]
     room = require_tensor(cache, "fused_multi_transformer", "cache_kvs").shape[3]
     if end > room:
@@ -432,7 +461,7 @@ def _projected(x: Tensor, weight: Tensor, bias: Tensor | None, width_last: bool,
 def _attended(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, rate: float, training: bool, mode: str, op_name: str,
 ) -> Tensor:
-    """Attention, with the heads side by side again: `[batch, T, heads * head_dim]`."""
+    """Attention with the heads concatenated: `[batch, T, heads * head_dim]`."""
     added, scale = added_mask(mask, q, op_name), 1.0 / math.sqrt(q.shape[3])
     if mode == "upscale_in_train":
         out, _ = attend(q, k, v, added, scale, False, float(rate) if training else 0.0)
@@ -453,7 +482,7 @@ def activation_of(name: Any, op_name: str) -> Any:
 
 
 def refuse_ring(op_name: str, ring_id: int, nranks: int = 1) -> None:
-    """One device only."""
+    """Refuse a layer that is split over several devices."""
     if ring_id != -1 or nranks != 1:
         raise NotImplementedError(
             f"{op_name}: a layer on several devices is not available. Got ring_id={short(ring_id)} and nranks={short(nranks)}, expected "

@@ -1,5 +1,5 @@
-"""Parts of language models in one call: `paddle.incubate.nn.functional`. Real Paddle has them on GPUs alone; here they are composed
-of ops, so that they run everywhere and have gradients.
+"""Fused parts of language models: `paddle.incubate.nn.functional`. Paddle has them on GPUs only; here they are composed of ops, run
+on every device and have gradients.
 """
 from __future__ import annotations
 
@@ -43,11 +43,12 @@ def fused_rms_norm(
     x: Tensor, norm_weight: Tensor, norm_bias: Tensor | None, epsilon: float, begin_norm_axis: int, bias: Tensor | None = None,
     residual: Tensor | None = None, quant_scale: float = -1, quant_round_type: int = 0, quant_max_bound: float = 0, quant_min_bound: float = 0,
 ) -> tuple[Tensor, Tensor | None]:
-    """`s / sqrt(mean(s * s) + epsilon) * norm_weight + norm_bias` with s = x + bias + residual, over the axes from `begin_norm_axis` on.
+    """RMS norm: `s / sqrt(mean(s * s) + epsilon) * norm_weight + norm_bias` with s = x + bias + residual, over the axes from
+    `begin_norm_axis` on.
 
     Args:
         x: floating.
-        norm_weight: as many numbers as these axes have.
+        norm_weight: one number for each element of these axes.
         norm_bias: the same, or None.
         epsilon: is added to the mean of squares.
         begin_norm_axis: the first of the axes.
@@ -69,7 +70,7 @@ def fused_rms_norm(
         TypeError: one of them is not a Tensor (also a ValueError).
 
     Source:
-        `paddle.incubate.nn.functional.fused_rms_norm`, which real Paddle has on GPUs alone. Zhang and Sennrich, "Root mean square layer
+        `paddle.incubate.nn.functional.fused_rms_norm`, which Paddle has on GPUs only. Zhang and Sennrich, "Root mean square layer
         normalization" (2019).
 
     Examples:
@@ -93,12 +94,12 @@ def fused_layer_norm(
     bias: Tensor | None = None, residual: Tensor | None = None, quant_scale: float = -1, quant_round_type: int = 0,
     quant_max_bound: float = 0, quant_min_bound: float = 0,
 ) -> tuple[Tensor, Tensor | None]:
-    """`layer_norm(s)` with s = x + bias + residual_alpha * residual, over the axes from `begin_norm_axis` on; s itself where both
+    """Layer norm of s = x + bias + residual_alpha * residual, over the axes from `begin_norm_axis` on; s itself where both
     `norm_weight` and `norm_bias` are None.
 
     Args:
         x: floating.
-        norm_weight: as many numbers as these axes have, or None.
+        norm_weight: one number for each element of these axes, or None.
         norm_bias: the same.
         epsilon: is added to the variance.
         residual_alpha: the factor of the residual.
@@ -118,7 +119,7 @@ def fused_layer_norm(
         TypeError: one of them is not a Tensor (also a ValueError).
 
     Source:
-        `paddle.incubate.nn.functional.fused_layer_norm`, which real Paddle has on GPUs alone.
+        `paddle.incubate.nn.functional.fused_layer_norm`, which Paddle has on GPUs only.
 
     Examples:
         >>> F = wherry.incubate.nn.functional
@@ -158,7 +159,7 @@ def _summed(
 
 
 def _shaped(given: Tensor, x: Tensor, axes: list[int], op_name: str, name: str) -> Tensor:
-    """A weight, flat or not, in the shape of the axes that it belongs to."""
+    """A weight, flat or not, in the shape of the normalized axes."""
     expected = x.shape[axes[0] :]
     if require_tensor(given, op_name, name).shape == expected:
         return given
@@ -183,7 +184,7 @@ def fused_rotary_position_embedding(
     q: Tensor, k: Tensor | None = None, v: Tensor | None = None, sin: Tensor | None = None, cos: Tensor | None = None,
     position_ids: Tensor | None = None, use_neox_rotary_style: bool = True,
 ) -> tuple[Tensor, Tensor | None, Tensor | None]:
-    """Queries, keys and values turned by angles that follow from their positions.
+    """Rotary position embedding: rotate queries, keys and values by angles that depend on their positions.
 
     Args:
         q: floating; the head_dim is even.
@@ -192,7 +193,7 @@ def fused_rotary_position_embedding(
         sin: the sines, `[S, head_dim]` or `[1, S, 1, head_dim]`; None are those of the angles position / 10000 ** (2 i / head_dim).
         cos: the cosines; given where `sin` is.
         position_ids: the position of each step, `[batch, T]`; None counts from 0.
-        use_neox_rotary_style: True turns pairs of neighbours (0, 1), (2, 3), ...; False pairs of the first half and the second.
+        use_neox_rotary_style: True rotates pairs of neighbours (0, 1), (2, 3), ...; False pairs of the first half and the second.
 
     Returns:
         Three tensors, None for those that are None.
@@ -205,7 +206,7 @@ def fused_rotary_position_embedding(
         TypeError: one of them is not a Tensor (also a ValueError).
 
     Source:
-        `paddle.incubate.nn.functional.fused_rotary_position_embedding`, which real Paddle has on GPUs alone. Su et al., "RoFormer" (2021).
+        `paddle.incubate.nn.functional.fused_rotary_position_embedding`, which Paddle has on GPUs only. Su et al., "RoFormer" (2021).
 
     Examples:
         >>> F = wherry.incubate.nn.functional
@@ -226,7 +227,7 @@ def fused_rotary_position_embedding(
                     f"head_dim. Reshape it."
                 )
     if (sin is None) != (cos is None):
-        raise InvalidArgumentError(f"{op_name}: sines and cosines go together. Got one of sin and cos, expected both or none. Pass the other one.")
+        raise InvalidArgumentError(f"{op_name}: sin and cos must be given together. Got one of them, expected both or none. Pass the other one.")
     steps, size = shape[1], shape[3]
     if sin is None or cos is None:
         sin, cos = _turns(steps if position_ids is None else None, position_ids, size, use_neox_rotary_style)
@@ -249,7 +250,7 @@ def _turns(steps: int | None, positions: Tensor | None, size: int, neighbours: b
 
 
 def _table(table: Tensor, name: str, size: int, steps: int, positions: Tensor | None, op_name: str) -> Tensor:
-    """Its rows for the positions, `[1 or batch, T, 1, size]`."""
+    """The rows of `table` at the positions, `[1 or batch, T, 1, size]`."""
     shape = require_tensor(table, op_name, name).shape
     rows = shape[1] if len(shape) == 4 and shape[0] == shape[2] == 1 else shape[0] if len(shape) == 2 else None
     if rows is None or shape[-1] != size or (positions is None and rows < steps):
@@ -264,7 +265,7 @@ def _table(table: Tensor, name: str, size: int, steps: int, positions: Tensor | 
 
 
 def _quarter(x: Tensor, neighbours: bool) -> Tensor:
-    """Each pair turned by 90 degrees: (a, b) becomes (-b, a)."""
+    """Each pair rotated by 90 degrees: (a, b) becomes (-b, a)."""
     if neighbours:
         return reshape(stack([-x[..., 1::2], x[..., ::2]], -1), x.shape)
     half = x.shape[3] // 2
@@ -275,12 +276,13 @@ def variable_length_memory_efficient_attention(
     query: Tensor, key: Tensor, value: Tensor, seq_lens: Tensor, kv_seq_lens: Tensor, mask: Tensor | None = None, scale: float | None = None,
     causal: bool = False, pre_cache_length: int = 0,
 ) -> Tensor:
-    """Attention over sequences of different lengths in one batch: keys behind the end of theirs are not seen, queries behind the end of
-    theirs give 0, and so do those that see no key. Without a matrix of scores, and in time that goes by the lengths.
+    """Attention over sequences of different lengths in one batch, without a matrix of scores, and in time that goes by the lengths.
+
+    Keys beyond a sequence's length are masked; queries beyond it, and queries that see no key, give 0.
 
     Args:
         query: `[batch, heads, T, head_dim]`.
-        key: `[batch, kv_heads, S, head_dim]`; kv_heads divide the heads, each serving as many of them.
+        key: `[batch, kv_heads, S, head_dim]`; kv_heads divide the heads, each shared by as many of them.
         value: the same.
         seq_lens: how many steps the queries have, `[batch, 1]`, integers.
         kv_seq_lens: how many keys there are, `[batch, 1]`, integers.
@@ -297,7 +299,7 @@ def variable_length_memory_efficient_attention(
         TypeError: one of them is not a Tensor (also a ValueError).
 
     Source:
-        `paddle.incubate.nn.functional.variable_length_memory_efficient_attention`, which real Paddle has on GPUs alone.
+        `paddle.incubate.nn.functional.variable_length_memory_efficient_attention`, which Paddle has on GPUs only.
 
     Examples:
         >>> F = wherry.incubate.nn.functional
@@ -333,7 +335,7 @@ def masked_multihead_attention(
     rotary_emb_dims: int = 0, use_neox_rotary_style: bool = False, compute_dtype: str = "default", out_scale: float = -1,
     quant_round_type: int = 1, quant_max_bound: float = 127.0, quant_min_bound: float = -127.0,
 ) -> tuple[Tensor, Tensor]:
-    """One step of a decoder: keys and values of this step are written into the cache, and the query attends to all up to it.
+    """One decoding step of attention: keys and values of this step are written to the cache, and the query attends to all steps so far.
 
     Args:
         x: queries, keys and values of one step, `[batch, 3 * heads * head_dim]`.
@@ -342,13 +344,13 @@ def masked_multihead_attention(
         src_mask: is added to the scores, `[batch, 1, 1, steps]` with this step as the last one; or None.
         cum_offsets: None.
         sequence_lengths: how many steps each sequence of the cache holds already, `[batch, 1]`; None is one less than `src_mask` has.
-        rotary_tensor, beam_cache_offset, qkv_out_scale, out_shift, out_smooth: None; `fused_rotary_position_embedding` turns before.
-        seq_len: accepted for compatibility; unused.
+        rotary_tensor, beam_cache_offset, qkv_out_scale, out_shift, out_smooth: None; rotate with `fused_rotary_position_embedding` before.
+        seq_len: no effect.
         rotary_emb_dims: 0.
-        use_neox_rotary_style: accepted for compatibility; unused.
-        compute_dtype: accepted for compatibility; unused.
+        use_neox_rotary_style: no effect.
+        compute_dtype: no effect.
         out_scale: -1: nothing is quantized.
-        quant_round_type, quant_max_bound, quant_min_bound: accepted for compatibility; unused.
+        quant_round_type, quant_max_bound, quant_min_bound: no effect.
 
     Returns:
         (the result, cache_kv).
@@ -361,7 +363,7 @@ def masked_multihead_attention(
         NotImplementedError: an argument of rotation, beams or quantization.
 
     Source:
-        `paddle.incubate.nn.functional.masked_multihead_attention`, which real Paddle has on GPUs alone. Without gradients.
+        `paddle.incubate.nn.functional.masked_multihead_attention`, which Paddle has on GPUs only. Without gradients.
 
     Examples:
         >>> F = wherry.incubate.nn.functional
@@ -379,7 +381,7 @@ def masked_multihead_attention(
     if unserved or rotary_emb_dims or out_scale > 0:
         raise UnimplementedError(
             f"{op_name}: rotation, beams and quantization are not available. Got {', '.join(unserved) or 'rotary_emb_dims or out_scale'}, "
-            f"expected them to be left out. Turn queries and keys before, with fused_rotary_position_embedding."
+            f"expected them to be left out. Rotate queries and keys before, with fused_rotary_position_embedding."
         )
     cache = require_tensor(cache_kv, op_name, "cache_kv")
     shape = cache.shape
@@ -391,7 +393,7 @@ def masked_multihead_attention(
     _, batch, heads, room, size = shape
     if sequence_lengths is None and src_mask is None:
         raise InvalidArgumentError(
-            f"{op_name}: nothing says which step this is. Got neither src_mask nor sequence_lengths, expected one of them. "
+            f"{op_name}: the step is not known. Got neither src_mask nor sequence_lengths, expected one of them. "
             f"Pass sequence_lengths, [batch, 1]."
         )
     if sequence_lengths is not None:
@@ -434,13 +436,19 @@ def block_multihead_attention(
     use_dynamic_cachekv_quant: bool = False, quant_round_type: int = 1, quant_max_bound: float = 127.0, quant_min_bound: float = -127.0,
     out_scale: float = -1, compute_dtype: str = "default",
 ) -> Any:
-    """Refused: attention over a cache of blocks is not available, and Paddle has it on GPUs alone.
+    """Not implemented: attention over a cache of blocks (paged attention).
 
     Raises:
         NotImplementedError: always.
 
     Source:
         `paddle.incubate.nn.functional.block_multihead_attention`.
+
+    Examples:
+        >>> wherry.incubate.nn.functional.block_multihead_attention(*[None] * 11)
+        Traceback (most recent call last):
+            ...
+        wherry_tensor.errors.UnimplementedError: (Unimplemented) block_multihead_attention: attention over a cache of blocks is not available. ...
     """
     raise UnimplementedError(
         "block_multihead_attention: attention over a cache of blocks is not available. Got a call of it, expected a cache of one piece. "
@@ -451,13 +459,19 @@ def block_multihead_attention(
 def fused_ec_moe(
     x: Tensor, gate: Tensor, bmm0_weight: Tensor, bmm0_bias: Tensor, bmm1_weight: Tensor, bmm1_bias: Tensor, act_type: str
 ) -> Tensor:
-    """Refused: Paddle's page does not say how many tokens an expert takes, and has the function on three kinds of GPUs alone.
+    """Not implemented: Paddle's documentation does not say how many tokens an expert takes.
 
     Raises:
         NotImplementedError: always.
 
     Source:
         `paddle.incubate.nn.functional.fused_ec_moe`.
+
+    Examples:
+        >>> wherry.incubate.nn.functional.fused_ec_moe(*[wherry.ones([1])] * 6, "relu")
+        Traceback (most recent call last):
+            ...
+        wherry_tensor.errors.UnimplementedError: (Unimplemented) fused_ec_moe: experts that choose their tokens are not available. ...
     """
     raise UnimplementedError(
         f"fused_ec_moe: experts that choose their tokens are not available. Got x of shape {short(getattr(x, 'shape', x))}, expected a "

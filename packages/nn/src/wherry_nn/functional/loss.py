@@ -26,6 +26,7 @@ from wherry_tensor.arguments import (
     number,
     one_axis,
     promoted,
+    real_number,
     refused,
     require_rank,
     require_tensor,
@@ -91,7 +92,6 @@ def cross_entropy(
         axis: where the classes are, in `[-rank, rank)`.
         use_softmax: False takes `input` as probabilities.
         label_smoothing: this share of each label is spread evenly over the classes; in [0, 1].
-        name: accepted for compatibility; unused.
 
     Returns:
         The dtype of `input`, in nats.
@@ -160,7 +160,7 @@ def _rare_cross_entropy(
         )
     if soft_label and ignore_index != _IGNORED:
         raise InvalidArgumentError(
-            f"cross_entropy: a soft label names no class that could be ignored. Got ignore_index={ignore_index} with "
+            f"cross_entropy: ignore_index does not go with soft labels. Got ignore_index={ignore_index} with "
             f"soft_label=True, expected {_IGNORED}. Leave ignore_index out, or give the example weight 0."
         )
     if weight is not None:
@@ -190,7 +190,7 @@ def _rare_cross_entropy(
     if smoothing:
         label = label * (1.0 - smoothing) + smoothing / input.shape[axis]
     if kept is not None:
-        # What is ignored has no label at all, so that it has neither a loss nor a weight.
+        # Ignored rows get a label of zeros, so that their loss and their weight are 0.
         label = ops.where(
             kept_labels(kept, ignore_index)[0], label, ops.full(shape=(), value=0, dtype=label.dtype)
         )
@@ -232,7 +232,7 @@ def _cross_entropy_of_probability(input: Tensor, label: Tensor, weight: Tensor |
             f"cross_entropy: a soft label needs one probability for each class. Got label of shape {label.shape}, "
             f"expected {input.shape}, the shape of input. Pass classes with soft_label=False."
         )
-    # Where the label has no mass nothing is added, not even 0 * -inf; nor is there a gradient 0 / 0.
+    # Where the label is 0 the loss is 0, also for a probability of 0: 0 * log(0) and its gradient would be NaN.
     present = label != 0.0
     zeros = ops.full_like(input, value=0, dtype=input.dtype)
     logarithm = ops.log(ops.where(present, input, ops.full_like(input, value=1, dtype=input.dtype)))
@@ -249,14 +249,14 @@ def softmax_with_cross_entropy(
     return_softmax: bool = False,
     axis: int = -1,
 ) -> Any:
-    """Cross entropy of each example, and on demand the softmax that it computed anyway.
+    """Cross entropy of each example; with `return_softmax` also the softmax.
 
     Args:
         logits: floating, along `axis`.
         label: classes as integers, or with `soft_label` a probability for each class.
         soft_label: `label` holds probabilities.
         ignore_index: hard labels of this class have loss 0.
-        numeric_stable_mode: accepted for compatibility; it is always stable.
+        numeric_stable_mode: no effect; it is always stable.
         return_softmax: return `(loss, softmax)`.
         axis: where the classes are, in `[-rank, rank)`.
 
@@ -315,7 +315,6 @@ def nll_loss(
         ignore_index: examples of this class count nothing.
         reduction: "mean", "sum" or "none". The mean divides by the sum of the weights (or the number) of
             the examples that are not ignored; it is 0 where there are none.
-        name: accepted for compatibility; unused.
 
     Returns:
         The dtype of `input`.
@@ -363,20 +362,19 @@ def nll_loss(
     return ops.squeeze(loss, axes=(1,))
 
 
-# Labels of yes and no.
+# Binary labels.
 
 
 def binary_cross_entropy(
     input: Tensor, label: Tensor, weight: Tensor | None = None, reduction: str = "mean", name: str | None = None
 ) -> Tensor:
-    """Cross entropy of probabilities for yes, `-label * log(input) - (1 - label) * log(1 - input)`.
+    """Binary cross entropy of probabilities, `-label * log(input) - (1 - label) * log(1 - input)`.
 
     Args:
         input: floating; probabilities in [0, 1], as from sigmoid. The logarithm of 0 counts as -100.
         label: numbers in [0, 1], in the shape of `input`; any dtype.
         weight: broadcasts to `input`; multiplies the loss of each element.
         reduction: "mean", "sum" or "none".
-        name: accepted for compatibility; unused.
 
     Returns:
         The dtype of `input`, in nats.
@@ -386,7 +384,7 @@ def binary_cross_entropy(
 
     Raises:
         ValueError: an unknown reduction, shapes that differ, or an input outside of [0, 1].
-        TypeError: an argument is not a tensor, or `input` not floating (also a ValueError).
+        TypeError: an argument is not a tensor, or `input` is not floating (also a ValueError).
 
     Source:
         `paddle.nn.functional.binary_cross_entropy`.
@@ -423,8 +421,7 @@ def binary_cross_entropy_with_logits(
         label: numbers in [0, 1], in the shape of `logit`; any dtype.
         weight: broadcasts to `logit`; multiplies the loss of each element.
         reduction: "mean", "sum" or "none".
-        pos_weight: broadcasts to `logit`; multiplies the part of the loss that comes from yes.
-        name: accepted for compatibility; unused.
+        pos_weight: broadcasts to `logit`; multiplies the loss of positive labels.
 
     Returns:
         The dtype of `logit`, in nats.
@@ -434,7 +431,7 @@ def binary_cross_entropy_with_logits(
 
     Raises:
         ValueError: an unknown reduction, or shapes that differ.
-        TypeError: an argument is not a tensor, or `logit` not floating (also a ValueError).
+        TypeError: an argument is not a tensor, or `logit` is not floating (also a ValueError).
 
     Source:
         `paddle.nn.functional.binary_cross_entropy_with_logits`.
@@ -461,14 +458,14 @@ def binary_cross_entropy_with_logits(
 
 
 def _weighted_logits(op_name: str, logit: Any, label: Any, pos_weight: Any) -> Tensor:
-    """Binary cross entropy in which yes has another weight than no: two exact terms, each of one sign."""
+    """Binary cross entropy with `pos_weight`: two terms, each of which is exact."""
     label = data_like(op_name, logit, label, "logit")
     pos_weight = to_dtype(require_tensor(pos_weight, op_name, "pos_weight"), logit.dtype)
     return -(label * pos_weight * ops.log_sigmoid(logit) + (1.0 - label) * ops.log_sigmoid(-logit))
 
 
 def log_loss(input: Tensor, label: Tensor, epsilon: float = 1e-4, name: str | None = None) -> Tensor:
-    """Log loss: cross entropy of each probability for yes, away from the logarithm of 0 by `epsilon`.
+    """Log loss: binary cross entropy of each probability, with `epsilon` added so that logarithms stay finite.
 
     It is `-label * log(input + epsilon) - (1 - label) * log(1 - input + epsilon)`.
 
@@ -476,7 +473,6 @@ def log_loss(input: Tensor, label: Tensor, epsilon: float = 1e-4, name: str | No
         input: floating; probabilities, usually `[N, 1]`.
         label: numbers in [0, 1], in the shape of `input`; any dtype.
         epsilon: added to both probabilities.
-        name: accepted for compatibility; unused.
 
     Returns:
         The dtype and shape of `input`, in nats.
@@ -486,7 +482,7 @@ def log_loss(input: Tensor, label: Tensor, epsilon: float = 1e-4, name: str | No
 
     Raises:
         ValueError: the shapes differ.
-        TypeError: an argument is not a tensor, or `input` not floating (also a ValueError).
+        TypeError: an argument is not a tensor, or `input` is not floating (also a ValueError).
 
     Source:
         `paddle.nn.functional.log_loss`, which takes `[N, 1]` only.
@@ -509,19 +505,18 @@ def sigmoid_focal_loss(
     reduction: str = "sum",
     name: str | None = None,
 ) -> Tensor:
-    """Focal loss: binary cross entropy that counts little where the answer is right and sure.
+    """Focal loss: binary cross entropy with less weight on examples that are classified well.
 
-    With q the probability of the wrong answer, it is q ** gamma times the cross entropy, times `alpha` for
-    yes and 1 - `alpha` for no.
+    With q the predicted probability of the wrong class, it is `q ** gamma` times the cross entropy, times `alpha` for
+    positive labels and `1 - alpha` for negative ones.
 
     Args:
         logit: floating.
         label: numbers in [0, 1], in the shape of `logit`; any dtype.
         normalizer: a tensor of one number, 0-d or `[1]`, that divides the loss; usually the count of positives.
-        alpha: the weight of yes.
-        gamma: how much sure answers count less; 0 is plain cross entropy.
+        alpha: the weight of positive labels.
+        gamma: how strongly examples that are classified well are weighted down; 0 is plain cross entropy.
         reduction: "sum", "mean" or "none".
-        name: accepted for compatibility; unused.
 
     Returns:
         The dtype of `logit`.
@@ -531,7 +526,7 @@ def sigmoid_focal_loss(
 
     Raises:
         ValueError: an unknown reduction, shapes that differ, or a normalizer of several numbers.
-        TypeError: an argument is not a tensor, or `logit` not floating (also a ValueError).
+        TypeError: an argument is not a tensor, or `logit` is not floating (also a ValueError).
 
     Source:
         `paddle.nn.functional.sigmoid_focal_loss`; Lin et al., "Focal Loss for Dense Object Detection" (2017).
@@ -548,7 +543,7 @@ def sigmoid_focal_loss(
     label = to_dtype(label, logit.dtype)
     alpha, gamma = number(alpha, "sigmoid_focal_loss", "alpha"), number(gamma, "sigmoid_focal_loss", "gamma")
     no = 1.0 - label
-    # Not 1 - p: the sigmoid of -logit keeps its digits where the answer is sure.
+    # Not 1 - p: the sigmoid of -logit keeps its digits where p is near 1.
     wrong = ops.sigmoid(logit) * no + ops.sigmoid(-logit) * label
     loss = ops.binary_cross_entropy_logits(logit, label) * (label * alpha + no * (1.0 - alpha))
     loss = loss * wrong**gamma
@@ -599,7 +594,6 @@ def mse_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | 
         input: any numbers.
         label: the same dtype (or another floating one); shapes broadcast.
         reduction: "mean", "sum" or "none".
-        name: accepted for compatibility; unused.
 
     Returns:
         The wider of the dtypes.
@@ -630,7 +624,6 @@ def l1_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | N
         input: any numbers.
         label: the same dtype (or another floating one); shapes broadcast.
         reduction: "mean", "sum" or "none".
-        name: accepted for compatibility; unused.
 
     Returns:
         The wider of the dtypes. Where both are equal the gradient is 0.
@@ -657,15 +650,14 @@ def l1_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | N
 def smooth_l1_loss(
     input: Tensor, label: Tensor, reduction: str = "mean", delta: float = 1.0, name: str | None = None
 ) -> Tensor:
-    """Smooth L1 loss: Huber's loss: half the square of a small difference, `delta * (|d| - delta / 2)` of one
+    """Smooth L1 loss (Huber): half the square of a small difference, `delta * (|d| - delta / 2)` of one
     beyond `delta`.
 
     Args:
         input: floating.
         label: the same dtype (or another floating one) and shape.
         reduction: "mean", "sum" or "none".
-        delta: where the parabola goes over into lines; at least 0.
-        name: accepted for compatibility; unused.
+        delta: the difference from which on the loss is linear; at least 0.
 
     Returns:
         The wider of the dtypes.
@@ -691,7 +683,7 @@ def smooth_l1_loss(
     delta = number(delta, "smooth_l1_loss", "delta")
     if not delta >= 0:
         raise InvalidArgumentError(
-            f"smooth_l1_loss: delta is a distance. Got delta={delta}, expected a number >= 0. The default is 1.0."
+            f"smooth_l1_loss: delta is negative. Got delta={delta}, expected a number >= 0. The default is 1.0."
         )
     require_floating("smooth_l1_loss", input)
     require_tensor(label, "smooth_l1_loss", "label")
@@ -704,14 +696,13 @@ def smooth_l1_loss(
 
 
 def kl_div(input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None) -> Tensor:
-    """Kullback-Leibler divergence of `label` from what `input` says, `label * (log(label) - input)`.
+    """Kullback-Leibler divergence, `label * (log(label) - input)`, with log probabilities as `input`.
 
     Args:
         input: floating; logarithms of probabilities.
         label: probabilities, in the shape of `input`; any dtype. Where one is not positive the loss is 0.
         reduction: "mean" (over all elements), "batchmean" (the sum divided by the size of axis 0), "sum" or
             "none".
-        name: accepted for compatibility; unused.
 
     Returns:
         The dtype of `input`, in nats.
@@ -721,7 +712,7 @@ def kl_div(input: Tensor, label: Tensor, reduction: str = "mean", name: str | No
 
     Raises:
         ValueError: an unknown reduction, or shapes that differ.
-        TypeError: an argument is not a tensor, or `input` not floating (also a ValueError).
+        TypeError: an argument is not a tensor, or `input` is not floating (also a ValueError).
 
     Source:
         `paddle.nn.functional.kl_div`.
@@ -750,18 +741,17 @@ def poisson_nll_loss(
     reduction: str = "mean",
     name: str | None = None,
 ) -> Tensor:
-    """Poisson negative log likelihood: negative log likelihood of counts whose expectation is predicted, without
-    the constant of the label.
+    """Poisson negative log likelihood: of counts, given their predicted mean, without the term that depends on the
+    label alone.
 
     Args:
-        input: floating; the expected counts, or their logarithms.
+        input: floating; the predicted means, or their logarithms.
         label: the counts, in the shape of `input`.
         log_input: `input` is a logarithm: the loss is `exp(input) - label * input`. Otherwise it is
             `input - label * log(input + epsilon)`.
         full: add Stirling's approximation of log(label!) where the label is above 1.
         epsilon: above 0; keeps the logarithm of `input` finite.
         reduction: "mean", "sum" or "none".
-        name: accepted for compatibility; unused.
 
     Returns:
         The dtype of `input`, in nats.
@@ -771,7 +761,7 @@ def poisson_nll_loss(
 
     Raises:
         ValueError: an unknown reduction, shapes that differ, or an epsilon that is not positive.
-        TypeError: an argument is not a tensor, or `input` not floating (also a ValueError).
+        TypeError: an argument is not a tensor, or `input` is not floating (also a ValueError).
 
     Source:
         `paddle.nn.functional.poisson_nll_loss` (Paddle 2.5).
@@ -788,7 +778,7 @@ def poisson_nll_loss(
     require_same_shape("poisson_nll_loss", input, label)
     if not number(epsilon, "poisson_nll_loss", "epsilon") > 0:
         raise InvalidArgumentError(
-            f"poisson_nll_loss: epsilon keeps a logarithm finite. Got epsilon={epsilon}, expected a number above 0. "
+            f"poisson_nll_loss: epsilon is not positive. Got epsilon={epsilon}, expected a number above 0. "
             f"The default is 1e-8."
         )
     loss = ops.exp(input) - label * input if log_input else input - label * ops.log(input + epsilon)
@@ -810,19 +800,17 @@ def gaussian_nll_loss(
     reduction: str = "mean",
     name: str | None = None,
 ) -> Tensor:
-    """Gaussian negative log likelihood: negative log likelihood of `label` under normal distributions that were
-    predicted.
+    """Gaussian negative log likelihood: of `label`, given predicted means and variances.
 
     It is `(log(v) + (input - label) ** 2 / v) / 2`, where v is `variance`, at least `epsilon`.
 
     Args:
-        input: floating; the expectations.
+        input: floating; the predicted means.
         label: in the shape of `input`.
         variance: not negative; the shape of `input`, or this without its last axis or with size 1 there.
         full: add the constant log(2 pi) / 2.
-        epsilon: the smallest variance that counts.
+        epsilon: smaller variances count as this.
         reduction: "mean", "sum" or "none".
-        name: accepted for compatibility; unused.
 
     Returns:
         The dtype of `input`, in nats. Gradients flow into all three tensors, also into a variance below
@@ -833,7 +821,7 @@ def gaussian_nll_loss(
 
     Raises:
         ValueError: an unknown reduction, shapes that do not fit, or a negative variance.
-        TypeError: an argument is not a tensor, or `input` not floating (also a ValueError).
+        TypeError: an argument is not a tensor, or `input` is not floating (also a ValueError).
 
     Source:
         `paddle.nn.functional.gaussian_nll_loss` (Paddle 2.5), which gives the variance no gradient.
@@ -863,8 +851,8 @@ def gaussian_nll_loss(
             "gaussian_nll_loss: a variance is negative. Got a number below 0, expected numbers >= 0. "
             "Predict its logarithm and pass exp of it, or use softplus."
         )
-    # The floor is added as a constant, so that the gradient passes it.
-    least = float(number(epsilon, "gaussian_nll_loss", "epsilon"))
+    # What lifts the variance to epsilon is added as a constant, so that the gradient is as without it.
+    least = real_number(epsilon, "gaussian_nll_loss", "epsilon")
     variance = variance + (ops.maximum(variance, ops.full(shape=(), value=least, dtype=variance.dtype)) - variance).detach()
     loss = 0.5 * (ops.log(variance) + ops.square(input - label) / variance)
     if full:
@@ -876,7 +864,7 @@ def gaussian_nll_loss(
 
 
 def _of_both(op_name: str, op: Callable[[Any, Any], Tensor], input: Any, label: Any) -> Tensor:
-    """`op(input, label)`, in the wider of two floating dtypes."""
+    """`op(input, label)`, computed in the wider dtype where both are floating."""
     try:
         out = op(input, label)
         if not is_symbolic(out) and out.size > input.size and out.size > label.size:

@@ -1,4 +1,4 @@
-"""Losses with a margin: what is far enough on the right side costs nothing, or little.
+"""Margin losses: predictions that are right by a margin cost nothing, or little.
 
 They compare scores (ranking, hinge, softmax with margins) or distances of embeddings (cosine, triplet,
 N-pair).
@@ -44,15 +44,14 @@ __all__ = [
 def margin_ranking_loss(
     input: Tensor, other: Tensor, label: Tensor, margin: float = 0.0, reduction: str = "mean", name: str | None = None
 ) -> Tensor:
-    """Margin ranking loss: how far two scores are from the wanted order, `max(0, margin - label * (input - other))`.
+    """Margin ranking loss of two scores, `max(0, margin - label * (input - other))`.
 
     Args:
         input: floating.
         other: any dtype; shapes broadcast.
         label: 1 where `input` should be the larger one, -1 where `other` should; any dtype.
-        margin: by how much.
+        margin: by how much it should be larger.
         reduction: "mean", "sum" or "none".
-        name: accepted for compatibility; unused.
 
     Returns:
         The widest of the floating dtypes.
@@ -62,7 +61,7 @@ def margin_ranking_loss(
 
     Raises:
         ValueError: an unknown reduction, or shapes that do not broadcast.
-        TypeError: an argument is not a tensor, or `input` not floating (also a ValueError).
+        TypeError: an argument is not a tensor, or `input` is not floating (also a ValueError).
 
     Source:
         `paddle.nn.functional.margin_ranking_loss`.
@@ -88,14 +87,13 @@ def margin_ranking_loss(
 def hinge_embedding_loss(
     input: Tensor, label: Tensor, margin: float = 1.0, reduction: str = "mean", name: str | None = None
 ) -> Tensor:
-    """Hinge embedding loss: distances of what is alike, and `max(0, margin - distance)` of what is not.
+    """Hinge embedding loss: distances of similar pairs, and `max(0, margin - distance)` of dissimilar ones.
 
     Args:
         input: floating; usually distances.
-        label: 1 for alike, -1 for not; other labels cost nothing. Broadcasts to `input`; any dtype.
-        margin: how far apart is far enough.
+        label: 1 for similar, -1 for dissimilar pairs; other labels cost nothing. Broadcasts to `input`; any dtype.
+        margin: the distance from which on dissimilar pairs cost nothing.
         reduction: "mean", "sum" or "none".
-        name: accepted for compatibility; unused.
 
     Returns:
         The dtype of `input`.
@@ -105,7 +103,7 @@ def hinge_embedding_loss(
 
     Raises:
         ValueError: an unknown reduction, or shapes that do not broadcast.
-        TypeError: an argument is not a tensor, or `input` not floating (also a ValueError).
+        TypeError: an argument is not a tensor, or `input` is not floating (also a ValueError).
 
     Source:
         `paddle.nn.functional.hinge_embedding_loss`.
@@ -125,13 +123,12 @@ def hinge_embedding_loss(
 
 
 def soft_margin_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None) -> Tensor:
-    """Logistic loss of yes and no, `log(1 + exp(-label * input))`.
+    """Soft margin loss (logistic loss), `log(1 + exp(-label * input))`.
 
     Args:
         input: floating.
         label: 1 or -1, in the shape of `input`; any dtype.
         reduction: "mean", "sum" or "none".
-        name: accepted for compatibility; unused.
 
     Returns:
         The dtype of `input`, in nats; finite for finite inputs.
@@ -141,7 +138,7 @@ def soft_margin_loss(input: Tensor, label: Tensor, reduction: str = "mean", name
 
     Raises:
         ValueError: an unknown reduction, or shapes that differ.
-        TypeError: an argument is not a tensor, or `input` not floating (also a ValueError).
+        TypeError: an argument is not a tensor, or `input` is not floating (also a ValueError).
 
     Source:
         `paddle.nn.functional.soft_margin_loss` (Paddle 2.4), which overflows.
@@ -170,7 +167,6 @@ def multi_label_soft_margin_loss(
         label: 0 or 1, in the shape of `input`; any dtype.
         weight: broadcasts to `input`; multiplies the loss of each class.
         reduction: "mean", "sum" or "none".
-        name: accepted for compatibility; unused.
 
     Returns:
         The dtype of `input`, in nats.
@@ -180,7 +176,7 @@ def multi_label_soft_margin_loss(
 
     Raises:
         ValueError: an unknown reduction, or shapes that differ.
-        TypeError: an argument is not a tensor, or `input` not floating (also a ValueError).
+        TypeError: an argument is not a tensor, or `input` is not floating (also a ValueError).
 
     Source:
         `paddle.nn.functional.multi_label_soft_margin_loss` (Paddle 2.4).
@@ -210,7 +206,7 @@ def multi_margin_loss(
     reduction: str = "mean",
     name: str | None = None,
 ) -> Tensor:
-    """Multi-margin loss: by how much other classes come too near to the score of the right one.
+    """Multi-margin loss: hinge loss of every other class against the score of the right one.
 
     It is the sum of `max(0, margin - right + other) ** p` over the other classes, divided by their number
     and one.
@@ -219,10 +215,9 @@ def multi_margin_loss(
         input: floating, `[N, classes]`.
         label: integers, `[N]`.
         p: the power.
-        margin: by how much the right class should win.
+        margin: by how much the score of the right class should exceed the others.
         weight: floating, `[classes]`; multiplies the loss of the examples of each class.
         reduction: "mean", "sum" or "none".
-        name: accepted for compatibility; unused.
 
     Returns:
         The dtype of `input`.
@@ -272,7 +267,7 @@ def multi_margin_loss(
     except IndexError as error:
         raise InvalidIndexError(str(error).replace("nll_loss", "multi_margin_loss")) from None
     near = ops.relu(input - right + number(margin, "multi_margin_loss", "margin"))
-    # The right class is not its own rival.
+    # The right class is left out.
     rival = ops.not_equal(ops.cast(column, dtype=int64), ops.arange(start=0, step=1, length=classes, dtype=int64))
     near = ops.where(rival, near if p == 1 else near ** number(p, "multi_margin_loss", "p"), ops.full_like(near, value=0, dtype=near.dtype))
     if weight is not None:
@@ -291,7 +286,7 @@ def margin_cross_entropy(
     return_softmax: bool = False,
     reduction: str | None = "mean",
 ) -> Any:
-    """Cross entropy of cosines in which the right class must win by a margin (ArcFace, CosFace, SphereFace).
+    """Margin cross entropy (ArcFace, CosFace, SphereFace): softmax cross entropy of cosines, with a margin for the right class.
 
     The cosine of the right class becomes `cos(margin1 * angle + margin2) - margin3`; then all are multiplied
     by `scale`.
@@ -372,15 +367,14 @@ def margin_cross_entropy(
 def cosine_embedding_loss(
     input1: Tensor, input2: Tensor, label: Tensor, margin: float = 0, reduction: str = "mean", name: str | None = None
 ) -> Tensor:
-    """`1 - cos` of what is alike, and `max(0, cos - margin)` of what is not.
+    """Cosine embedding loss: `1 - cos` of similar pairs, and `max(0, cos - margin)` of dissimilar ones.
 
     Args:
         input1: floating, `[N, D]` or `[D]`.
         input2: the same shape and dtype.
-        label: 1 for alike, -1 for not; other labels cost nothing. `[N]`, or `[1]` beside `[D]`; any dtype.
-        margin: how similar may be what is not alike; in [-1, 1].
+        label: 1 for similar, -1 for dissimilar pairs; other labels cost nothing. `[N]`, or `[1]` beside `[D]`; any dtype.
+        margin: the cosine up to which dissimilar pairs cost nothing; in [-1, 1].
         reduction: "mean", "sum" or "none".
-        name: accepted for compatibility; unused.
 
     Returns:
         The dtype of `input1`.
@@ -390,7 +384,7 @@ def cosine_embedding_loss(
 
     Raises:
         ValueError: an unknown reduction, or shapes that do not fit.
-        TypeError: an argument is not a tensor, or the inputs not floating (also a ValueError).
+        TypeError: an argument is not a tensor, or the inputs are not floating (also a ValueError).
 
     Source:
         `paddle.nn.functional.cosine_embedding_loss` (Paddle 2.4).
@@ -432,18 +426,17 @@ def triplet_margin_with_distance_loss(
     reduction: str = "mean",
     name: str | None = None,
 ) -> Tensor:
-    """Triplet loss with a distance of one's own: `max(0, d(input, positive) - d(input, negative) + margin)`.
+    """Triplet margin loss with a distance function: `max(0, d(input, positive) - d(input, negative) + margin)`.
 
     Args:
         input: floating, `[N, D]`; the anchors.
-        positive: the same shape; what should be near.
-        negative: the same shape; what should be farther away, by `margin`.
+        positive: the same shape; the examples that should be near.
+        negative: the same shape; the examples that should be farther away, by `margin`.
         distance_function: takes two tensors and gives distances, which are not negative; None is the
             Euclidean distance.
         margin: not negative.
-        swap: take the distance of positive and negative where it is the smaller one.
+        swap: take the distance of positive and negative where that is smaller than the one of anchor and negative.
         reduction: "mean", "sum" or "none".
-        name: accepted for compatibility; unused.
 
     Returns:
         The dtype of `input`.
@@ -453,7 +446,7 @@ def triplet_margin_with_distance_loss(
 
     Raises:
         ValueError: an unknown reduction, shapes that differ, or a negative margin or distance.
-        TypeError: an argument is not a tensor, or `input` not floating (also a ValueError).
+        TypeError: an argument is not a tensor, or `input` is not floating (also a ValueError).
 
     Source:
         `paddle.nn.functional.triplet_margin_with_distance_loss` (Paddle 2.4); Balntas et al., "Learning local
@@ -482,20 +475,19 @@ def triplet_margin_loss(
     reduction: str = "mean",
     name: str | None = None,
 ) -> Tensor:
-    """Triplet loss: what belongs together should be nearer than what does not, by a margin.
+    """Triplet margin loss: anchors should be nearer to positive examples than to negative ones, by a margin.
 
     It is `max(0, d(input, positive) - d(input, negative) + margin)` with the `p`-norm of `x - y + epsilon`.
 
     Args:
         input: floating, `[N, D]`; the anchors.
-        positive: the same shape; what should be near.
-        negative: the same shape; what should be farther away.
+        positive: the same shape; the examples that should be near.
+        negative: the same shape; the examples that should be farther away.
         margin: not negative.
         p: of the norm, as in `norm`.
-        epsilon: keeps the slope of a distance of 0 finite.
-        swap: take the distance of positive and negative where it is the smaller one.
+        epsilon: keeps the gradient of a distance of 0 finite.
+        swap: take the distance of positive and negative where that is smaller than the one of anchor and negative.
         reduction: "mean", "sum" or "none".
-        name: accepted for compatibility; unused.
 
     Returns:
         The dtype of `input`.
@@ -505,7 +497,7 @@ def triplet_margin_loss(
 
     Raises:
         ValueError: an unknown reduction, shapes that differ, or a negative margin.
-        TypeError: an argument is not a tensor, or `input` not floating (also a ValueError).
+        TypeError: an argument is not a tensor, or `input` is not floating (also a ValueError).
 
     Source:
         `paddle.nn.functional.triplet_margin_loss` (Paddle 2.4).
@@ -532,13 +524,13 @@ def _triplet(
         require_floating(op_name, tensor, argument)
         if tensor.shape != input.shape:
             raise InvalidArgumentError(
-                f"{op_name}: the three tensors must have one shape. Got {argument} of shape {tensor.shape} and input of "
+                f"{op_name}: the three tensors must have the same shape. Got {argument} of shape {tensor.shape} and input of "
                 f"shape {input.shape}, expected equal shapes. Give each anchor one positive and one negative."
             )
     margin = number(margin, op_name, "margin")
     if margin < 0:
         raise InvalidArgumentError(
-            f"{op_name}: the margin is a distance. Got margin={margin}, expected a number >= 0. The default is 1.0."
+            f"{op_name}: the margin is negative. Got margin={margin}, expected a number >= 0. The default is 1.0."
         )
     near, far = distance(input, positive), distance(input, negative)
     if swap:
@@ -553,7 +545,7 @@ def _triplet(
 
 
 def npair_loss(anchor: Tensor, positive: Tensor, labels: Tensor, l2_reg: float = 0.002) -> Tensor:
-    """N-pair loss: cross entropy of telling, by dot products, the positives of an anchor's class from all others.
+    """N-pair loss: cross entropy of the dot products of each anchor with all positives; those of its class are the targets.
 
     Args:
         anchor: floating, `[N, D]`.
@@ -569,7 +561,7 @@ def npair_loss(anchor: Tensor, positive: Tensor, labels: Tensor, l2_reg: float =
 
     Raises:
         ValueError: shapes that do not fit.
-        TypeError: an argument is not a tensor, or `anchor` not floating (also a ValueError).
+        TypeError: an argument is not a tensor, or `anchor` is not floating (also a ValueError).
 
     Source:
         `paddle.nn.functional.npair_loss`; Sohn, "Improved deep metric learning with multi-class N-pair loss
@@ -596,7 +588,7 @@ def npair_loss(anchor: Tensor, positive: Tensor, labels: Tensor, l2_reg: float =
     lengths = lengths + mean(ops.reduce_sum(ops.square(positive), axes=(1,), keepdim=False))
     products = ops.matmul(anchor, positive, transpose_x=False, transpose_y=True)
     loss = cross_entropy(products, share, reduction="none", soft_label=True)
-    # As in Paddle each column of shares weighs the loss of all rows: their sum is 1 wherever classes are alike.
+    # As in Paddle each column of `share` weights the loss of all rows.
     spread = mean(ops.reduce_sum(share * loss, axes=(0,), keepdim=False))
     return spread + lengths * (0.25 * number(l2_reg, "npair_loss", "l2_reg"))
 

@@ -14,7 +14,7 @@ from wherry_tensor.sizes import equals
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm"]
 
-# Where the channels are is all that the name of a layout says here.
+# Of a layout only the position of the channels matters here.
 _LAYOUTS = {
     "NC": "NCHW", "NCL": "NCHW", "NCHW": "NCHW", "NCDHW": "NCHW", "NLC": "NHWC", "NHWC": "NHWC", "NDHWC": "NHWC"
 }
@@ -46,10 +46,9 @@ def batch_norm(
 ) -> Tensor:
     """Batch normalization: normalize each channel by mean and variance, over all other axes.
 
-    `(x - mean) / sqrt(variance + epsilon) * weight + bias`, where the statistics are those of the batch,
-    which then also move the running ones: `running = momentum * running + (1 - momentum) * batch`, in
-    place; or the running ones. The running variance is that of the batch without Bessel's correction, as
-    in Paddle.
+    The result is `(x - mean) / sqrt(variance + epsilon) * weight + bias`, with the statistics of the batch or the running
+    ones. Those of the batch also update the running ones in place: `running = momentum * running + (1 - momentum) * batch`.
+    The running variance is that of the batch without Bessel's correction, as in Paddle.
 
     Args:
         x: float16, bfloat16, float32 or float64, rank 2 or more.
@@ -58,11 +57,10 @@ def batch_norm(
         weight: `[C]`, of the dtype of `x` or float32 beside 16 bits; None is 1.
         bias: as `weight`; None is 0.
         training: whether `use_global_stats=None` means the batch's statistics.
-        momentum: the share of the running statistics that stays.
+        momentum: the weight of the old running statistics in an update.
         epsilon: is added to the variance.
         data_format: "NC", "NCL", "NCHW", "NCDHW", or with the channels last "NLC", "NHWC", "NDHWC".
         use_global_stats: True takes the running statistics, False the batch's; None is `not training`.
-        name: accepted for compatibility; unused.
 
     Shape:
         That of `x`.
@@ -90,9 +88,11 @@ def batch_norm(
             return ops.batch_norm_infer(x, running_mean, running_var, weight, bias, epsilon, layout)
         if x.size == 0:
             raise InvalidArgumentError(
-                f"batch_norm: an empty batch has no mean. Got x of shape {x.shape}, expected at least one element. "
+                f"batch_norm: the batch is empty. Got x of shape {x.shape}, expected at least one element. "
                 f"Skip the batch, or use the running statistics with use_global_stats=True."
             )
+        if type(x.size) is int and x.size == running_mean.size == x.shape[1 if layout == "NCHW" else -1]:
+            return _alone(x, weight, bias, layout)
         out, mean, variance = ops.batch_norm(x, weight, bias, epsilon, layout)
         if running_mean.shape != mean.shape or running_var.shape != mean.shape:
             raise InvalidArgumentError(
@@ -100,7 +100,7 @@ def batch_norm(
                 f"running_var of shape {running_var.shape} for x of shape {x.shape}, expected {mean.shape}. Give one number for "
                 f"each channel, and check data_format."
             )
-        if not running_mean.stop_gradient:  # unfrozen with everything else: a statistic that is written all the same
+        if not running_mean.stop_gradient:  # made trainable along with everything else; it is updated nevertheless
             running_mean = running_mean.detach()
         if not running_var.stop_gradient:
             running_var = running_var.detach()
@@ -111,7 +111,7 @@ def batch_norm(
         if _core.is_symbolic(mean):
             mean, variance = mean.detach(), variance.detach()
         else:
-            mean, variance = _core.alias(mean), _core.alias(variance)  # as detach, which is a function of Python
+            mean, variance = _core.alias(mean), _core.alias(variance)  # as detach, without a call of Python
         ops.lerp.into((running_mean,), running_mean, mean, share)
         ops.lerp.into((running_var,), running_var, variance, share)
         return out
@@ -126,7 +126,7 @@ def batch_norm(
             require_tensor(value, "batch_norm", argument)
         _check_channels(x, running_mean, layout)
         raise
-    # Statistics of 16 bits, as a layer has them that was cast as a whole: computed in 32.
+    # Running statistics of 16 bits, as in a layer that was cast: update them in float32.
     wide = [ops.cast(one.detach(), float32) for one in (running_mean, running_var)]
     mean, variance = wide
     out = batch_norm(x, mean, variance, weight, bias, training, momentum, epsilon, data_format, use_global_stats)
@@ -136,8 +136,18 @@ def batch_norm(
     return out
 
 
+def _alone(x: Tensor, weight: Tensor | None, bias: Tensor | None, layout: str) -> Tensor:
+    """One value for each channel has no variance: as in Paddle it stays, and the parameters have gradients of 0."""
+    out = x
+    for parameter in (weight, bias):
+        if parameter is not None:
+            zero = ops.cast(ops.reshape(parameter, shape=tuple(x.shape)), dtype=x.dtype) * 0.0
+            out = out + zero
+    return out if out is not x else ops.copy(x)
+
+
 def _check_channels(x: Tensor, running_mean: Tensor, layout: str) -> None:
-    """The commonest misfit, in the layer's terms."""
+    """Refuse running statistics of another number of channels, in the layer's terms."""
     channels = x.shape[1 if layout == "NCHW" else -1] if x.ndim > 1 else -1
     if running_mean.ndim == 1 and isinstance(channels, int) and channels >= 0 and running_mean.size not in (channels, -1):
         raise InvalidArgumentError(
@@ -154,12 +164,12 @@ _constants: dict[tuple[float, DType, int], Tensor] = {}
 
 
 def _constant(value: float, dtype: DType, device: int) -> Tensor:
-    """A 0-d tensor on a device that nobody writes: momentums are few."""
+    """A 0-d constant on a device. They are cached: momentums are few."""
     found = _constants.get((value, dtype, device))
     if found is None:
         if len(_constants) > 64:
             _constants.clear()
-        # Never a value of a captured program.
+        # Made by the core and not by an op, so that a capture does not record it.
         found = _constants[value, dtype, device] = _core.to_device(_core.scalar(value, dtype), device)
     return found
 
@@ -181,14 +191,13 @@ def layer_norm(
         weight: one number for each normalized position, flat as Paddle has it or of shape `normalized_shape`;
             of the dtype of `x` or float32 beside 16 bits. None is 1.
         bias: as `weight`; None is 0.
-        epsilon: is added to the variance, which has no Bessel's correction.
-        name: accepted for compatibility; unused.
+        epsilon: is added to the variance, which is without Bessel's correction.
 
     Shape:
         That of `x`.
 
     Raises:
-        ValueError: `normalized_shape` is not how the shape of `x` ends, or `weight` or `bias` does not fit it.
+        ValueError: the shape of `x` does not end in `normalized_shape`, or `weight` or `bias` does not fit it.
         TypeError: the dtypes do not fit, or `x` is not a Tensor (also a ValueError).
 
     Source:
@@ -260,16 +269,15 @@ def instance_norm(
 
     Args:
         x: float16, bfloat16, float32 or float64, rank 2 or more.
-        running_mean: accepted for compatibility; unused, as in Paddle.
+        running_mean: no effect, as in Paddle.
         running_var: likewise.
         weight: `[C]`, of the dtype of `x` or float32 beside 16 bits; None is 1.
         bias: as `weight`; None is 0.
-        use_input_stats: accepted for compatibility; unused, as in Paddle: the statistics are always those of `x`.
-        momentum: accepted for compatibility; unused.
+        use_input_stats: no effect, as in Paddle: the statistics are always those of `x`.
+        momentum: no effect.
         eps: is added to the variance.
         data_format: "NC", "NCL", "NCHW", "NCDHW", or with the channels last "NLC", "NHWC", "NDHWC" (which Paddle
             accepts and then takes axis 1 for the channels nevertheless).
-        name: accepted for compatibility; unused.
 
     Shape:
         That of `x`.
@@ -296,7 +304,7 @@ def instance_norm(
         for parameter in weight, bias:
             if parameter is not None and parameter.shape != [channels]:
                 raise _misfit("instance_norm", parameter, channels)
-        # The channels of all samples are the channels of one.
+        # As batch norm of one sample with the channels of all.
         rows = ops.reshape(x, (1, n * channels, math.prod(shape[2:])))
         out = ops.batch_norm(rows, _repeated(weight, n), _repeated(bias, n), eps, "NCHW")[0]
         out = ops.reshape(out, tuple(shape))
@@ -330,7 +338,6 @@ def group_norm(
         weight: `[C]`, of the dtype of `x` or float32 beside 16 bits; None is 1.
         bias: as `weight`; None is 0.
         data_format: "NC", "NCL", "NCHW", "NCDHW", or with the channels last "NLC", "NHWC", "NDHWC".
-        name: accepted for compatibility; unused.
 
     Shape:
         That of `x`.
@@ -403,19 +410,18 @@ def local_response_norm(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Tensor:
-    """Local response normalization: divide by the activity of neighbouring channels:
+    """Local response normalization: divide by a power of the mean square of neighbouring channels:
     `x / (k + alpha * mean(x ** 2)) ** beta`.
 
     The mean is over `size` channels, of which `size // 2` lie before; channels that do not exist count as zeros.
 
     Args:
         x: float16, bfloat16, float32 or float64, rank 3 or more.
-        size: how many channels are looked at.
+        size: how many channels the mean is taken over.
         alpha: factor of the mean.
         beta: exponent of the divisor.
-        k: what the divisor is without activity.
+        k: is added to the mean before the power.
         data_format: "NCL", "NCHW", "NCDHW", or with the channels last "NLC", "NHWC", "NDHWC".
-        name: accepted for compatibility; unused.
 
     Shape:
         That of `x`.

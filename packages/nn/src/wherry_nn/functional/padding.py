@@ -1,4 +1,4 @@
-"""Padding: more of a tensor than there is, before and behind each axis."""
+"""Padding."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -10,19 +10,18 @@ __all__ = ["pad", "zeropad2d"]
 
 
 def zeropad2d(x: Tensor, padding: Sequence[int] | Tensor, data_format: str = "NCHW", name: str | None = None) -> Tensor:
-    """Images with zeros around them.
+    """Zero padding of images.
 
     Args:
         x: 4-D.
         padding: `[left, right, top, bottom]`.
         data_format: "NCHW" or "NHWC".
-        name: accepted for compatibility; unused.
 
     Shape:
         `[N, C, H, W]` to `[N, C, top + H + bottom, left + W + right]`.
 
     Raises:
-        TypeError: `x` is not a Tensor, or `padding` holds no ints (also a ValueError).
+        TypeError: `x` is not a Tensor, or `padding` is not a list of ints (also a ValueError).
         ValueError: `x` is not 4-D, or there is no such layout.
 
     Source:

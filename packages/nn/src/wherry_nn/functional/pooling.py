@@ -1,7 +1,7 @@
 """Pooling in one, two and three dimensions.
 
-One dimension is two with height 1. Three are two and then one: the extreme of extremes, and the mean
-of means, since every window is a product of ranges.
+1-D pooling is 2-D pooling of height 1. 3-D pooling is 2-D pooling of planes, then 1-D pooling along the depth: every
+window is a product of ranges, so the maximum of maxima (and the mean of means) is that of the window.
 """
 from __future__ import annotations
 
@@ -51,7 +51,6 @@ def avg_pool1d(
         padding: an int, `[before, after]`, three pairs, "SAME" or "VALID".
         exclusive: whether padding is left out of the averages.
         ceil_mode: whether a last window that the input fills only partly counts.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[N, C, L]` to `[N, C, L']` with `size' = (size + padding - kernel) // stride + 1`, rounded up with
@@ -97,7 +96,6 @@ def avg_pool2d(
         divisor_override: divides the sums instead of the window's size. Beside `exclusive`, windows at the
             border are first averaged and then scaled by size / divisor_override, as Paddle does.
         data_format: "NCHW" or "NHWC".
-        name: accepted for compatibility; unused.
 
     Shape:
         `[N, C, H, W]` to `[N, C, H', W']` with `size' = (size + padding - kernel) // stride + 1`, rounded up with
@@ -144,7 +142,6 @@ def avg_pool3d(
         divisor_override: divides the sums instead of the window's size. Beside `exclusive`, windows at the
             border are first averaged and then scaled by size / divisor_override, as Paddle does.
         data_format: "NCDHW" or "NDHWC".
-        name: accepted for compatibility; unused.
 
     Shape:
         `[N, C, D, H, W]` to `[N, C, D', H', W']` with `size' = (size + padding - kernel) // stride + 1`, rounded up with
@@ -176,20 +173,19 @@ def max_pool1d(
     ceil_mode: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Max pooling: maxima of windows. Padding never wins.
+    """Max pooling: maxima of windows; padding counts as -inf.
 
     Args:
         x: float16, bfloat16, float32 or float64.
         kernel_size: an int, or a list of one.
         stride: steps between windows; None is `kernel_size`.
         padding: an int, `[before, after]`, three pairs, "SAME" or "VALID".
-        return_mask: whether to return where the maxima are, too.
+        return_mask: whether to return the indices of the maxima, too.
         ceil_mode: whether a last window that the input fills only partly counts.
-        name: accepted for compatibility; unused.
 
     Returns:
-        The maxima; with `return_mask` also int32 of the same shape: the place of each maximum among the
-        positions of its channel, the first of equal ones. NaN loses against any number.
+        The maxima; with `return_mask` also int32 of the same shape: the index of each maximum in its channel, the
+        first of equal ones. A number is preferred to NaN.
 
     Shape:
         `[N, C, L]` to `[N, C, L']` with `size' = (size + padding - kernel) // stride + 1`, rounded up with
@@ -221,21 +217,20 @@ def max_pool2d(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Any:
-    """Max pooling: maxima of windows. Padding never wins.
+    """Max pooling: maxima of windows; padding counts as -inf.
 
     Args:
         x: float16, bfloat16, float32 or float64.
         kernel_size: an int or `[height, width]`.
         stride: steps between windows; None is `kernel_size`.
         padding: an int, `[height, width]`, `[top, bottom, left, right]`, four pairs, "SAME" or "VALID".
-        return_mask: whether to return where the maxima are, too.
+        return_mask: whether to return the indices of the maxima, too.
         ceil_mode: whether a last window that the input fills only partly counts.
         data_format: "NCHW" or "NHWC".
-        name: accepted for compatibility; unused.
 
     Returns:
-        The maxima; with `return_mask` also int32 of the same shape: the place of each maximum among the
-        flattened positions of its channel, the first of equal ones. NaN loses against any number.
+        The maxima; with `return_mask` also int32 of the same shape: the index of each maximum in its flattened channel,
+        the first of equal ones. A number is preferred to NaN.
 
     Shape:
         `[N, C, H, W]` to `[N, C, H', W']` with `size' = (size + padding - kernel) // stride + 1`, rounded up with
@@ -267,21 +262,20 @@ def max_pool3d(
     data_format: str = "NCDHW",
     name: str | None = None,
 ) -> Any:
-    """Max pooling: maxima of windows. Padding never wins.
+    """Max pooling: maxima of windows; padding counts as -inf.
 
     Args:
         x: float16, bfloat16, float32 or float64.
         kernel_size: an int or one for each axis.
         stride: steps between windows; None is `kernel_size`.
         padding: an int, three ints, six ints, five pairs, "SAME" or "VALID".
-        return_mask: whether to return where the maxima are, too.
+        return_mask: whether to return the indices of the maxima, too.
         ceil_mode: whether a last window that the input fills only partly counts.
         data_format: "NCDHW" or "NDHWC".
-        name: accepted for compatibility; unused.
 
     Returns:
-        The maxima; with `return_mask` also int32 of the same shape: the place of each maximum among the
-        flattened positions of its channel, the first of equal ones. NaN loses against any number.
+        The maxima; with `return_mask` also int32 of the same shape: the index of each maximum in its flattened channel,
+        the first of equal ones. A number is preferred to NaN.
 
     Shape:
         `[N, C, D, H, W]` to `[N, C, D', H', W']` with `size' = (size + padding - kernel) // stride + 1`, rounded up with
@@ -304,12 +298,11 @@ def max_pool3d(
 
 
 def adaptive_avg_pool1d(x: Tensor, output_size: Any, name: str | None = None) -> Tensor:
-    """Adaptive average pooling: averages of as many windows as `output_size` says, which cover the input evenly.
+    """Adaptive average pooling: averages of `output_size` windows that cover the input evenly.
 
     Args:
         x: float16, bfloat16, float32 or float64.
         output_size: an int, or a list of one.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[N, C, L]` to `[N, C, output_size]`. Window i of n over a size s covers `floor(i * s / n)` to
@@ -331,13 +324,12 @@ def adaptive_avg_pool1d(x: Tensor, output_size: Any, name: str | None = None) ->
 
 
 def adaptive_avg_pool2d(x: Tensor, output_size: Any, data_format: str = "NCHW", name: str | None = None) -> Tensor:
-    """Adaptive average pooling: averages of as many windows as `output_size` says, which cover the input evenly.
+    """Adaptive average pooling: averages of `output_size` windows that cover the input evenly.
 
     Args:
         x: float16, bfloat16, float32 or float64.
         output_size: an int or `[height, width]`; None in its list keeps the size of that axis.
         data_format: "NCHW" or "NHWC".
-        name: accepted for compatibility; unused.
 
     Shape:
         `[N, C, H, W]` to `[N, C, *output_size]`. Window i of n over a size s covers `floor(i * s / n)` to
@@ -359,13 +351,12 @@ def adaptive_avg_pool2d(x: Tensor, output_size: Any, data_format: str = "NCHW", 
 
 
 def adaptive_avg_pool3d(x: Tensor, output_size: Any, data_format: str = "NCDHW", name: str | None = None) -> Tensor:
-    """Adaptive average pooling: averages of as many windows as `output_size` says, which cover the input evenly.
+    """Adaptive average pooling: averages of `output_size` windows that cover the input evenly.
 
     Args:
         x: float16, bfloat16, float32 or float64.
         output_size: an int or one for each axis; None in its list keeps the size of that axis.
         data_format: "NCDHW" or "NDHWC".
-        name: accepted for compatibility; unused.
 
     Shape:
         `[N, C, D, H, W]` to `[N, C, *output_size]`. Window i of n over a size s covers `floor(i * s / n)` to
@@ -387,13 +378,12 @@ def adaptive_avg_pool3d(x: Tensor, output_size: Any, data_format: str = "NCDHW",
 
 
 def adaptive_max_pool1d(x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
-    """Adaptive max pooling: maxima of as many windows as `output_size` says, which cover the input evenly.
+    """Adaptive max pooling: maxima of `output_size` windows that cover the input evenly.
 
     Args:
         x: float16, bfloat16, float32 or float64.
         output_size: an int, or a list of one.
-        return_mask: whether to return where the maxima are, too, as `max_pool1d` does.
-        name: accepted for compatibility; unused.
+        return_mask: whether to return the indices of the maxima, too, as `max_pool1d` does.
 
     Shape:
         `[N, C, L]` to `[N, C, output_size]`. Window i of n over a size s covers `floor(i * s / n)` to
@@ -415,13 +405,12 @@ def adaptive_max_pool1d(x: Tensor, output_size: Any, return_mask: bool = False, 
 
 
 def adaptive_max_pool2d(x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
-    """Adaptive max pooling: maxima of as many windows as `output_size` says, which cover the input evenly.
+    """Adaptive max pooling: maxima of `output_size` windows that cover the input evenly.
 
     Args:
         x: float16, bfloat16, float32 or float64.
         output_size: an int or `[height, width]`; None in its list keeps the size of that axis.
-        return_mask: whether to return where the maxima are, too, as `max_pool2d` does.
-        name: accepted for compatibility; unused.
+        return_mask: whether to return the indices of the maxima, too, as `max_pool2d` does.
 
     Shape:
         `[N, C, H, W]` to `[N, C, *output_size]`. Window i of n over a size s covers `floor(i * s / n)` to
@@ -443,13 +432,12 @@ def adaptive_max_pool2d(x: Tensor, output_size: Any, return_mask: bool = False, 
 
 
 def adaptive_max_pool3d(x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
-    """Adaptive max pooling: maxima of as many windows as `output_size` says, which cover the input evenly.
+    """Adaptive max pooling: maxima of `output_size` windows that cover the input evenly.
 
     Args:
         x: float16, bfloat16, float32 or float64.
         output_size: an int or one for each axis; None in its list keeps the size of that axis.
-        return_mask: whether to return where the maxima are, too, as `max_pool3d` does.
-        name: accepted for compatibility; unused.
+        return_mask: whether to return the indices of the maxima, too, as `max_pool3d` does.
 
     Shape:
         `[N, C, D, H, W]` to `[N, C, *output_size]`. Window i of n over a size s covers `floor(i * s / n)` to
@@ -480,7 +468,7 @@ def max_unpool1d(
     output_size: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """Max unpooling: undo `max_pool1d`: each maximum at its place, zeros elsewhere.
+    """Max unpooling, a partial inverse of `max_pool1d`: each maximum at its index, zeros elsewhere.
 
     Args:
         x: the maxima, floating.
@@ -489,8 +477,7 @@ def max_unpool1d(
         stride: of the pooling; None is `kernel_size`.
         padding: of the pooling, an int, or a list of one.
         data_format: "NCL", the only one.
-        output_size: what the pooling's input measured (a length, or the whole shape); None computes it.
-        name: accepted for compatibility; unused.
+        output_size: the size of the pooling's input (a length, or the whole shape); None computes it.
 
     Shape:
         `[N, C, L']` to `[N, C, L]` with `size = (size' - 1) * stride - 2 * padding + kernel`.
@@ -522,7 +509,7 @@ def max_unpool2d(
     output_size: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """Max unpooling: undo `max_pool2d`: each maximum at its place, zeros elsewhere.
+    """Max unpooling, a partial inverse of `max_pool2d`: each maximum at its index, zeros elsewhere.
 
     Args:
         x: the maxima, floating.
@@ -531,8 +518,7 @@ def max_unpool2d(
         stride: of the pooling; None is `kernel_size`.
         padding: of the pooling, an int or `[height, width]`.
         data_format: "NCHW", the only one.
-        output_size: what the pooling's input measured (a height and a width, or the whole shape); None computes it.
-        name: accepted for compatibility; unused.
+        output_size: the size of the pooling's input (a height and a width, or the whole shape); None computes it.
 
     Shape:
         `[N, C, H', W']` to `[N, C, H, W]` with `size = (size' - 1) * stride - 2 * padding + kernel`.
@@ -564,7 +550,7 @@ def max_unpool3d(
     output_size: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """Max unpooling: undo `max_pool3d`: each maximum at its place, zeros elsewhere.
+    """Max unpooling, a partial inverse of `max_pool3d`: each maximum at its index, zeros elsewhere.
 
     Args:
         x: the maxima, floating.
@@ -573,8 +559,7 @@ def max_unpool3d(
         stride: of the pooling; None is `kernel_size`.
         padding: of the pooling, an int or one for each axis.
         data_format: "NCDHW", the only one.
-        output_size: what the pooling's input measured (a depth, a height and a width, or the whole shape); None computes it.
-        name: accepted for compatibility; unused.
+        output_size: the size of the pooling's input (a depth, a height and a width, or the whole shape); None computes it.
 
     Shape:
         `[N, C, D', H', W']` to `[N, C, D, H, W]` with `size = (size' - 1) * stride - 2 * padding + kernel`.
@@ -596,7 +581,7 @@ def max_unpool3d(
     return _unpooled("max_unpool3d", 3, x, indices, kernel_size, stride, padding, data_format, output_size)
 
 
-# The arguments as the ops want them.
+# Helpers: arguments in the form that the ops take.
 
 
 def _averaged(
@@ -605,7 +590,7 @@ def _averaged(
 ) -> Tensor:
     plain = divisor is None and type(exclusive) is bool and type(ceil_mode) is bool and data_format == "NCHW"
     if plain and rank == 2 and isinstance(x, Tensor) and x.ndim == 4:
-        # The commonest pooling of all, without the frames of the general way.
+        # The most common pooling, without the Python frames of the general case.
         if type(kernel_size) is int and type(padding) is int and (stride is None or type(stride) is int):
             kernel, strides, paddings = _even_window(op_name, 2, kernel_size, kernel_size if stride is None else stride, padding)
             try:
@@ -643,7 +628,7 @@ def _maximal(
 ) -> Any:
     plain = return_mask is False and type(ceil_mode) is bool and data_format == "NCHW"
     if plain and rank == 2 and isinstance(x, Tensor) and x.ndim == 4:
-        # The commonest pooling of all, without the frames of the general way.
+        # The most common pooling, without the Python frames of the general case.
         if type(kernel_size) is int and type(padding) is int and (stride is None or type(stride) is int):
             kernel, strides, paddings = _even_window(op_name, 2, kernel_size, kernel_size if stride is None else stride, padding)
             try:
@@ -724,7 +709,7 @@ def _by_planes(over_planes: Any, over_depth: Any, x: Tensor, last: bool) -> Any:
     if not masked:
         return _volume(out, n, channels, size, last)
     out, level = out
-    # `level` is where along the depth, and `inside` where in that plane; -1 says that there was no number.
+    # `level` is the maximum's index along the depth, `inside` its index in that plane; -1 where all are NaN.
     level = ops.squeeze(level, (2,))
     found = ops.take_along_axis(
         ops.reshape(inside, (n * channels, depth, columns)), ops.maximum(level, ops.full_like(level, 0, level.dtype)), 1
@@ -787,7 +772,7 @@ def _unpooled(
         for whole, part in zip(size, pooled, strict=True):
             elements *= whole
             taken *= part
-        # Positions are flat, so whatever the rank, planes of one row do.
+        # Indices count flattened elements, so max_unpool2d on planes of one row serves every rank.
         row = (*x.shape[:2], 1, taken)
         out = ops.max_unpool2d(ops.reshape(x, row), ops.reshape(indices, row), (1, elements), "NCHW")
         return ops.reshape(out, (*x.shape[:2], *size))
@@ -796,7 +781,7 @@ def _unpooled(
 
 
 def refused_indices(op_name: str, error: Exception, x: Any, indices: Any) -> Exception:
-    """The error to raise: what is not a tensor, or what the op said of the dtypes."""
+    """The error to raise: about an argument that is not a tensor, or the op's own about the dtypes."""
     checked(op_name, x, error)
     refused(op_name, error, indices=indices)
     return error

@@ -1,6 +1,6 @@
 """Resizing images, sequences and volumes.
 
-All modes but "area" work on one axis after the other: each place of the result reads one place of the
+All modes but "area" work on one axis after the other: each position of the result reads one position of the
 input (nearest), or the weighted sum of two (linear) or four (cubic).
 """
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import Any
 from wherry_nn.functional.pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, float32, float64, int64
-from wherry_tensor.arguments import integer, require_tensor
+from wherry_tensor.arguments import integer, require_tensor, values_of
+from wherry_tensor.axis_sampling import clip_indices, gather_along
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
-from wherry_tensor.places import at_places, clipped
-from wherry_tensor.sizes import known
+from wherry_tensor.sizes import Size, equals, has_sizes, is_unknown, known, largest
 
 __all__ = ["interpolate", "upsample"]
 
@@ -41,20 +41,19 @@ def interpolate(
         scale_factor: by which sizes are multiplied (rounding down): a number, or one for each spatial axis. One of
             `size` and `scale_factor` is given.
         mode: "nearest" (4-D, 5-D), "linear" (3-D), "bilinear" and "bicubic" (4-D), "trilinear" (5-D), or "area",
-            the mean of what a place covers.
-        align_corners: whether the first and last elements of input and result lie at the same places, instead of
-            the outer edges of them; not for "nearest" and "area".
-        align_mode: 0: elements are small areas, and places are those of their centres. 1: elements are points,
-            and place i of the result is place `i * ratio` of the input. For the linear modes without
+            the mean of the area that a position covers.
+        align_corners: whether the centres of the first and last elements of input and result coincide, instead of
+            their outer edges; not for "nearest" and "area".
+        align_mode: 0: positions are those of the elements' centres. 1: position i of the result is position `i * ratio` of
+            the input. For the linear modes without
             `align_corners`.
         data_format: "NCW", "NCHW" or "NCDHW", or with the channels last "NWC", "NHWC" or "NDHWC".
-        name: accepted for compatibility; unused.
 
     Shape:
         `[N, C, L]`, `[N, C, H, W]` or `[N, C, D, H, W]` (or channels last) to the same with the new sizes.
 
     Raises:
-        TypeError: `x` is not a Tensor, `align_corners` no bool, or `scale_factor` no number (also a ValueError).
+        TypeError: `x` is not a Tensor, `align_corners` is not a bool, or `scale_factor` is not a number (also a ValueError).
         ValueError: there is no such mode, it does not go with the rank or layout, or a size or scale is wrong.
 
     Source:
@@ -75,24 +74,24 @@ def interpolate(
     shape = x.shape
     if kind == "area" and isinstance(size, int):
         size = [size] * len(axes)
-    counts = [known(shape[axis], f"interpolate: the positions along axis {axis}") for axis in axes]
+    counts = [shape[axis] for axis in axes]
     sizes, scales = _sizes(size, scale_factor, counts)
     if kind == "area":
+        for axis, *two in zip(axes, counts, sizes, strict=True):
+            for n in two:
+                known(n, f"interpolate: the areas along axis {axis}")
         return _mean_of_areas(x, sizes, last)
     if kind != "nearest" and not x.dtype.is_floating:
         raise InvalidTypeError(
-            f"interpolate: values between others are fractions. Got x of dtype {x.dtype.name} with mode={short(mode)}, expected a "
+            f"interpolate: x is not floating. Got x of dtype {x.dtype.name} with mode={short(mode)}, expected a "
             f"floating dtype. Cast it with astype('float32'), or use mode 'nearest'."
         )
     for axis, length, scale in zip(axes, sizes, scales, strict=True):
         count = shape[axis]
-        if length == 1 and count > 1:
-            ratio = 0.0  # as in Paddle, which takes the first element and not the middle
-        elif align_corners:
-            ratio = (count - 1) / (length - 1) if length > 1 else 1.0
-        else:
-            ratio = 1.0 / scale if scale else count / length
-        if ratio == 1.0 and length == count:
+        if scale == 1.0 and length is count:
+            continue  # a size that is not known yet, and stays
+        ratio = _ratio(count, length, scale, align_corners)
+        if type(ratio) is float and ratio == 1.0 and not has_sizes((count, length)) and length == count:
             continue  # every place stays where it is
         if kind == "nearest":
             x = _nearest(x, axis, count, length, ratio)
@@ -101,6 +100,29 @@ def interpolate(
         else:
             x = _linear(x, axis, count, length, ratio, centred=not align_corners and align_mode == 0)
     return x
+
+
+def _ratio(count: int, length: int, scale: float, align_corners: bool) -> float | Tensor:
+    """How far apart in the input two neighbours of the result are; a tensor where a size is not known while a program is captured."""
+    if not has_sizes((count, length)):
+        if length == 1 and count > 1:
+            return 0.0  # as in Paddle, which takes the first element and not the middle
+        if align_corners:
+            return (count - 1) / (length - 1) if length > 1 else 1.0
+        return 1.0 / scale if scale else count / length
+    if equals(length, 1):
+        return 0.0  # also of one element, which is the only one there is
+    # A result of one place is at 0: aligned by its index, otherwise by a ratio of 0.
+    if align_corners:
+        return _float64(count - 1) / _float64(largest(length - 1, 1))
+    if scale >= 1:
+        return 1.0 / scale  # one place only comes from one element
+    several = ops.cast(ops.greater_than(_float64(length), _float64(1)), float64)
+    return several * (1.0 / scale if scale else _float64(count) / _float64(length))
+
+
+def _float64(n: int) -> Tensor:
+    return n.tensor(float64) if is_unknown(n) else ops.full(shape=(), value=n, dtype=float64)  # type: ignore[attr-defined]
 
 
 def upsample(
@@ -113,11 +135,14 @@ def upsample(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Tensor:
-    """Interpolation (resizing): `x` at another resolution: another name of `interpolate`, where all of this is
-    described.
+    """Interpolation (resizing): another name of `interpolate`, which describes arguments and errors.
 
     Shape:
         `[N, C, L]`, `[N, C, H, W]` or `[N, C, D, H, W]` (or channels last) to the same with the new sizes.
+
+    Raises:
+        TypeError: `x` is not a Tensor, `align_corners` is not a bool, or `scale_factor` is not a number (also a ValueError).
+        ValueError: there is no such mode, it does not go with the rank or layout, or a size or scale is wrong.
 
     Source:
         `paddle.nn.functional.upsample`.
@@ -130,7 +155,7 @@ def upsample(
 
 
 def _checked(x: Tensor, kind: Any, align_corners: Any, align_mode: Any, data_format: Any) -> bool:
-    """Whether the channels are last, once the arguments are found to go together."""
+    """Whether the channels are last, after checking the arguments."""
     if kind not in _RANKS:
         raise InvalidArgumentError(
             f"interpolate: The mode can only be 'area', 'linear', 'bilinear', 'trilinear', 'bicubic' or 'nearest'. Got "
@@ -180,7 +205,7 @@ def _sizes(size: Any, scale_factor: Any, counts: list[int]) -> tuple[list[int], 
     spatial = len(counts)
     if size is not None:
         found = _size_list(size, spatial)
-        if min(found) <= 0:
+        if min(_numbers(found)) <= 0:
             raise AssertedArgumentError(
                 f"interpolate: Each dimension size given in out_shape must be greater than 0. Got size={found}, expected sizes "
                 f"of 1 or more. The spatial sizes of x are {counts}."
@@ -188,13 +213,27 @@ def _sizes(size: Any, scale_factor: Any, counts: list[int]) -> tuple[list[int], 
         return found, [0.0] * spatial
     scales = _scale_list(scale_factor, spatial)
     # In float32, as in Paddle: 100 * 0.29 is 29 there, and 28 once rounded down in float64.
-    found = [int(_float32(count * scale)) for count, scale in zip(counts, scales, strict=True)]
-    if min(found) <= 0:
+    found = [_scaled(count, scale) for count, scale in zip(counts, scales, strict=True)]
+    if min(_numbers(found)) <= 0:
         raise InvalidArgumentError(
-            f"interpolate: nothing would be left. Got scale_factor={scales} for spatial sizes {counts}, which gives {found}, "
+            f"interpolate: the result would be empty. Got scale_factor={scales} for spatial sizes {counts}, which gives {found}, "
             f"expected sizes greater than 0. Use a larger scale."
         )
     return found, scales
+
+
+def _numbers(sizes: list[int]) -> list[int]:
+    """The sizes that are known, and a 1 for the others."""
+    return [1 if is_unknown(n) else n for n in sizes]
+
+
+def _scaled(count: int, scale: float) -> int:
+    if not is_unknown(count):
+        return int(_float32(count * scale))
+    if scale.is_integer():
+        return count * int(scale)
+    product = ops.multiply(count.tensor(float32), ops.full(shape=(), value=scale, dtype=float32))  # type: ignore[attr-defined]
+    return Size("value", ops.cast(ops.floor(product), int64))  # type: ignore[return-value]  # a Size stands for an int
 
 
 def _size_list(size: Any, spatial: int) -> list[int]:
@@ -204,12 +243,12 @@ def _size_list(size: Any, spatial: int) -> list[int]:
                 f"interpolate: If size is a tensor, its rank must be 1. Got shape {size.shape}, expected [{spatial}]. "
                 f"Reshape it."
             )
-        size = size.tolist()
+        size = list(values_of(size, "interpolate", "size"))
     elif type(size).__module__ == "numpy":
         size = size.tolist()
     if not isinstance(size, (list, tuple)):
         raise InvalidTypeError(
-            f"interpolate: the sizes come in a list. Got size={short(size)} ({type(size).__name__}), expected {spatial} int(s). "
+            f"interpolate: size is not a list. Got size={short(size)} ({type(size).__name__}), expected {spatial} int(s). "
             f"Write {short([size] * spatial)}."
         )
     if len(size) != spatial:
@@ -257,25 +296,26 @@ def _mean_of_areas(x: Tensor, sizes: list[int], last: bool) -> Tensor:
     return ops.transpose(pool(x, sizes[0] if rank == 3 else sizes), (0, *range(2, rank), 1))
 
 
-def _nearest(x: Tensor, axis: int, count: int, length: int, ratio: float) -> Tensor:
-    # In float32, as in Paddle: where the product falls just beside an integer, this decides.
-    places = ops.multiply(_row(length, float32), ops.full(shape=(), value=_float32(ratio), dtype=float32))
-    return at_places(x, _within(places, count), axis)
+def _nearest(x: Tensor, axis: int, count: int, length: int, ratio: float | Tensor) -> Tensor:
+    # In float32, as in Paddle: a product close to an integer rounds down as it does there.
+    step = ops.cast(ratio, float32) if isinstance(ratio, Tensor) else ops.full(shape=(), value=_float32(ratio), dtype=float32)
+    places = ops.multiply(_row(length, float32), step)
+    return gather_along(x, _within(places, count), axis)
 
 
-def _linear(x: Tensor, axis: int, count: int, length: int, ratio: float, centred: bool) -> Tensor:
+def _linear(x: Tensor, axis: int, count: int, length: int, ratio: float | Tensor, centred: bool) -> Tensor:
     places = _places(length, ratio, centred)
     if centred:
-        places = ops.maximum(places, ops.full(shape=(), value=0, dtype=float64))  # the first half of an area has no neighbour
+        places = ops.maximum(places, ops.full(shape=(), value=0, dtype=float64))  # the first half of the first element has no left neighbour
     low = _within(places, count)
     share = ops.subtract(places, ops.cast(low, float64))
-    return _weighted(x, axis, [low, clipped(low + 1, count)], [1.0 - share, share])
+    return _weighted(x, axis, [low, clip_indices(low + 1, count)], [1.0 - share, share])
 
 
 _CUBIC = -0.75
 
 
-def _cubic(x: Tensor, axis: int, count: int, length: int, ratio: float, centred: bool) -> Tensor:
+def _cubic(x: Tensor, axis: int, count: int, length: int, ratio: float | Tensor, centred: bool) -> Tensor:
     places = _places(length, ratio, centred)
     whole_places = ops.floor(places)
     t = ops.subtract(places, whole_places)
@@ -299,8 +339,8 @@ def _far(t: Tensor) -> Tensor:
     return ((_CUBIC * t - 5.0 * _CUBIC) * t + 8.0 * _CUBIC) * t - 4.0 * _CUBIC
 
 
-def _places(length: int, ratio: float, centred: bool) -> Tensor:
-    """Where the places of the result lie between those of the input."""
+def _places(length: int, ratio: float | Tensor, centred: bool) -> Tensor:
+    """Positions of the result in coordinates of the input."""
     row = _row(length, float64)
     return (row + 0.5) * ratio - 0.5 if centred else row * ratio
 
@@ -310,5 +350,5 @@ def _row(length: int, dtype: Any) -> Tensor:
 
 
 def _within(places: Tensor, count: int) -> Tensor:
-    """The places rounded down, none of them outside [0, count)."""
-    return clipped(ops.cast(ops.floor(places), int64), count)
+    """Positions rounded down and clipped to [0, count)."""
+    return clip_indices(ops.cast(ops.floor(places), int64), count)

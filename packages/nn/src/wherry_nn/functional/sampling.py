@@ -1,4 +1,4 @@
-"""Choosing among many: classes to train with, and the paths that a beam search found."""
+"""Class sampling and backtracking of beam searches."""
 from __future__ import annotations
 
 from typing import Any
@@ -14,12 +14,12 @@ __all__ = ["class_center_sample", "gather_tree"]
 
 
 def class_center_sample(label: Tensor, num_classes: int, num_samples: int, group: Any = None) -> tuple[Tensor, Tensor]:
-    """Choose classes to train with: all that occur in `label`, and others at random.
+    """Sample class centers to train with: all classes in `label`, and others at random.
 
     Args:
         label: int32 or int64, `[N]`; classes in `[0, num_classes)`.
         num_classes: how many classes there are.
-        num_samples: how many to choose, at most `num_classes`. If more occur, all of these are chosen.
+        num_samples: how many to sample, at most `num_classes`. If more occur in `label`, all of these are taken.
         group: None or False. Classes that are spread over processes need the distributed package.
 
     Returns:
@@ -30,7 +30,7 @@ def class_center_sample(label: Tensor, num_classes: int, num_samples: int, group
         `[N]`, and `[max(num_samples, classes that occur)]`.
 
     Raises:
-        ValueError: `label` has other than one axis, or `num_samples` is negative or above `num_classes`.
+        ValueError: `label` is not 1-D, or `num_samples` is negative or above `num_classes`.
         IndexError: a label is not a class (also a ValueError).
         NotImplementedError: a group of processes.
         TypeError: `label` is not a tensor of integers (also a ValueError).
@@ -54,22 +54,22 @@ def class_center_sample(label: Tensor, num_classes: int, num_samples: int, group
         )
     if label.ndim != 1:
         raise InvalidArgumentError(
-            f"class_center_sample: the labels have one axis. Got shape {label.shape}, expected [N]. Flatten them."
+            f"class_center_sample: label has the wrong rank. Got shape {label.shape}, expected [N]. Flatten them."
         )
     if not 0 <= samples <= classes:
         raise InvalidArgumentError(
-            f"class_center_sample: so many classes cannot be chosen. Got num_samples={samples}, expected a number in "
+            f"class_center_sample: num_samples is out of range. Got num_samples={samples}, expected a number in "
             f"[0, {classes}], the number of classes. Choose fewer."
         )
     dtype, label = label.dtype, to_dtype(label, int64)
-    if label.size:
+    if at_hand(label) and label.size:
         low, high = (op(label, axes=(0,), keepdim=False).item() for op in (ops.reduce_min, ops.reduce_max))
         if low < 0 or high >= classes:
             raise InvalidIndexError(
                 f"class_center_sample: a label is not a class. Got {low if low < 0 else high}, expected labels in "
                 f"[0, {classes}). Check num_classes."
             )
-    # Nothing here is as long as there are classes: only as long as the labels and the choice.
+    # The memory that this takes grows with the number of labels and samples, not with that of classes.
     present = ops.unique(label, axis=None)[0]
     missing = max(samples - present.shape[0], 0)
     require_room(40 * missing, op_name, f"a choice of {samples} classes")
@@ -82,7 +82,7 @@ def _others(classes: int, present: Tensor, count: int) -> Tensor:
     if 2 * (count + present.shape[0]) >= classes:
         return _without(ops.randperm(n=classes, dtype=int64), present)[:count]
     found = ops.slice(present, axes=(0,), starts=(0,), ends=(0,), steps=(1,))
-    while found.shape[0] < count:  # at least half of what is drawn is new, so this ends after a few turns
+    while found.shape[0] < count:  # at least half of the numbers drawn are new, so this ends after a few rounds
         drawn = randint(0, classes, [2 * (count - found.shape[0]) + 16], dtype=int64)
         found = ops.concat(found, _without(drawn, present), axis=0)
         first = ops.unique(found, axis=None)[1]
@@ -99,20 +99,20 @@ def _without(values: Tensor, present: Tensor) -> Tensor:
 
 
 def gather_tree(ids: Tensor, parents: Tensor) -> Tensor:
-    """Whole sequences from the steps of a beam search: each beam is followed back to its beginning.
+    """Sequences from the steps of a beam search: each beam is traced back to its beginning.
 
     Args:
         ids: integers, `[T, B, beams]`; the token that each beam took at each step.
         parents: the same shape and dtype; the beam from which it came.
 
     Returns:
-        The tokens of the sequence that each beam of the last step stands for, in the shape and dtype of `ids`.
+        The tokens of the sequence that ends in each beam of the last step, in the shape and dtype of `ids`.
 
     Shape:
         `[T, B, beams]` twice to the same.
 
     Raises:
-        ValueError: the shapes differ, or there are other than three axes.
+        ValueError: the shapes differ, or are not 3-D.
         IndexError: a parent is not a beam (also a ValueError).
         TypeError: an argument is not a tensor of integers, or the dtypes differ (also a ValueError).
 
@@ -130,12 +130,12 @@ def gather_tree(ids: Tensor, parents: Tensor) -> Tensor:
     require_tensor(parents, "gather_tree", "parents")
     if not ids.dtype.is_integer or parents.dtype is not ids.dtype:
         raise InvalidTypeError(
-            f"gather_tree: tokens and beams are integers of one dtype. Got {ids.dtype.name} and {parents.dtype.name}, "
+            f"gather_tree: ids and parents are not integers of one dtype. Got {ids.dtype.name} and {parents.dtype.name}, "
             f"expected int32 or int64 for both. Cast one of them."
         )
     if ids.ndim != 3 or parents.shape != ids.shape:
         raise InvalidArgumentError(
-            f"gather_tree: tokens and beams have one shape. Got {ids.shape} and {parents.shape}, expected [T, B, beams] for "
+            f"gather_tree: ids and parents must be 3-D and of the same shape. Got {ids.shape} and {parents.shape}, expected [T, B, beams] for "
             f"both. Add the missing axis with unsqueeze."
         )
     steps, _, beams = ids.shape
@@ -147,7 +147,7 @@ def gather_tree(ids: Tensor, parents: Tensor) -> Tensor:
         low, high = (op(parents, axes=(0, 1, 2), keepdim=False).item() for op in (ops.reduce_min, ops.reduce_max))
     if low < 0 or (looked_at and high >= beams):
         raise InvalidIndexError(
-            f"gather_tree: a parent is not a beam. Got {low if low < 0 else high}, expected beams in [0, {beams}). "
+            f"gather_tree: a parent is out of range. Got {low if low < 0 else high}, expected beams in [0, {beams}). "
             f"Count them within their example."
         )
     parents = to_dtype(parents, int64)

@@ -1,4 +1,4 @@
-"""Sliding windows as columns, and columns added up to images.
+"""Im2col and col2im: sliding windows as columns, and columns summed into images.
 
 A window is a product of rows and columns of the image, so both directions go over one axis after the
 other: unfolding reads places along it, folding adds into them.
@@ -10,8 +10,8 @@ from typing import Any
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int64
 from wherry_tensor.arguments import require_tensor
+from wherry_tensor.axis_sampling import add_along, gather_along
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, short
-from wherry_tensor.places import add_at_places, at_places
 from wherry_tensor.sizes import is_unknown
 
 __all__ = ["fold", "unfold"]
@@ -20,7 +20,7 @@ __all__ = ["fold", "unfold"]
 def unfold(
     x: Tensor, kernel_sizes: Any, strides: Any = 1, paddings: Any = 0, dilations: Any = 1, name: str | None = None
 ) -> Tensor:
-    """Every window that slides over images as one column.
+    """Im2col: every window that slides over images as one column.
 
     Args:
         x: `[N, C, H, W]`.
@@ -28,7 +28,6 @@ def unfold(
         strides: by how much it moves, likewise.
         paddings: zeros around the image: an int, `[vertical, horizontal]`, or `[top, left, bottom, right]`.
         dilations: the distance of neighbouring elements of the window, likewise.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[N, C * kernel elements, windows]`.
@@ -59,7 +58,7 @@ def unfold(
     top, left, bottom, right = windows.paddings
     if top or left or bottom or right:
         x = ops.pad(x, (0, 0, 0, 0, top, bottom, left, right), 0.0)
-    x = at_places(at_places(x, windows.positions(0), 2), windows.positions(1), 3)
+    x = gather_along(gather_along(x, windows.positions(0), 2), windows.positions(1), 3)
     (height, width), (rows, columns) = windows.kernel, windows.counts
     x = ops.reshape(x, (n, channels, height, rows, width, columns))
     return ops.reshape(ops.transpose(x, (0, 1, 2, 4, 3, 5)), (n, channels * height * width, rows * columns))
@@ -84,7 +83,6 @@ def fold(
         paddings: what `unfold` added around the images and is cut off: an int, `[vertical, horizontal]`, or
             `[top, left, bottom, right]`.
         dilations: the distance of neighbouring elements of the window.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[N, C, height, width]`.
@@ -124,8 +122,8 @@ def fold(
     padded = image[0] + top + bottom, image[1] + left + right
     x = ops.transpose(ops.reshape(x, (n, channels, height, width, rows, columns)), (0, 1, 2, 4, 3, 5))
     x = ops.reshape(x, (n, channels, height * rows, width * columns))
-    x = add_at_places(x, windows.positions(1), (n, channels, height * rows, padded[1]), 3)
-    x = add_at_places(x, windows.positions(0), (n, channels, *padded), 2)
+    x = add_along(x, windows.positions(1), (n, channels, height * rows, padded[1]), 3)
+    x = add_along(x, windows.positions(0), (n, channels, *padded), 2)
     if top or left or bottom or right:
         x = ops.pad(x, (0, 0, 0, 0, -top, -bottom, -left, -right), 0.0)
     return x

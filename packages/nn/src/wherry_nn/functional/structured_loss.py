@@ -1,4 +1,4 @@
-"""Losses of answers with parts: regions, paths in a tree of classes, sequences that are not aligned."""
+"""Structured losses: regions (dice), trees of classes (hierarchical sigmoid), sequences without alignment (CTC)."""
 from __future__ import annotations
 
 from typing import Any
@@ -29,7 +29,6 @@ def dice_loss(input: Tensor, label: Tensor, epsilon: float = 1e-5, name: str | N
         input: floating, `[N, ..., classes]`; probabilities of the classes.
         label: integers, `[N, ..., 1]`.
         epsilon: added to the denominator.
-        name: accepted for compatibility; unused.
 
     Returns:
         The dtype of `input`, 0-d.
@@ -65,7 +64,7 @@ def dice_loss(input: Tensor, label: Tensor, epsilon: float = 1e-5, name: str | N
         )
     if not input.size:
         raise AssertedArgumentError(
-            f"dice_loss: there is no example. Got input of shape {input.shape}, expected at least one element. "
+            f"dice_loss: the input is empty. Got input of shape {input.shape}, expected at least one element. "
             f"Check that the data is not empty first."
         )
     hot = to_dtype(ops.one_hot(ops.squeeze(label, axes=(label.ndim - 1,)), num_classes=input.shape[-1]), input.dtype)
@@ -86,8 +85,8 @@ def hsigmoid_loss(
     is_sparse: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """Hierarchical sigmoid loss: cross entropy over a binary tree of classes: a yes or no at each node on the way
-    to the label.
+    """Hierarchical sigmoid loss: binary cross entropy at each node on the path to the label, in a binary tree of
+    classes.
 
     It needs about log2(classes) products for each example instead of one for each class. The default tree
     is complete; `path_table` and `path_code` describe another.
@@ -103,7 +102,6 @@ def hsigmoid_loss(
         path_code: integers, `[N, L]`; for each node 1 or 0, the branch that is taken.
         is_sparse: the gradient of `weight`, where that is a leaf, is a `SelectedRows`: the rows of the nodes on the paths. That of
             `bias` is dense, and in a program that is captured both are.
-        name: accepted for compatibility; unused.
 
     Returns:
         `[N, 1]` in the dtype of `input`, in nats. As in Paddle, products count as at most 40 in size, and each
@@ -144,7 +142,7 @@ def hsigmoid_loss(
         )
     if (path_table is None) != (path_code is None):
         raise InvalidArgumentError(
-            "hsigmoid_loss: a tree of one's own needs nodes and branches. Got only one of path_table and path_code, "
+            "hsigmoid_loss: a custom tree needs its nodes and its branches. Got only one of path_table and path_code, "
             "expected both or none. Leave both out for the default tree."
         )
     if path_table is None:
@@ -165,7 +163,7 @@ def hsigmoid_loss(
         )
     on_path = node >= 0
     sparse = flag(is_sparse, op_name, "is_sparse")
-    # Behind the end of a path: any row will do, but a gradient of rows should name none beside those of the path.
+    # Entries behind the end of a path need a valid row: row 0, or for a sparse gradient a row of the path itself.
     other = ops.slice(node, axes=(1,), starts=(0,), ends=(1,), steps=(1,)) if sparse else node
     safe = ops.where(on_path, node, ops.maximum(other, ops.full(shape=(), value=0, dtype=node.dtype)))
     try:
@@ -211,7 +209,7 @@ def _default_path(label: Tensor, num_classes: int) -> tuple[Tensor, Tensor]:
     power = to_tensor([2**level for level in range(levels + 1)], dtype="int64")
     above = ops.floor_divide(leaf, power)  # the leaf, its parent, and so on
     first, last = ({"axes": (1,), "starts": (start,), "ends": (start + levels,), "steps": (1,)} for start in (0, 1))
-    # A node's row in the weight is its number less 1; what is above the root has number 0.
+    # Node n has row n - 1 of the weight; numbers above the root are 0, so their row is -1.
     return ops.slice(above, **last) - 1, ops.remainder(ops.slice(above, **first), ops.full(shape=(), value=2, dtype=int64))
 
 
@@ -236,7 +234,7 @@ def ctc_loss(
     reduction: str = "mean",
     norm_by_times: bool = False,
 ) -> Tensor:
-    """Connectionist temporal classification: a sequence is read, and nobody says which step is which symbol.
+    """CTC loss (connectionist temporal classification), for labels that are not aligned with the steps of the input.
 
     The loss is the negative log probability of all ways to spread the label over the steps, with blanks
     between symbols and symbols repeated.
@@ -244,10 +242,10 @@ def ctc_loss(
     Args:
         log_probs: floating, `[T, B, classes]`, the blank among the classes. Despite the name these are logits:
             softmax is applied here. (Doing it before changes nothing.)
-        labels: integers, `[B, L]`; what lies beyond the label lengths is not looked at.
+        labels: integers, `[B, L]`; what lies beyond the label lengths is ignored.
         input_lengths: integers, `[B]`; how many steps of each example are used.
         label_lengths: integers, `[B]`; how many symbols each label has.
-        blank: the class of the blank.
+        blank: the index of the blank among the classes.
         reduction: "mean", "sum" or "none". The mean is that of the losses divided by their label lengths.
         norm_by_times: divide the gradient (not the loss) of each example by its input length.
 
@@ -260,7 +258,7 @@ def ctc_loss(
 
     Raises:
         ValueError: an unknown reduction, shapes that do not fit, a length that is too large, or a symbol that is
-            no class or the blank.
+            the blank or not a class.
         TypeError: an argument is not a tensor, or has a dtype that does not fit (also a ValueError).
 
     Source:

@@ -1,4 +1,4 @@
-"""The loss of recurrent transducers: a sequence is read while another one is written, and nobody says what is written when."""
+"""RNN-T loss (recurrent neural network transducer), for labels that are not aligned with the steps of the input."""
 from __future__ import annotations
 
 from wherry_nn.functional._losses import reduced, unknown_reduction
@@ -22,25 +22,24 @@ from wherry_tensor.functions.math import logaddexp
 
 __all__ = ["rnnt_loss"]
 
-_NEVER = -1e30  # the logarithm of no probability: finite, since the gradient of two infinities is NaN
+_NEVER = -1e30  # the logarithm of probability 0: finite, since the gradient of two infinities is NaN
 
 
 def rnnt_loss(
     input: Tensor, label: Tensor, input_lengths: Tensor, label_lengths: Tensor, blank: int = 0, fastemit_lambda: float = 0.001,
     reduction: str = "mean", name: str | None = None,
 ) -> Tensor:
-    """Loss of a recurrent neural network transducer: the negative log probability of all ways to write the label while reading.
+    """RNN-T loss (recurrent neural network transducer): the negative log probability of a label, over all its alignments with the input.
 
     Args:
-        input: floating, `[B, T, U + 1, classes]`: at each step read and number of symbols written, the log probabilities of the next
-            symbol and of the blank, which reads on. `log_softmax` gives them.
-        label: integers, `[B, U]`; what lies beyond the label lengths is not looked at.
+        input: floating, `[B, T, U + 1, classes]`: log probabilities, as `log_softmax` gives them, of what follows at step t of the
+            input after u symbols of the label: the next symbol, or the blank, which goes on to the next step.
+        label: integers, `[B, U]`; what lies beyond the label lengths is ignored.
         input_lengths: integers, `[B]`; how many steps of each example are used.
         label_lengths: integers, `[B]`; how many symbols each label has.
-        blank: the class of the blank.
-        fastemit_lambda: gradients of symbols are multiplied by 1 more than this, so that they are written early.
+        blank: the index of the blank among the classes.
+        fastemit_lambda: gradients of symbols are multiplied by `1 + fastemit_lambda`, so that the model learns to emit them early.
         reduction: "mean", "sum" or "none".
-        name: accepted for compatibility; unused.
 
     Returns:
         The dtype of `input`, in nats.
@@ -49,13 +48,13 @@ def rnnt_loss(
         The result is 0-d, or `[B]` with "none".
 
     Raises:
-        ValueError: an unknown reduction, shapes that do not fit, a length that is too large, no steps, or a symbol that is no class.
+        ValueError: an unknown reduction, shapes that do not fit, a length that is too large, no steps, or a blank or symbol out of range.
         TypeError: an argument is not a tensor, or has a dtype that does not fit (also a ValueError).
 
     Source:
         `paddle.nn.functional.rnnt_loss`; Graves, "Sequence transduction with recurrent neural networks" (2012); Yu et al., "FastEmit"
-        (2021). States on a diagonal, of as many steps and symbols together, depend on the diagonal before alone: it goes
-        T + U times over `[B, U + 1]`, without a kernel of its own.
+        (2021). States with the same t + u form a diagonal, which depends only on the one before: T + U steps over
+        `[B, U + 1]`, composed of ops.
 
     Examples:
         >>> scores = wherry.nn.functional.log_softmax(wherry.zeros([1, 2, 2, 3]))  # two steps, each class equally likely
@@ -71,7 +70,7 @@ def rnnt_loss(
     favour = number(fastemit_lambda, "rnnt_loss", "fastemit_lambda")
     scores = cast(input, "float32") if input.dtype.itemsize == 2 else input
 
-    # Diagonal d holds the states (d - u, u), where u symbols are written; those outside have no probability.
+    # Diagonal d holds the states (d - u, u), after u symbols; those outside have probability 0.
     diagonals = steps + rows - 1
     step = reshape(arange(diagonals), [-1, 1]) - arange(rows)
     inside = ops.logical_and(step >= 0, step < steps)
@@ -80,11 +79,11 @@ def rnnt_loss(
     written = None
     if rows > 1:
         counted = arange(rows - 1, dtype="int64") < reshape(cast(label_lengths, "int64"), [-1, 1])
-        symbols = where(counted, cast(label, "int64"), full_like(counted, 0, dtype="int64"))  # what fills labels may be no class
+        symbols = where(counted, cast(label, "int64"), full_like(counted, 0, dtype="int64"))  # the padding of labels need not be a class
         symbols = expand(reshape(symbols, [batch, 1, rows - 1, 1]), [batch, steps, rows - 1, 1])
         next_symbol = reshape(take_along_axis(scores[:, :, :-1], symbols, 3, broadcast=False), [batch, steps, rows - 1])
         if favour:
-            next_symbol = next_symbol + (next_symbol - next_symbol.detach()) * favour  # adds 0, and to gradients their share
+            next_symbol = next_symbol + (next_symbol - next_symbol.detach()) * favour  # adds 0, and to the gradient `favour` times itself
         written = _on_diagonals(next_symbol, places[..., :-1], inside[:, :-1])
 
     never = ops.full(shape=(batch, 1), value=_NEVER, dtype=scores.dtype)
@@ -97,7 +96,7 @@ def rnnt_loss(
             came = logaddexp(came, concat([never, state[:, :-1] + written[:, d]], 1))
         state = came
         states.append(state)
-    # The last symbol is the blank behind the last step.
+    # The last symbol is the blank after the last step.
     u = cast(label_lengths, "int64")
     ends = stack([arange(batch), cast(input_lengths, "int64") - 1 + u, u], 1)
     loss = -gather_nd(stack(states, 1) + read, ends)
@@ -135,7 +134,7 @@ def _check_values(input: Tensor, label: Tensor, input_lengths: Tensor, label_len
     _, steps, rows, classes = input.shape
     if not 0 <= blank < classes:
         raise InvalidArgumentError(
-            f"rnnt_loss: the blank is no class. Got blank={blank} for {classes} classes, expected 0 to {classes - 1}. Classes count from 0."
+            f"rnnt_loss: blank is out of range. Got blank={blank} for {classes} classes, expected 0 to {classes - 1}. Classes count from 0."
         )
     if not all(map(at_hand, (label, input_lengths, label_lengths))):
         return
@@ -149,5 +148,5 @@ def _check_values(input: Tensor, label: Tensor, input_lengths: Tensor, label_len
         for symbol in symbols[:length]:
             if not 0 <= symbol < classes:
                 raise InvalidArgumentError(
-                    f"rnnt_loss: a symbol is no class. Got {symbol} in label, expected 0 to {classes - 1}. Check the vocabulary."
+                    f"rnnt_loss: a symbol is out of range. Got {symbol} in label, expected 0 to {classes - 1}. Check the vocabulary."
                 )

@@ -1,4 +1,4 @@
-"""Images: sampling them at any place, and moving channels into space and time."""
+"""Images: affine grids, grid sampling, pixel and channel shuffle, temporal shift."""
 from __future__ import annotations
 
 from typing import Any
@@ -7,8 +7,8 @@ from wherry_nn.functional._windows import channels_last, require_rank
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, bool_, int64
 from wherry_tensor.arguments import integer, refused, require_tensor, sizes_of
+from wherry_tensor.axis_sampling import clip_indices, int64_scalar
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
-from wherry_tensor.places import clipped, whole
 from wherry_tensor.sizes import is_unknown, known
 
 __all__ = [
@@ -25,13 +25,12 @@ __all__ = [
 
 
 def affine_grid(theta: Tensor, out_shape: Any, align_corners: bool = True, name: str | None = None) -> Tensor:
-    """Affine grid: where the places of a result lie in an image, if an affine map takes the one to the other.
+    """Affine grid: sampling positions for `grid_sample` from affine maps.
 
     Args:
         theta: floating: `[N, 2, 3]`, or `[N, 3, 4]` for volumes. Coordinates go from -1 to 1.
         out_shape: the shape of the result, `[N, C, H, W]` or `[N, C, D, H, W]`: a list, or an integer tensor.
         align_corners: whether -1 and 1 are the centres of the border elements, not their outer edges.
-        name: accepted for compatibility; unused.
 
     Returns:
         `[N, H, W, 2]`, each (x, y), or `[N, D, H, W, 3]`, each (x, y, z), for `grid_sample`.
@@ -40,7 +39,7 @@ def affine_grid(theta: Tensor, out_shape: Any, align_corners: bool = True, name:
         `theta` `[N, 2, 3]` to `[N, H, W, 2]`; `[N, 3, 4]` to `[N, D, H, W, 3]`.
 
     Raises:
-        TypeError: `theta` is not a Tensor, or `out_shape` holds no ints (also a ValueError).
+        TypeError: `theta` is not a Tensor, or `out_shape` is not a list of ints (also a ValueError).
         ValueError: the shapes do not fit.
 
     Source:
@@ -63,7 +62,7 @@ def affine_grid(theta: Tensor, out_shape: Any, align_corners: bool = True, name:
         )
     if not theta.dtype.is_floating:
         raise InvalidTypeError(
-            f"affine_grid: coordinates are fractions. Got theta of dtype {theta.dtype.name}, expected float32 or float64. "
+            f"affine_grid: theta is not floating. Got theta of dtype {theta.dtype.name}, expected float32 or float64. "
             f"Cast it with astype('float32')."
         )
     sizes = shape[2:]
@@ -96,7 +95,7 @@ def grid_sample(
     align_corners: bool = True,
     name: str | None = None,
 ) -> Tensor:
-    """Grid sampling: the values of images at given places.
+    """Grid sampling: the values of images at given positions.
 
     Args:
         x: floating: `[N, C, H, W]`, or `[N, C, D, H, W]`.
@@ -104,9 +103,8 @@ def grid_sample(
             Coordinates go from -1 to 1, x along the last axis of the image.
         mode: "bilinear" takes the weighted mean of the neighbouring elements, "nearest" the nearest one.
         padding_mode: what lies outside of the image: "zeros"; "border", the nearest element of the border; or
-            "reflection", the image in mirrors.
+            "reflection", the image mirrored at its borders.
         align_corners: whether -1 and 1 are the centres of the border elements, not their outer edges.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[N, C, out_H, out_W]`, or `[N, C, out_D, out_H, out_W]`.
@@ -133,7 +131,7 @@ def grid_sample(
     count = 1
     for size in places:
         count *= size
-    # Rows of channels: one place is one row of a matrix, whichever axes it came from.
+    # Channels as rows: each position of the image is a row of a matrix.
     if not x.size:
         return ops.full(shape=(n, channels, *places), value=0, dtype=x.dtype)
     rows = ops.reshape(ops.transpose(x, (0, *range(2, spatial + 2), 1)), (x.size // channels, channels))
@@ -141,8 +139,7 @@ def grid_sample(
         _in_elements(ops.select(grid, spatial + 1, spatial - 1 - axis), sizes[axis], padding_mode, align_corners)
         for axis in range(spatial)
     ]
-    # Rows and weights of all corners around a place: one axis after the other doubles them (or not, if only the
-    # nearest one counts).
+    # Rows and weights of the corners around each position: every axis doubles their number, except in mode "nearest".
     index = ops.broadcast_to(
         ops.reshape(ops.arange(start=0, step=1, length=n, dtype=int64), (n, *(1,) * (spatial + 1))), (n, *places, 1)
     )
@@ -150,11 +147,11 @@ def grid_sample(
     corners = 1
     for size, one in zip(sizes, at, strict=True):
         ends, shares = _ends(one, mode)
-        inside = clipped(ends, size)
+        inside = clip_indices(ends, size)
         if padding_mode == "zeros":
             shares = ops.multiply(shares, ops.cast(ops.equal(inside, ends), grid.dtype))
         corners *= inside.shape[-1]
-        index = ops.add(ops.unsqueeze(ops.multiply(index, whole(size)), (spatial + 2,)), ops.unsqueeze(inside, (spatial + 1,)))
+        index = ops.add(ops.unsqueeze(ops.multiply(index, int64_scalar(size)), (spatial + 2,)), ops.unsqueeze(inside, (spatial + 1,)))
         weight = ops.multiply(ops.unsqueeze(weight, (spatial + 2,)), ops.unsqueeze(shares, (spatial + 1,)))
         index = ops.reshape(index, (n, *places, corners))
         weight = ops.reshape(weight, (n, *places, corners))
@@ -191,13 +188,13 @@ def _check_sampling(x: Tensor, grid: Tensor, mode: Any, padding_mode: Any, align
         )
     if not (x.dtype.is_floating and grid.dtype.is_floating):
         raise InvalidTypeError(
-            f"grid_sample: means are fractions. Got x of dtype {x.dtype.name} and grid of dtype {grid.dtype.name}, expected one "
+            f"grid_sample: x or grid is not floating. Got x of dtype {x.dtype.name} and grid of dtype {grid.dtype.name}, expected one "
             f"floating dtype. Cast both with astype('float32')."
         )
 
 
 def _in_elements(at: Tensor, size: int, padding_mode: str, align_corners: bool) -> Tensor:
-    """Coordinates from -1 to 1 as places 0, 1, ..., size - 1 of an axis, folded back into it where asked for."""
+    """Coordinates from -1 to 1 as positions 0, 1, ..., size - 1 of an axis, with `padding_mode` applied."""
     at = (at + 1.0) * ((size - 1) / 2.0) if align_corners else ((at + 1.0) * float(size) - 1.0) * 0.5
     if padding_mode == "reflection":
         if align_corners:
@@ -228,12 +225,12 @@ def _ends(at: Tensor, mode: str) -> tuple[Tensor, Tensor]:
     low = ops.floor(at.detach())
     share = at - low
     position = ops.unsqueeze(ops.cast(low, int64), new)
-    ends = ops.concat(position, ops.add(position, whole(1)), axis=at.ndim)
+    ends = ops.concat(position, ops.add(position, int64_scalar(1)), axis=at.ndim)
     return ends, ops.concat(ops.unsqueeze(1.0 - share, new), ops.unsqueeze(share, new), axis=at.ndim)
 
 
 def _flat(at: Tensor) -> Tensor:
-    """Ones whose gradient with respect to `at` is 0, and not none at all, as in Paddle."""
+    """Ones with a gradient of 0 with respect to `at`, rather than without one, as in Paddle."""
     return ops.where(ops.full(shape=(), value=False, dtype=bool_), at, _number(1, at))
 
 
@@ -241,24 +238,24 @@ def _number(value: float, like: Tensor) -> Tensor:
     return ops.full(shape=(), value=value, dtype=like.dtype)
 
 
-# Channels and places.
+# Channels and pixels.
 
 
 def pixel_shuffle(x: Tensor, upscale_factor: int, data_format: str = "NCHW", name: str | None = None) -> Tensor:
-    """Pixel shuffle: larger images with fewer channels: each `factor ** 2` channels become a square of places.
+    """Pixel shuffle: rearrange each `factor ** 2` channels into a square of pixels.
 
     Args:
         x: `[N, C * factor ** 2, H, W]` or, with "NHWC", `[N, H, W, C * factor ** 2]`.
         upscale_factor: the side of the square.
         data_format: "NCHW" or "NHWC".
-        name: accepted for compatibility; unused.
 
     Shape:
         `[N, C, H * factor, W * factor]`, or `[N, H * factor, W * factor, C]`.
 
     Raises:
-        TypeError: `x` is not a Tensor, or `upscale_factor` no int (also a ValueError).
-        ValueError: `x` is not 4-D, its channels cannot be divided so, or there is no such layout.
+        TypeError: `x` is not a Tensor (also a ValueError), or `upscale_factor` is not an int.
+        ValueError: `x` is not 4-D, `upscale_factor` is not positive, its square does not divide the channels, or there is no
+            such layout.
 
     Source:
         `paddle.nn.functional.pixel_shuffle`; Shi et al. (2016).
@@ -274,7 +271,7 @@ def pixel_shuffle(x: Tensor, upscale_factor: int, data_format: str = "NCHW", nam
     height, width, channels = rest if last else (*rest[1:], rest[0])
     if channels % (factor * factor):
         raise InvalidArgumentError(
-            f"pixel_shuffle: the channels make no squares. Got {channels} channels in x of shape {x.shape} and upscale_factor="
+            f"pixel_shuffle: the channels do not make squares of pixels. Got {channels} channels in x of shape {x.shape} and upscale_factor="
             f"{factor}, expected a multiple of {factor * factor}. Check data_format."
         )
     fewer = channels // (factor * factor)
@@ -286,20 +283,19 @@ def pixel_shuffle(x: Tensor, upscale_factor: int, data_format: str = "NCHW", nam
 
 
 def pixel_unshuffle(x: Tensor, downscale_factor: int, data_format: str = "NCHW", name: str | None = None) -> Tensor:
-    """Smaller images with more channels: what `pixel_shuffle` did is undone.
+    """Pixel unshuffle, the inverse of `pixel_shuffle`: rearrange squares of pixels into channels.
 
     Args:
         x: `[N, C, H * factor, W * factor]` or, with "NHWC", `[N, H * factor, W * factor, C]`.
-        downscale_factor: the side of the square of places that become channels.
+        downscale_factor: the side of the square.
         data_format: "NCHW" or "NHWC".
-        name: accepted for compatibility; unused.
 
     Shape:
         `[N, C * factor ** 2, H, W]`, or `[N, H, W, C * factor ** 2]`.
 
     Raises:
-        TypeError: `x` is not a Tensor, or `downscale_factor` no int (also a ValueError).
-        ValueError: `x` is not 4-D, its sizes cannot be divided so, or there is no such layout.
+        TypeError: `x` is not a Tensor (also a ValueError), or `downscale_factor` is not an int.
+        ValueError: `x` is not 4-D, `downscale_factor` is not positive or does not divide its height and width, or there is no such layout.
 
     Source:
         `paddle.nn.functional.pixel_unshuffle`.
@@ -326,20 +322,19 @@ def pixel_unshuffle(x: Tensor, downscale_factor: int, data_format: str = "NCHW",
 
 
 def channel_shuffle(x: Tensor, groups: int, data_format: str = "NCHW", name: str | None = None) -> Tensor:
-    """The channels in another order: the first of each group, then the second of each, and so on.
+    """Channel shuffle: the first channel of each group, then the second of each, and so on.
 
     Args:
         x: `[N, C, H, W]` or, with "NHWC", `[N, H, W, C]`.
         groups: how many; divides the number of channels.
         data_format: "NCHW" or "NHWC".
-        name: accepted for compatibility; unused.
 
     Shape:
         `[N, C, H, W]` (or channels last) to the same.
 
     Raises:
-        TypeError: `x` is not a Tensor, or `groups` no int (also a ValueError).
-        ValueError: `x` is not 4-D, its channels cannot be divided so, or there is no such layout.
+        TypeError: `x` is not a Tensor (also a ValueError), or `groups` is not an int.
+        ValueError: `x` is not 4-D, `groups` is not positive or does not divide the channels, or there is no such layout.
 
     Source:
         `paddle.nn.functional.channel_shuffle`; Zhang et al. (2017).
@@ -362,7 +357,7 @@ def channel_shuffle(x: Tensor, groups: int, data_format: str = "NCHW", name: str
 
 
 def _squares(x: Any, factor: Any, name: str, data_format: Any, op_name: str) -> tuple[bool, int]:
-    """Whether the channels are last, and the factor, once the arguments are found to be well."""
+    """Whether the channels are last, and the factor, after checking the arguments."""
     require_tensor(x, op_name)
     last = check_factor(factor, name, data_format, op_name)
     require_rank(x, 2, op_name)
@@ -386,21 +381,20 @@ def check_factor(factor: Any, name: str, data_format: Any, op_name: str) -> bool
 def temporal_shift(
     x: Tensor, seg_num: int, shift_ratio: float = 0.25, name: str | None = None, data_format: str = "NCHW"
 ) -> Tensor:
-    """Temporal shift: frames of videos that hand some channels on to the frame before, and some to the one behind.
+    """Temporal shift: move some channels of each frame to the next frame of the video, and some to the previous one.
 
     Args:
         x: `[N * seg_num, C, H, W]` or, with "NHWC", `[N * seg_num, H, W, C]`: the frames of N videos.
         seg_num: how many frames a video has.
-        shift_ratio: the share of channels that come from the frame before, and of those that come from the frame
-            behind; less than 0.5. At the ends of a video, zeros come.
-        name: accepted for compatibility; unused.
+        shift_ratio: the share of channels that come from the previous frame, and of those that come from the next
+            frame; less than 0.5. At the ends of a video they are zeros.
         data_format: "NCHW" or "NHWC".
 
     Shape:
         `[N * seg_num, C, H, W]` (or channels last) to the same.
 
     Raises:
-        TypeError: `x` is not a Tensor, `seg_num` no int (also a ValueError), or `shift_ratio` no number.
+        TypeError: `x` is not a Tensor, `seg_num` is not an int (also a ValueError), or `shift_ratio` is not a number.
         ValueError: `x` is not 4-D, `seg_num` does not divide its batch, or there is no such layout.
 
     Source:
@@ -419,12 +413,12 @@ def temporal_shift(
     shape = tuple(x.shape)
     if frames < 1 or (not is_unknown(shape[0]) and shape[0] % frames):
         raise InvalidArgumentError(
-            f"temporal_shift: the batch is not of whole videos. Got seg_num={frames} for x of shape {x.shape}, expected a divisor "
+            f"temporal_shift: seg_num does not divide the batch. Got seg_num={frames} for x of shape {x.shape}, expected a divisor "
             f"of {shape[0]}. x holds all frames of a video one after the other."
         )
     if not 0 <= shift_ratio < 0.5:
         raise InvalidArgumentError(
-            f"temporal_shift: there are not so many channels. Got shift_ratio={shift_ratio}, expected a share in [0, 0.5): it is "
+            f"temporal_shift: shift_ratio is out of range. Got shift_ratio={shift_ratio}, expected a share in [0, 0.5): it is "
             f"moved in both directions. The usual value is 0.25."
         )
     axis = 4 if last else 2
@@ -441,5 +435,5 @@ def _part(x: Tensor, axis: int, start: int, end: int) -> Tensor:
 
 
 def _moved(x: Tensor, by: int) -> Tensor:
-    """Frames (axis 1) moved by one, with zeros where none comes."""
+    """Frames (axis 1) moved by one; zeros move in."""
     return ops.pad(x, (0, 0, by, -by, *(0,) * (2 * x.ndim - 4)), 0.0)

@@ -1,4 +1,4 @@
-"""`paddle.nn.initializer`: how parameters get their first values."""
+"""`paddle.nn.initializer`: initial values of parameters."""
 from wherry_nn.initializer.convolution import Bilinear, Dirac
 from wherry_nn.initializer.given import Assign, Constant
 from wherry_nn.initializer.initializer import Initializer, calculate_gain, set_global_initializer

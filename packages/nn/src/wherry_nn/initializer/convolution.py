@@ -1,4 +1,4 @@
-"""Initializers for the kernels of convolutions, which then pass on or enlarge what they receive."""
+"""Initializers for kernels of convolutions: identity and bilinear upsampling."""
 from __future__ import annotations
 
 import math
@@ -15,13 +15,12 @@ __all__ = ["Bilinear", "Dirac"]
 
 
 class Dirac(Initializer):
-    """Fills the kernel of a convolution so that it passes its input channels on unchanged.
+    """Dirac initializer: fills the kernel of a convolution so that it passes its input channels on unchanged.
 
     Output channels beyond the number of input channels are zero.
 
     Args:
         groups: into how many groups the output channels are divided; each passes the inputs on.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[out, in, *kernel]` with a kernel of one to three axes.
@@ -43,7 +42,7 @@ class Dirac(Initializer):
 
     def __init__(self, groups: int = 1, name: str | None = None) -> None:
         if isinstance(groups, bool) or not isinstance(groups, int):
-            raise AssertedTypeError(f"Dirac: groups is a count. Got {short(groups)}, expected an int > 0. Leave it out for 1.")
+            raise AssertedTypeError(f"Dirac: groups is not an int. Got {short(groups)}, expected an int > 0. Leave it out for 1.")
         if groups <= 0:
             raise AssertedArgumentError(f"Dirac: groups must be positive. Got {groups}, expected an int > 0. Leave it out for 1.")
         self.groups = groups
@@ -52,7 +51,7 @@ class Dirac(Initializer):
         shape = param.shape
         if len(shape) not in (3, 4, 5):
             raise AssertedArgumentError(
-                f"Dirac: this is no kernel of a convolution. Got shape {shape}, expected 3, 4 or 5 axes: "
+                f"Dirac: the parameter is not a kernel of a convolution. Got shape {shape}, expected 3, 4 or 5 axes: "
                 f"[out, in, *kernel]. Use Orthogonal for matrices."
             )
         if shape[0] % self.groups:
@@ -101,7 +100,7 @@ class Bilinear(Initializer):
         shape = param.shape
         if len(shape) != 4 or shape[2] != shape[3]:
             raise InvalidArgumentError(
-                f"Bilinear: this is not a square kernel. Got shape {shape}, expected four axes of which the last two are equal. "
+                f"Bilinear: the kernel is not square. Got shape {shape}, expected four axes of which the last two are equal. "
                 f"Give the convolution kernel_size={shape[-1] if shape else 4}."
             )
         size = shape[3]
@@ -111,8 +110,8 @@ class Bilinear(Initializer):
         def weight(at: float) -> float:
             return 1 - abs(at / factor - centre)
 
-        # Paddle divides the row's position without rounding it down, so that y moves on within a row.
-        # It looks wrong, and is kept: the same program then computes the same numbers.
+        # Paddle divides the position without rounding down, so that y changes within a row. It looks wrong and is kept, so
+        # that the same program computes the same numbers.
         kernel = [weight(i % size) * weight(i / size % size) for i in range(size * size)]
         values = to_dtype(to_tensor(kernel, dtype="float64"), param.dtype)
         ops.copy.into((param,), ops.broadcast_to(ops.reshape(values, (size, size)), tuple(shape)))

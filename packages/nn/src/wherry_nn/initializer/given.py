@@ -1,4 +1,4 @@
-"""Initializers that write values which are given: one number, or all of them."""
+"""Initializers with given values: one number, or all of them."""
 from __future__ import annotations
 
 import math
@@ -15,13 +15,16 @@ __all__ = ["Assign", "Constant"]
 
 
 class Constant(Initializer):
-    """Fills with one number.
+    """Constant initializer: fills with one number.
 
     Args:
         value: the number.
 
+    Shape:
+        Any, `[...]`.
+
     Raises:
-        ValueError: `value` is None or no number.
+        ValueError: `value` is not a number.
 
     Source:
         `paddle.nn.initializer.Constant`.
@@ -37,7 +40,7 @@ class Constant(Initializer):
                 value = float(value)  # a NumPy number, a tensor of one element
             except (TypeError, ValueError):
                 raise InvalidArgumentError(
-                    f"Constant: this is not a number. Got value={short(value)}, expected a float. Use Assign for several values."
+                    f"Constant: value is not a number. Got value={short(value)}, expected a float. Use Assign for several values."
                 ) from None
         self.value = value
 
@@ -47,12 +50,11 @@ class Constant(Initializer):
 
 
 class Assign(Initializer):
-    """Fills with given values.
+    """Assign initializer: fills with given values.
 
     Args:
         value: a list, tuple, NumPy array or Tensor with as many elements as the parameter. It is cast to
             the parameter's dtype.
-        name: accepted for compatibility; unused.
 
     Raises:
         TypeError: `value` is none of these (also a ValueError and an AssertionError).
@@ -71,7 +73,7 @@ class Assign(Initializer):
         numpy = numpy_module()
         if not (isinstance(value, (list, tuple, Tensor)) or (numpy is not None and isinstance(value, numpy.ndarray))):
             raise AssertedTypeError(
-                f"Assign: these are no values. Got {short(value)} ({type(value).__name__}), expected a list, tuple, NumPy array "
+                f"Assign: value does not hold numbers. Got {short(value)} ({type(value).__name__}), expected a list, tuple, NumPy array "
                 f"or Tensor. Use Constant for one number."
             )
         self.value = value

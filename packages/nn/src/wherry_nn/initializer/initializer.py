@@ -1,4 +1,4 @@
-"""What initializers have in common, the gains of nonlinearities, and the defaults for all layers."""
+"""Base of initializers, gains of nonlinearities, and global defaults."""
 from __future__ import annotations
 
 import math
@@ -7,14 +7,24 @@ from typing import Any
 from wherry_autograd import no_grad
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import require_tensor
-from wherry_tensor.constructed import as_constructed
+from wherry_tensor.constructor_arguments import as_constructed
 from wherry_tensor.errors import AssertedTypeError, InvalidArgumentError, InvalidTypeError, short
 
 __all__ = ["Initializer", "calculate_gain", "default_initializer", "fans", "require_floating", "set_global_initializer"]
 
 
 class Initializer:
-    """Fills a parameter. A subclass defines `forward(param, block=None)`, which writes into `param`.
+    """Base of initializers: calling one fills a parameter. A subclass defines `forward(param, block=None)`, which writes to `param`.
+
+    Shape:
+        Parameters of any shape, `[...]`, unless the subclass needs another.
+
+    Raises:
+        TypeError: when called: the parameter is not a Tensor (also a ValueError).
+        NotImplementedError: when called: the subclass does not define `forward`.
+
+    Source:
+        `paddle.nn.initializer.Initializer`.
 
     Examples:
         >>> x = wherry.zeros([2])
@@ -27,15 +37,15 @@ class Initializer:
         return as_constructed(self)
 
     def __call__(self, param: Tensor, block: Any = None) -> None:
-        """Write the first values into `param`. `block` is accepted for compatibility; unused."""
+        """Write initial values to `param`. `block` has no effect."""
         require_tensor(param, type(self).__name__, "param")
         with no_grad():
             self.forward(param, block)
 
     def forward(self, param: Tensor, block: Any = None) -> None:
-        """Write the first values into `param`; gradients are not recorded."""
+        """Write initial values to `param`; gradients are not recorded."""
         raise NotImplementedError(
-            f"{type(self).__name__}: the initializer does nothing. Got a class without forward(self, param, block=None), "
+            f"{type(self).__name__}: forward is not defined. Got a class without forward(self, param, block=None), "
             f"expected one that writes into param. Define it, or take one of nn.initializer."
         )
 
@@ -45,13 +55,13 @@ def require_floating(param: Tensor, initializer: Initializer) -> None:
     if not param.dtype.is_floating:
         name = type(initializer).__name__
         raise InvalidTypeError(
-            f"{name}: it fills floating parameters only. Got dtype {param.dtype.name}, expected float16, bfloat16, float32 "
+            f"{name}: the parameter is not floating. Got dtype {param.dtype.name}, expected float16, bfloat16, float32 "
             f"or float64. Use Constant or Assign for integers."
         )
 
 
 def fans(shape: list[int]) -> tuple[int, int]:
-    """How many inputs an output of the layer depends on, and how many outputs an input reaches.
+    """fan_in and fan_out: how many inputs each output depends on, and how many outputs each input reaches.
 
     A matrix is `[in, out]`, as in Linear; with more axes the shape is `[out, in, *kernel]`.
     """
@@ -81,7 +91,7 @@ _GAINS = {
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """By what to multiply a standard deviation so that signals keep their size through a nonlinearity.
+    """Gain of a nonlinearity: the factor of the standard deviation with which signals keep their size.
 
     Args:
         nonlinearity: "sigmoid", "linear", "tanh", "relu", "leaky_relu", "selu", or a convolution, such
@@ -122,9 +132,9 @@ _global: list[Initializer | None] = [None, None]
 
 
 def set_global_initializer(weight_init: Initializer | None, bias_init: Initializer | None = None) -> None:
-    """Fill the weights and biases of all layers made from now on in this way.
+    """Set the initializers of all layers made from now on.
 
-    It takes precedence over the default of a layer, not over the initializer in a ParamAttr.
+    They override the default of a layer, not the initializer in a ParamAttr.
 
     Args:
         weight_init: for all parameters that are not biases; None goes back to the defaults.
@@ -152,5 +162,5 @@ def set_global_initializer(weight_init: Initializer | None, bias_init: Initializ
 
 
 def default_initializer(is_bias: bool) -> Initializer | None:
-    """What `set_global_initializer` set for such parameters, or None."""
+    """The initializer of `set_global_initializer` for such parameters, or None."""
     return _global[is_bias]

@@ -1,4 +1,4 @@
-"""Initializers that draw random numbers, from the generator that `paddle.seed` sets."""
+"""Random initializers; they use the generator that `paddle.seed` seeds."""
 from __future__ import annotations
 
 import math
@@ -33,14 +33,16 @@ def _fill_normal(param: Tensor, mean: float, std: float, initializer: Initialize
 
 
 class Uniform(Initializer):
-    """Fills with numbers that are equally likely in `[low, high)`.
+    """Uniform initializer: fills with numbers from `[low, high)`.
 
     Args:
         low, high: the bounds.
-        name: accepted for compatibility; unused.
+
+    Shape:
+        Any, `[...]`; float16, bfloat16, float32 or float64.
 
     Raises:
-        TypeError: a bound is not a number (also a ValueError).
+        TypeError: a bound is not a number; when a parameter is filled: it is not floating (also a ValueError).
         ValueError: `low` is greater than `high` (also an AssertionError).
 
     Source:
@@ -56,7 +58,7 @@ class Uniform(Initializer):
         self.low, self.high = number(low, "Uniform", "low"), number(high, "Uniform", "high")
         if self.low > self.high:
             raise AssertedArgumentError(
-                f"Uniform: the bounds are the wrong way round. Got low={low} and high={high}, expected low <= high. "
+                f"Uniform: low is greater than high. Got low={low} and high={high}, expected low <= high. "
                 f"Exchange them."
             )
 
@@ -65,14 +67,16 @@ class Uniform(Initializer):
 
 
 class Normal(Initializer):
-    """Fills with normally distributed numbers.
+    """Normal initializer: fills with normally distributed numbers.
 
     Args:
         mean, std: mean and standard deviation.
-        name: accepted for compatibility; unused.
+
+    Shape:
+        Any, `[...]`; float16, bfloat16, float32 or float64.
 
     Raises:
-        TypeError: an argument is not a number (also a ValueError).
+        TypeError: an argument is not a number; when a parameter is filled: it is not floating (also a ValueError).
 
     Source:
         `paddle.nn.initializer.Normal`.
@@ -91,14 +95,16 @@ class Normal(Initializer):
 
 
 class TruncatedNormal(Initializer):
-    """Fills with normally distributed numbers, none further from the mean than two standard deviations.
+    """Truncated normal initializer: no number is further from the mean than two standard deviations.
 
     Args:
         mean, std: mean and standard deviation of the distribution before its tails are cut.
-        name: accepted for compatibility; unused.
+
+    Shape:
+        Any, `[...]`; float16, bfloat16, float32 or float64.
 
     Raises:
-        TypeError: an argument is not a number (also a ValueError).
+        TypeError: an argument is not a number; when a parameter is filled: it is not floating (also a ValueError).
 
     Source:
         `paddle.nn.initializer.TruncatedNormal`.
@@ -129,7 +135,7 @@ class _Xavier(Initializer):
         self.fan_out = _fan(fan_out, self, "fan_out")
 
     def std(self, param: Tensor) -> float:
-        """Standard deviation of what it fills `param` with."""
+        """The standard deviation of the numbers that fill `param`."""
         fan_in, fan_out = fans(require_tensor(param, type(self).__name__, "param").shape)
         total = (fan_in if self.fan_in is None else self.fan_in) + (fan_out if self.fan_out is None else self.fan_out)
         if total == 0:
@@ -141,18 +147,20 @@ class _Xavier(Initializer):
 
 
 class XavierUniform(_Xavier):
-    """Fills with numbers that are equally likely in `[-x, x)`, where `x` is `sqrt(6 / (fan_in + fan_out))`.
+    """Xavier (Glorot) uniform initializer: fills with numbers from `[-x, x)`, where `x` is `sqrt(6 / (fan_in + fan_out))`.
 
     Signals and gradients then keep their size from layer to layer. The default for weights.
 
     Args:
         fan_in: inputs of each output; None takes it from the shape of the parameter.
         fan_out: outputs of each input, likewise.
-        name: accepted for compatibility; unused.
+
+    Shape:
+        `[in, out]`, or `[out, in, *kernel]`.
 
     Raises:
-        TypeError: an argument is not a number (also a ValueError).
-        ValueError: an argument is negative.
+        TypeError: an argument is not a number; when a parameter is filled: it is not floating (also a ValueError).
+        ValueError: an argument is negative; when a parameter is filled: `fan_in` and `fan_out` are 0.
 
     Source:
         `paddle.nn.initializer.XavierUniform`; Glorot & Bengio (2010), Understanding the difficulty of
@@ -170,9 +178,18 @@ class XavierUniform(_Xavier):
 
 
 class XavierNormal(_Xavier):
-    """Fills with normally distributed numbers of standard deviation `sqrt(2 / (fan_in + fan_out))`.
+    """Xavier (Glorot) normal initializer: standard deviation `sqrt(2 / (fan_in + fan_out))`, mean 0.
 
-    Arguments and errors are those of `XavierUniform`.
+    Args:
+        fan_in: inputs of each output; None takes it from the shape of the parameter.
+        fan_out: outputs of each input, likewise.
+
+    Shape:
+        `[in, out]`, or `[out, in, *kernel]`.
+
+    Raises:
+        TypeError: an argument is not a number; when a parameter is filled: it is not floating (also a ValueError).
+        ValueError: an argument is negative; when a parameter is filled: `fan_in` and `fan_out` are 0.
 
     Source:
         `paddle.nn.initializer.XavierNormal`.
@@ -192,10 +209,10 @@ class _Kaiming(Initializer):
         self.fan_in = _fan(fan_in, self, "fan_in")
         self.negative_slope = negative_slope
         self.nonlinearity = nonlinearity
-        calculate_gain(nonlinearity, negative_slope)  # says now what would be wrong later
+        calculate_gain(nonlinearity, negative_slope)  # raises now for an unknown nonlinearity
 
     def std(self, param: Tensor) -> float:
-        """Standard deviation of what it fills `param` with."""
+        """The standard deviation of the numbers that fill `param`."""
         require_tensor(param, type(self).__name__, "param")
         fan_in = fans(param.shape)[0] if self.fan_in is None else self.fan_in
         if fan_in == 0:
@@ -207,7 +224,7 @@ class _Kaiming(Initializer):
 
 
 class KaimingUniform(_Kaiming):
-    """Fills with numbers that are equally likely in `[-x, x)`, where `x` is `gain * sqrt(3 / fan_in)`.
+    """Kaiming (He) uniform initializer: fills with numbers from `[-x, x)`, where `x` is `gain * sqrt(3 / fan_in)`.
 
     Signals then keep their size through layers with ReLU.
 
@@ -216,8 +233,11 @@ class KaimingUniform(_Kaiming):
         negative_slope: of "leaky_relu".
         nonlinearity: what follows the layer; `calculate_gain` lists the names.
 
+    Shape:
+        `[in, out]`, or `[out, in, *kernel]`.
+
     Raises:
-        TypeError: `fan_in` or the slope is not a number (also a ValueError).
+        TypeError: `fan_in` or the slope is not a number; when a parameter is filled: it is not floating (also a ValueError).
         ValueError: unknown nonlinearity, or `fan_in` is negative.
         ZeroDivisionError: when a parameter is filled: `fan_in` is 0.
 
@@ -236,9 +256,20 @@ class KaimingUniform(_Kaiming):
 
 
 class KaimingNormal(_Kaiming):
-    """Fills with normally distributed numbers of standard deviation `gain / sqrt(fan_in)`.
+    """Kaiming (He) normal initializer: standard deviation `gain / sqrt(fan_in)`, mean 0.
 
-    Arguments and errors are those of `KaimingUniform`.
+    Args:
+        fan_in: inputs of each output; None takes it from the shape of the parameter.
+        negative_slope: of "leaky_relu".
+        nonlinearity: what follows the layer; `calculate_gain` lists the names.
+
+    Shape:
+        `[in, out]`, or `[out, in, *kernel]`.
+
+    Raises:
+        TypeError: `fan_in` or the slope is not a number; when a parameter is filled: it is not floating (also a ValueError).
+        ValueError: unknown nonlinearity, or `fan_in` is negative.
+        ZeroDivisionError: when a parameter is filled: `fan_in` is 0.
 
     Source:
         `paddle.nn.initializer.KaimingNormal`.
@@ -259,24 +290,26 @@ def _fan(value: float | None, initializer: Initializer, name: str) -> float | No
     found = number(value, type(initializer).__name__, name)
     if found < 0:
         raise InvalidArgumentError(
-            f"{type(initializer).__name__}: {name} counts connections. Got {value}, expected a number >= 0. "
+            f"{type(initializer).__name__}: {name} is negative. Got {value}, expected a number >= 0. "
             f"Leave it out to take it from the shape."
         )
     return found
 
 
 class Orthogonal(Initializer):
-    """Fills with an orthogonal matrix, drawn uniformly from all of them, times a gain.
+    """Orthogonal initializer: fills with a random orthogonal matrix times a gain.
 
     A parameter of more axes is taken as a matrix of `shape[0]` rows. The rows are orthogonal and of
     length `gain`, or the columns where there are fewer of them.
 
     Args:
         gain: the length of each row or column.
-        name: accepted for compatibility; unused.
+
+    Shape:
+        `[rows, ...]`, two axes or more.
 
     Raises:
-        TypeError: `gain` is not a number (also a ValueError).
+        TypeError: `gain` is not a number; when a parameter is filled: it is not floating (also a ValueError).
         ValueError: when a parameter is filled: it has less than two axes (also an AssertionError).
 
     Source:

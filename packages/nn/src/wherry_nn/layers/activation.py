@@ -1,4 +1,4 @@
-"""Activations as layers: the functions of `wherry_nn.functional`, with their arguments kept."""
+"""Activation functions as layers."""
 from __future__ import annotations
 
 from typing import Any
@@ -7,6 +7,7 @@ from wherry_nn import functional as F
 from wherry_nn.initializer import Constant
 from wherry_nn.layer import Layer
 from wherry_nn.layers.described import described
+from wherry_nn.layers.documented import documented_by
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import require_tensor
 from wherry_tensor.errors import AssertedArgumentError
@@ -44,18 +45,9 @@ __all__ = [
 ]
 
 
+@documented_by(F.celu)
 class CELU(Layer):
     """Continuously differentiable ELU (CELU): `x` where it is positive, `alpha * (exp(x / alpha) - 1)` elsewhere.
-
-    Args:
-        alpha: a number other than 0.
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[...]` to the same.
-
-    Source:
-        `paddle.nn.CELU`.
 
     Examples:
         >>> print(wherry.nn.CELU(0.2)(wherry.to_tensor([-1.0, 6.0])).numpy())
@@ -74,18 +66,9 @@ class CELU(Layer):
         return described(self._name, alpha=self._alpha)
 
 
+@documented_by(F.elu)
 class ELU(Layer):
     """Exponential linear unit (ELU): `x` where it is positive, `alpha * (exp(x) - 1)` elsewhere.
-
-    Args:
-        alpha: a number.
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[...]` to the same.
-
-    Source:
-        `paddle.nn.ELU`.
 
     Examples:
         >>> print(wherry.nn.ELU(0.2)(wherry.to_tensor([-1.0, 6.0])).numpy())
@@ -104,18 +87,9 @@ class ELU(Layer):
         return described(self._name, alpha=self._alpha)
 
 
+@documented_by(F.gelu)
 class GELU(Layer):
-    """Gaussian error linear unit (GELU): `x` times the probability that a normal variable stays below `x`.
-
-    Args:
-        approximate: whether the cheaper form with tanh is taken.
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[...]` to the same.
-
-    Source:
-        `paddle.nn.GELU`.
+    """Gaussian error linear unit (GELU): `x` times the probability that a standard normal variable is below `x`.
 
     Examples:
         >>> print(wherry.nn.GELU()(wherry.to_tensor([-1.0, 0.5])).numpy())
@@ -134,18 +108,9 @@ class GELU(Layer):
         return described(self._name, approximate=self._approximate)
 
 
+@documented_by(F.glu)
 class GLU(Layer):
     """Gated linear unit (GLU): the first half of `x` along `axis`, times the sigmoid of the second half.
-
-    Args:
-        axis: in `[-rank, rank)`; the size along it is even.
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[..., 2 * n, ...]` to `[..., n, ...]` along `axis`.
-
-    Source:
-        `paddle.nn.GLU`.
 
     Examples:
         >>> print(wherry.nn.GLU()(wherry.to_tensor([3.0, 4.0, 0.0, 0.0])).numpy())
@@ -164,18 +129,9 @@ class GLU(Layer):
         return described(self._name, axis=self._axis)
 
 
+@documented_by(F.hardshrink)
 class Hardshrink(Layer):
     """Hard shrinkage: 0 between `-threshold` and `threshold`, `x` beyond.
-
-    Args:
-        threshold: a number.
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[...]` to the same.
-
-    Source:
-        `paddle.nn.Hardshrink`.
 
     Examples:
         >>> print(wherry.nn.Hardshrink()(wherry.to_tensor([-1.0, 0.3, 2.5])).numpy())
@@ -194,17 +150,9 @@ class Hardshrink(Layer):
         return described(self._name, threshold=self._threshold)
 
 
+@documented_by(F.hardsigmoid)
 class Hardsigmoid(Layer):
     """Hard sigmoid: `x / 6 + 0.5`, cut to [0, 1].
-
-    Args:
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[...]` to the same.
-
-    Source:
-        `paddle.nn.Hardsigmoid`.
 
     Examples:
         >>> print(wherry.nn.Hardsigmoid()(wherry.to_tensor([-4.0, 5.0, 0.0])).numpy())
@@ -222,17 +170,9 @@ class Hardsigmoid(Layer):
         return described(self.name)
 
 
+@documented_by(F.hardswish)
 class Hardswish(Layer):
     """Hard swish: `x * relu6(x + 3) / 6` of each element.
-
-    Args:
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[...]` to the same.
-
-    Source:
-        `paddle.nn.Hardswish`.
 
     Examples:
         >>> print(wherry.nn.Hardswish()(wherry.to_tensor([-4.0, 5.0, 3.0])).numpy())
@@ -250,19 +190,9 @@ class Hardswish(Layer):
         return described(self._name)
 
 
+@documented_by(F.hardtanh)
 class Hardtanh(Layer):
     """Hard tanh: `x` between `min` and `max`, and these bounds beyond them.
-
-    Args:
-        min: a number.
-        max: a number.
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[...]` to the same.
-
-    Source:
-        `paddle.nn.Hardtanh`.
 
     Examples:
         >>> print(wherry.nn.Hardtanh()(wherry.to_tensor([-1.5, 0.3, 2.5])).numpy())
@@ -282,18 +212,9 @@ class Hardtanh(Layer):
         return described(self._name, min=self._min, max=self._max)
 
 
+@documented_by(F.leaky_relu)
 class LeakyReLU(Layer):
     """Leaky ReLU: `x` where it is positive, `negative_slope * x` elsewhere.
-
-    Args:
-        negative_slope: a number.
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[...]` to the same.
-
-    Source:
-        `paddle.nn.LeakyReLU`.
 
     Examples:
         >>> print(wherry.nn.LeakyReLU(0.5)(wherry.to_tensor([-2.0, 0.0, 1.0])).numpy())
@@ -312,17 +233,9 @@ class LeakyReLU(Layer):
         return described(self._name, negative_slope=self._negative_slope)
 
 
+@documented_by(F.log_sigmoid)
 class LogSigmoid(Layer):
     """Logarithm of the sigmoid: `log(1 / (1 + exp(-x)))` of each element.
-
-    Args:
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[...]` to the same.
-
-    Source:
-        `paddle.nn.LogSigmoid`.
 
     Examples:
         >>> print(wherry.nn.LogSigmoid()(wherry.to_tensor([0.0, 1.0])).numpy())
@@ -340,18 +253,9 @@ class LogSigmoid(Layer):
         return described(self._name)
 
 
+@documented_by(F.log_softmax)
 class LogSoftmax(Layer):
     """Logarithm of softmax along `axis`.
-
-    Args:
-        axis: in `[-rank, rank)`.
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[...]` to the same.
-
-    Source:
-        `paddle.nn.LogSoftmax`.
 
     Examples:
         >>> print(wherry.nn.LogSoftmax()(wherry.to_tensor([1000.0, 0.0])).numpy())
@@ -370,19 +274,9 @@ class LogSoftmax(Layer):
         return described(self._name, axis=self._axis)
 
 
+@documented_by(F.maxout)
 class Maxout(Layer):
     """Maxout: the largest of every `groups` neighbouring channels of 4-D images.
-
-    Args:
-        groups: at least 2; divides the number of channels.
-        axis: where the channels are: 1, or 3 (also -1).
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[..., C, ...]` to `[..., C / groups, ...]` along `axis`.
-
-    Source:
-        `paddle.nn.Maxout`.
 
     Examples:
         >>> x = wherry.to_tensor([1.0, 5.0, 4.0, 2.0]).reshape([1, 4, 1, 1])
@@ -403,17 +297,9 @@ class Maxout(Layer):
         return described(self._name, groups=self._groups, axis=self._axis)
 
 
+@documented_by(F.mish)
 class Mish(Layer):
     """Mish: `x * tanh(softplus(x))` of each element.
-
-    Args:
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[...]` to the same.
-
-    Source:
-        `paddle.nn.Mish`.
 
     Examples:
         >>> print(wherry.nn.Mish()(wherry.to_tensor([-5.0, 0.0, 5.0])).numpy())
@@ -436,9 +322,9 @@ class PReLU(Layer):
 
     Args:
         num_parameters: 1, or the number of channels.
-        init: what the weights begin with.
+        init: the initial value of the weights.
         weight_attr: a ParamAttr, a name or an initializer.
-        data_format: which axis the channels are: see `functional.prelu`.
+        data_format: where the channels are, as in `functional.prelu`.
         name: shown by `repr`; otherwise unused.
 
     Shape:
@@ -466,7 +352,6 @@ class PReLU(Layer):
         super().__init__()
         self._num_parameters = num_parameters
         self._init = init
-        self._weight_attr = weight_attr
         self._name = name
         self._data_format = data_format
         self._weight = self.create_parameter([num_parameters], weight_attr, default_initializer=Constant(init))
@@ -484,17 +369,9 @@ class PReLU(Layer):
         )
 
 
+@documented_by(F.relu)
 class ReLU(Layer):
     """Rectified linear unit: max(x, 0) of each element.
-
-    Args:
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[...]` to the same.
-
-    Source:
-        `paddle.nn.ReLU`.
 
     Examples:
         >>> print(wherry.nn.ReLU()(wherry.to_tensor([-2.0, 3.0])).numpy())
@@ -512,17 +389,9 @@ class ReLU(Layer):
         return described(self._name)
 
 
+@documented_by(F.relu6)
 class ReLU6(Layer):
     """ReLU cut at 6: min(max(x, 0), 6) of each element.
-
-    Args:
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[...]` to the same.
-
-    Source:
-        `paddle.nn.ReLU6`.
 
     Examples:
         >>> print(wherry.nn.ReLU6()(wherry.to_tensor([-1.0, 0.3, 6.5])).numpy())
@@ -540,19 +409,10 @@ class ReLU6(Layer):
         return described(self._name)
 
 
+@documented_by(F.rrelu)
 class RReLU(Layer):
     """Randomized leaky ReLU: `x` where it is not negative; elsewhere `x` times a random slope, or the middle one in
     evaluation mode.
-
-    Args:
-        lower, upper: floats between which the slopes lie, 0 <= lower <= upper <= 1.
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[...]` to the same.
-
-    Source:
-        `paddle.nn.RReLU`; Xu et al. (2015).
 
     Examples:
         >>> layer = wherry.nn.RReLU(0.25, 0.75)
@@ -576,19 +436,9 @@ class RReLU(Layer):
         )
 
 
+@documented_by(F.selu)
 class SELU(Layer):
     """Scaled ELU (SELU): `scale` times ELU; with the default numbers, layers keep mean 0 and variance 1.
-
-    Args:
-        scale: more than 1.
-        alpha: not negative.
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[...]` to the same.
-
-    Source:
-        `paddle.nn.SELU`; Klambauer et al. (2017).
 
     Examples:
         >>> print(wherry.nn.SELU()(wherry.to_tensor([0.0, 1.0])).numpy())
@@ -613,14 +463,9 @@ class SELU(Layer):
         return f"scale={self._scale:.16f}, alpha={self._alpha:.16f}" + (f", name={self._name}" if self._name else "")
 
 
+@documented_by(F.sigmoid)
 class Sigmoid(Layer):
     """Sigmoid: `1 / (1 + exp(-x))` of each element.
-
-    Args:
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[...]` to the same.
 
     Source:
         `paddle.nn.Sigmoid`.
@@ -641,17 +486,9 @@ class Sigmoid(Layer):
         return described(self.name)
 
 
+@documented_by(F.silu)
 class Silu(Layer):
     """SiLU (swish): `x * sigmoid(x)` of each element.
-
-    Args:
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[...]` to the same.
-
-    Source:
-        `paddle.nn.Silu`.
 
     Examples:
         >>> print(wherry.nn.Silu()(wherry.to_tensor([0.0, 1.0])).numpy())
@@ -669,18 +506,9 @@ class Silu(Layer):
         return described(self._name)
 
 
+@documented_by(F.softmax)
 class Softmax(Layer):
     """Softmax: `exp(x)` divided by its sum along `axis`.
-
-    Args:
-        axis: in `[-rank, rank)`.
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[...]` to the same.
-
-    Source:
-        `paddle.nn.Softmax`.
 
     Examples:
         >>> print(wherry.nn.Softmax()(wherry.to_tensor([1000.0, 0.0])).numpy())
@@ -737,19 +565,9 @@ class Softmax2D(Layer):
         return described(self._name)
 
 
+@documented_by(F.softplus)
 class Softplus(Layer):
     """Softplus: `log(1 + exp(beta * x)) / beta`, a smooth form of relu.
-
-    Args:
-        beta: a number.
-        threshold: where `beta * x` exceeds it, the result is `x`.
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[...]` to the same.
-
-    Source:
-        `paddle.nn.Softplus`.
 
     Examples:
         >>> print(wherry.nn.Softplus()(wherry.to_tensor([0.0, 30.0])).numpy())
@@ -769,18 +587,9 @@ class Softplus(Layer):
         return described(self._name, beta=self._beta, threshold=self._threshold)
 
 
+@documented_by(F.softshrink)
 class Softshrink(Layer):
     """Soft shrinkage: `x` moved towards 0 by `threshold`, and 0 where that would cross it.
-
-    Args:
-        threshold: not negative.
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[...]` to the same.
-
-    Source:
-        `paddle.nn.Softshrink`.
 
     Examples:
         >>> print(wherry.nn.Softshrink()(wherry.to_tensor([-1.0, 0.25, 1.5])).numpy())
@@ -799,17 +608,9 @@ class Softshrink(Layer):
         return described(self._name, threshold=self._threshold)
 
 
+@documented_by(F.softsign)
 class Softsign(Layer):
     """Softsign: `x / (1 + |x|)` of each element.
-
-    Args:
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[...]` to the same.
-
-    Source:
-        `paddle.nn.Softsign`.
 
     Examples:
         >>> print(wherry.nn.Softsign()(wherry.to_tensor([-1.0, 3.0])).numpy())
@@ -827,17 +628,9 @@ class Softsign(Layer):
         return described(self._name)
 
 
+@documented_by(F.swish)
 class Swish(Layer):
     """SiLU (swish): `x * sigmoid(x)` of each element.
-
-    Args:
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[...]` to the same.
-
-    Source:
-        `paddle.nn.Swish`.
 
     Examples:
         >>> print(wherry.nn.Swish()(wherry.to_tensor([-2.0, 0.0])).numpy())
@@ -855,14 +648,9 @@ class Swish(Layer):
         return described(self._name)
 
 
+@documented_by(F.tanh)
 class Tanh(Layer):
     """Hyperbolic tangent of each element.
-
-    Args:
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[...]` to the same.
 
     Source:
         `paddle.nn.Tanh`.
@@ -883,17 +671,9 @@ class Tanh(Layer):
         return described(self._name)
 
 
+@documented_by(F.tanhshrink)
 class Tanhshrink(Layer):
     """Tanh shrinkage: `x - tanh(x)` of each element.
-
-    Args:
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[...]` to the same.
-
-    Source:
-        `paddle.nn.Tanhshrink`.
 
     Examples:
         >>> print(wherry.nn.Tanhshrink()(wherry.to_tensor([0.0, 1.0])).numpy())
@@ -911,18 +691,9 @@ class Tanhshrink(Layer):
         return described(self._name)
 
 
+@documented_by(F.thresholded_relu)
 class ThresholdedReLU(Layer):
     """Thresholded ReLU: `x` where it exceeds `threshold`, 0 elsewhere.
-
-    Args:
-        threshold: a number.
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[...]` to the same.
-
-    Source:
-        `paddle.nn.ThresholdedReLU`.
 
     Examples:
         >>> print(wherry.nn.ThresholdedReLU()(wherry.to_tensor([2.0, 0.0, 1.0])).numpy())

@@ -1,4 +1,4 @@
-"""What many models share, as layers: linear maps, dropout, embedding."""
+"""Linear maps, dropout, embedding and reshaping as layers."""
 from __future__ import annotations
 
 from typing import Any
@@ -7,6 +7,7 @@ from wherry_autograd import no_grad
 from wherry_nn import functional as F
 from wherry_nn.layer import Layer
 from wherry_nn.layers.described import described
+from wherry_nn.layers.documented import documented_by
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import integer
 from wherry_tensor.dtype import get_default_dtype
@@ -27,6 +28,7 @@ __all__ = [
 ]
 
 
+@documented_by(F.linear)
 class Linear(Layer):
     """Linear transformation: `x @ weight + bias`.
 
@@ -34,18 +36,13 @@ class Linear(Layer):
         in_features, out_features: sizes of the last axis before and after.
         weight_attr: a ParamAttr, a name or an initializer; the default is XavierUniform.
         bias_attr: likewise, with zeros as default; False leaves the bias out.
-        name: shown by `repr`; otherwise unused.
 
     Shape:
-        `[..., in_features]` to `[..., out_features]`. `weight` is `[in_features, out_features]`, the transpose
-        of PyTorch's.
+        `[..., in_features]` to `[..., out_features]`. `weight` is `[in_features, out_features]`.
 
     Raises:
-        ValueError: a size is not positive (also an AssertionError), or `x` does not fit.
+        ValueError: a size is not positive (also an AssertionError).
         TypeError: a size is not an int.
-
-    Source:
-        `paddle.nn.Linear`.
 
     Examples:
         >>> layer = wherry.nn.Linear(4, 2)
@@ -64,8 +61,6 @@ class Linear(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__(dtype=get_default_dtype())
-        self._weight_attr = weight_attr
-        self._bias_attr = bias_attr
         self.weight = self.create_parameter([in_features, out_features], weight_attr)
         self.bias = self.create_parameter([out_features], bias_attr, is_bias=True)
         self.name = name
@@ -78,24 +73,21 @@ class Linear(Layer):
         return described(self.name, in_features=rows, out_features=columns, dtype=self._dtype)
 
 
+@documented_by(F.bilinear)
 class Bilinear(Layer):
-    """Bilinear form: a product of two vectors for each output: `out[n, k] = x1[n] @ weight[k] @ x2[n] + bias[0, k]`.
+    """Bilinear form of two vectors, one for each output: `out[n, k] = x1[n] @ weight[k] @ x2[n] + bias[0, k]`.
 
     Args:
         in1_features, in2_features: sizes of the two vectors.
         out_features: how many outputs.
         weight_attr: a ParamAttr, a name or an initializer; the default is XavierUniform.
         bias_attr: likewise, with zeros as default; False leaves the bias out.
-        name: shown by `repr`; otherwise unused.
 
     Shape:
         `[N, in1_features]` and `[N, in2_features]` to `[N, out_features]`.
 
     Raises:
-        ValueError: a size is not positive (also an AssertionError), or the inputs do not fit.
-
-    Source:
-        `paddle.nn.Bilinear`.
+        ValueError: a size is not positive (also an AssertionError).
 
     Examples:
         >>> layer = wherry.nn.Bilinear(5, 4, 3)
@@ -113,8 +105,6 @@ class Bilinear(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__(dtype=get_default_dtype())
-        self._weight_attr = weight_attr
-        self._bias_attr = bias_attr
         self._name = name
         self._in1_features = in1_features
         self._in2_features = in2_features
@@ -135,21 +125,9 @@ class Bilinear(Layer):
         )
 
 
+@documented_by(F.dropout)
 class Dropout(Layer):
-    """Dropout: set elements to zero at random while training, each with probability `p`; see `functional.dropout`.
-
-    Args:
-        p: in [0, 1].
-        axis: axes along which decisions are independent; None decides for every element.
-        mode: "upscale_in_train" divides what is kept by `1 - p`; "downscale_in_infer" multiplies by `1 - p` in
-            evaluation mode.
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[...]` to the same.
-
-    Source:
-        `paddle.nn.Dropout`; Srivastava et al. (2014).
+    """Dropout: set elements to zero at random while training, each with probability `p`.
 
     Examples:
         >>> layer = wherry.nn.Dropout(0.5)
@@ -176,20 +154,10 @@ class Dropout(Layer):
         return described(self.name, p=self.p, axis=self.axis, mode=self.mode)
 
 
+@documented_by(F.dropout2d)
 class Dropout2D(Layer):
     """Channel dropout: set whole channels of images to zero at random while training, and divide the others by
     `1 - p`.
-
-    Args:
-        p: in [0, 1], the probability of a channel to be dropped.
-        data_format: "NCHW" or "NHWC".
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[N, C, H, W]` (or channels last) to the same.
-
-    Source:
-        `paddle.nn.Dropout2D`; Tompson et al. (2014).
 
     Examples:
         >>> x = wherry.nn.Dropout2D()(wherry.ones([2, 8, 3, 3]))
@@ -210,20 +178,10 @@ class Dropout2D(Layer):
         return described(self.name, p=self.p, data_format=self.data_format)
 
 
+@documented_by(F.dropout3d)
 class Dropout3D(Layer):
     """Channel dropout: set whole channels of volumes to zero at random while training, and divide the others by
     `1 - p`.
-
-    Args:
-        p: in [0, 1], the probability of a channel to be dropped.
-        data_format: "NCDHW" or "NDHWC".
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[N, C, D, H, W]` (or channels last) to the same.
-
-    Source:
-        `paddle.nn.Dropout3D`.
 
     Examples:
         >>> x = wherry.nn.Dropout3D()(wherry.ones([2, 8, 3, 3, 3]))
@@ -244,18 +202,9 @@ class Dropout3D(Layer):
         return described(self.name, p=self.p, data_format=self.data_format)
 
 
+@documented_by(F.alpha_dropout)
 class AlphaDropout(Layer):
-    """Dropout for SELU while training: mean 0 and variance 1 are kept.
-
-    Args:
-        p: in [0, 1].
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[...]` to the same.
-
-    Source:
-        `paddle.nn.AlphaDropout`; Klambauer et al. (2017).
+    """Alpha dropout, for SELU: while training, elements are set to its lower limit, and mean 0 and variance 1 are kept.
 
     Examples:
         >>> x = wherry.nn.AlphaDropout(0.3)(wherry.randn([10000]))
@@ -282,15 +231,17 @@ class Embedding(Layer):
         num_embeddings: how many vectors.
         embedding_dim: the size of each.
         padding_idx: this number gives zeros, which are not trained; in `[-num_embeddings, num_embeddings)`.
-        sparse: the gradient of the weight is a `SelectedRows`: the rows that were looked up alone.
+        sparse: the gradient of the weight is a `SelectedRows`, which holds only the rows that were looked up.
         weight_attr: a ParamAttr, a name or an initializer; the default is XavierUniform.
-        name: shown by `repr`; otherwise unused.
 
     Shape:
         `[...]` of int32 or int64 to `[..., embedding_dim]`.
 
     Raises:
         ValueError: a size is not positive, or `padding_idx` is out of range.
+        TypeError: an argument is not an int, or the input is not a Tensor (also a ValueError).
+        NotImplementedError: the input is neither int32 nor int64.
+        IndexError: a number in the input is out of range (also a ValueError).
 
     Source:
         `paddle.nn.Embedding`.
@@ -326,7 +277,6 @@ class Embedding(Layer):
         self._embedding_dim = embedding_dim
         self._sparse = sparse
         self._padding_idx = padding_idx
-        self._weight_attr = weight_attr
         self._name = name
         self.weight = self.create_parameter([num_embeddings, embedding_dim], weight_attr)
         if padding_idx is not None:
@@ -344,7 +294,7 @@ class Embedding(Layer):
 
 
 class Flatten(Layer):
-    """Merge the axes from `start_axis` to `stop_axis` (included) into one.
+    """Flatten: merge the axes from `start_axis` to `stop_axis` (included) into one.
 
     Args:
         start_axis: the first of them, in `[-rank, rank)`; 1 leaves the batch.
@@ -354,7 +304,8 @@ class Flatten(Layer):
         `[N, a, b]` to `[N, a * b]` with the defaults.
 
     Raises:
-        ValueError: an axis is out of range, or they are in the wrong order.
+        TypeError: the input is not a Tensor, or an axis is not an int (also a ValueError).
+        ValueError: an axis is out of range, or `stop_axis` comes before `start_axis`.
 
     Source:
         `paddle.nn.Flatten`.
@@ -384,6 +335,10 @@ class Unflatten(Layer):
     Shape:
         `[..., n, ...]` to `[..., *shape, ...]`.
 
+    Raises:
+        TypeError: the input is not a Tensor, `axis` is not an int, or `shape` is not a list of sizes (also a ValueError).
+        ValueError: `axis` is out of range, or the sizes do not multiply to that of the axis.
+
     Source:
         `paddle.nn.Unflatten`.
 
@@ -405,18 +360,9 @@ class Unflatten(Layer):
         return described(self.name, axis=self.axis, shape=self.shape)
 
 
+@documented_by(F.cosine_similarity)
 class CosineSimilarity(Layer):
-    """The cosine of the angle between vectors along `axis`.
-
-    Args:
-        axis: along which the vectors lie.
-        eps: the least product of the two lengths.
-
-    Shape:
-        `[..., n, ...]` twice, which broadcast, to `[..., ...]`: `axis` goes.
-
-    Source:
-        `paddle.nn.CosineSimilarity`.
+    """Cosine similarity: the cosine of the angle between vectors along `axis`.
 
     Examples:
         >>> x1, x2 = wherry.to_tensor([[1.0, 0.0]]), wherry.to_tensor([[3.0, 4.0]])

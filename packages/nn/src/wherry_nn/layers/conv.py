@@ -5,10 +5,21 @@ import math
 from typing import Any
 
 from wherry_nn.functional._windows import sizes
-from wherry_nn.functional.conv import convolve, convolve_transposed, window_of
+from wherry_nn.functional.conv import (
+    conv1d,
+    conv1d_transpose,
+    conv2d,
+    conv2d_transpose,
+    conv3d,
+    conv3d_transpose,
+    convolve,
+    convolve_transposed,
+    window_of,
+)
 from wherry_nn.functional.padding import pad
 from wherry_nn.initializer import Normal
 from wherry_nn.layer import Layer
+from wherry_nn.layers.documented import documented_by
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
@@ -19,7 +30,20 @@ _PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 
 
 class _Convolution(Layer):
-    """What convolutions of all ranks, and their transposes, have in common."""
+    """Base of convolutions of all ranks and of their transposes.
+
+    Args:
+        in_channels: the channels of the input.
+        out_channels: the channels of the result.
+        kernel_size: an int, or one for each axis.
+        padding_mode: "zeros", "reflect", "replicate" or "circular": how the input is padded; all but "zeros" need an int as `padding`.
+        weight_attr: a ParamAttr, an initializer, or None for a normal distribution of variance
+            `2 / (in_channels * kernel elements)`.
+        bias_attr: likewise; None starts with zeros, False leaves the bias out.
+
+    Raises:
+        ValueError: an argument is out of range.
+    """
 
     _rank: int
     _transposed = False
@@ -69,10 +93,9 @@ class _Convolution(Layer):
         self._kernel_size, self._stride, self._dilation = list(kernel), list(strides), list(dilations)
         self._padding, self._padding_mode, self._data_format = padding, padding_mode, data_format
         self._fill = [int(padding)] * (2 * rank) if filled else None
-        self._param_attr, self._bias_attr = weight_attr, bias_attr
         self.output_padding = output_padding
         self._output_padding = sizes(output_padding, rank, kind, "output_padding", least=0)
-        # As ops.conv2d takes them, where nothing is left to ask: the common case pays no more than the op.
+        # The arguments of ops.conv2d, where they are known now: the common case then costs no more than the op.
         self._attributes = (*self._window[:4], data_format) if rank == 2 and self._window[1] is not None and not filled else None
         if self._transposed:
             shape, initializer = [in_channels, out_channels // self._groups, *kernel], None
@@ -87,7 +110,7 @@ class _Convolution(Layer):
             try:
                 return ops.conv2d(x, self.weight, self.bias, *self._attributes)
             except TypeError:
-                pass  # the longer way says what is wrong
+                pass  # the general path below raises the error
         if self._fill is not None:
             x = pad(x, self._fill, mode=self._padding_mode, data_format=self._data_format)
         return convolve(self._op_name, self._rank, x, self.weight, self.bias, *self._window)  # type: ignore[arg-type]
@@ -114,6 +137,12 @@ class _Convolution(Layer):
 
 
 class _TransposedConvolution(_Convolution):
+    """Base of transposed convolutions.
+
+    Args:
+        weight_attr: a ParamAttr, an initializer, or None for XavierUniform.
+    """
+
     _transposed = True
 
     def forward(self, x: Tensor, output_size: Any = None) -> Tensor:  # type: ignore[override]
@@ -123,22 +152,9 @@ class _TransposedConvolution(_Convolution):
         )
 
 
+@documented_by(conv1d)
 class Conv1D(_Convolution):
-    """Convolution along one axis, as `nn.functional.conv1d`, with its weight and bias.
-
-    Args:
-        in_channels: of the input.
-        out_channels: of the result.
-        kernel_size: an int.
-        stride: an int.
-        padding: in one of the forms of `nn.functional.conv1d`; an int if `padding_mode` is not "zeros".
-        dilation: an int.
-        groups: parts into which channels are split; `in_channels` of them make it depthwise.
-        padding_mode: "zeros", "reflect", "replicate" or "circular": what stands around the input.
-        weight_attr: a ParamAttr, an initializer, or None for a normal distribution of variance
-            `2 / (in_channels * kernel elements)`.
-        bias_attr: likewise; None starts with zeros, False leaves the bias out.
-        data_format: "NCL" or "NLC".
+    """Convolution along one axis, with its weight and bias.
 
     Attributes:
         weight: `[out_channels, in_channels / groups, k]`.
@@ -148,11 +164,7 @@ class Conv1D(_Convolution):
         `[N, C, L]` to `[N, out_channels, L']`, or with the channels last.
 
     Raises:
-        ValueError: an argument is out of range.
         TypeError: `padding` is not an int although `padding_mode` is not "zeros" (also a ValueError).
-
-    Source:
-        `paddle.nn.Conv1D`.
 
     Examples:
         >>> conv = wherry.nn.Conv1D(3, 4, 3, padding=1)
@@ -182,22 +194,9 @@ class Conv1D(_Convolution):
         )
 
 
+@documented_by(conv2d)
 class Conv2D(_Convolution):
-    """Convolution of images, as `nn.functional.conv2d`, with its weight and bias.
-
-    Args:
-        in_channels: of the input.
-        out_channels: of the result.
-        kernel_size: an int or `[height, width]`.
-        stride: an int or `[height, width]`.
-        padding: in one of the forms of `nn.functional.conv2d`; an int if `padding_mode` is not "zeros".
-        dilation: an int or `[height, width]`.
-        groups: parts into which channels are split; `in_channels` of them make it depthwise.
-        padding_mode: "zeros", "reflect", "replicate" or "circular": what stands around the input.
-        weight_attr: a ParamAttr, an initializer, or None for a normal distribution of variance
-            `2 / (in_channels * kernel elements)`.
-        bias_attr: likewise; None starts with zeros, False leaves the bias out.
-        data_format: "NCHW" or "NHWC".
+    """Convolution of images, with its weight and bias.
 
     Attributes:
         weight: `[out_channels, in_channels / groups, kh, kw]`.
@@ -207,11 +206,7 @@ class Conv2D(_Convolution):
         `[N, C, H, W]` to `[N, out_channels, H', W']`, or with the channels last.
 
     Raises:
-        ValueError: an argument is out of range.
         TypeError: `padding` is not an int although `padding_mode` is not "zeros" (also a ValueError).
-
-    Source:
-        `paddle.nn.Conv2D`.
 
     Examples:
         >>> conv = wherry.nn.Conv2D(3, 8, 3, stride=2, padding=1)
@@ -243,22 +238,9 @@ class Conv2D(_Convolution):
         )
 
 
+@documented_by(conv3d)
 class Conv3D(_Convolution):
-    """Convolution of volumes, as `nn.functional.conv3d`, with its weight and bias.
-
-    Args:
-        in_channels: of the input.
-        out_channels: of the result.
-        kernel_size: an int or one for each axis.
-        stride: an int or one for each axis.
-        padding: in one of the forms of `nn.functional.conv3d`; an int if `padding_mode` is not "zeros".
-        dilation: an int or one for each axis.
-        groups: parts into which channels are split; `in_channels` of them make it depthwise.
-        padding_mode: "zeros", "reflect", "replicate" or "circular": what stands around the input.
-        weight_attr: a ParamAttr, an initializer, or None for a normal distribution of variance
-            `2 / (in_channels * kernel elements)`.
-        bias_attr: likewise; None starts with zeros, False leaves the bias out.
-        data_format: "NCDHW" or "NDHWC".
+    """Convolution of volumes, with its weight and bias.
 
     Attributes:
         weight: `[out_channels, in_channels / groups, kd, kh, kw]`.
@@ -268,11 +250,7 @@ class Conv3D(_Convolution):
         `[N, C, D, H, W]` to `[N, out_channels, D', H', W']`, or with the channels last.
 
     Raises:
-        ValueError: an argument is out of range.
         TypeError: `padding` is not an int although `padding_mode` is not "zeros" (also a ValueError).
-
-    Source:
-        `paddle.nn.Conv3D`.
 
     Examples:
         >>> conv = wherry.nn.Conv3D(3, 4, 3, padding="SAME")
@@ -302,23 +280,9 @@ class Conv3D(_Convolution):
         )
 
 
+@documented_by(conv1d_transpose)
 class Conv1DTranspose(_TransposedConvolution):
-    """Transposed convolution along one axis, as `nn.functional.conv1d_transpose`, with its weight and bias.
-
-    Calling it takes `output_size` as a second argument, instead of `output_padding`.
-
-    Args:
-        in_channels: of the input.
-        out_channels: of the result.
-        kernel_size: an int.
-        stride: of the convolution whose transpose this is.
-        padding: of that convolution, in one of the forms of `nn.functional.conv1d`.
-        output_padding: what is added to the size of the result at its end, less than `stride`.
-        groups: parts into which channels are split.
-        dilation: steps between the taps of a window.
-        weight_attr: a ParamAttr, an initializer, or None for XavierUniform.
-        bias_attr: likewise; None starts with zeros, False leaves the bias out.
-        data_format: "NCL" or "NLC".
+    """Transposed convolution along one axis, with its weight and bias.
 
     Attributes:
         weight: `[in_channels, out_channels / groups, k]`.
@@ -326,12 +290,6 @@ class Conv1DTranspose(_TransposedConvolution):
 
     Shape:
         `[N, C, L]` to `[N, out_channels, L']`, or with the channels last.
-
-    Raises:
-        ValueError: an argument is out of range.
-
-    Source:
-        `paddle.nn.Conv1DTranspose`.
 
     Examples:
         >>> conv = wherry.nn.Conv1DTranspose(4, 3, 2, stride=2)
@@ -361,23 +319,9 @@ class Conv1DTranspose(_TransposedConvolution):
         )
 
 
+@documented_by(conv2d_transpose)
 class Conv2DTranspose(_TransposedConvolution):
-    """Transposed convolution of images, as `nn.functional.conv2d_transpose`, with its weight and bias.
-
-    Calling it takes `output_size` as a second argument, instead of `output_padding`.
-
-    Args:
-        in_channels: of the input.
-        out_channels: of the result.
-        kernel_size: an int or `[height, width]`.
-        stride: of the convolution whose transpose this is.
-        padding: of that convolution, in one of the forms of `nn.functional.conv2d`.
-        output_padding: what is added to the size of the result at its end, less than `stride`.
-        dilation: steps between the taps of a window.
-        groups: parts into which channels are split.
-        weight_attr: a ParamAttr, an initializer, or None for XavierUniform.
-        bias_attr: likewise; None starts with zeros, False leaves the bias out.
-        data_format: "NCHW" or "NHWC".
+    """Transposed convolution of images, with its weight and bias.
 
     Attributes:
         weight: `[in_channels, out_channels / groups, kh, kw]`.
@@ -385,12 +329,6 @@ class Conv2DTranspose(_TransposedConvolution):
 
     Shape:
         `[N, C, H, W]` to `[N, out_channels, H', W']`, or with the channels last.
-
-    Raises:
-        ValueError: an argument is out of range.
-
-    Source:
-        `paddle.nn.Conv2DTranspose`.
 
     Examples:
         >>> conv = wherry.nn.Conv2DTranspose(4, 3, 2, stride=2)
@@ -420,23 +358,9 @@ class Conv2DTranspose(_TransposedConvolution):
         )
 
 
+@documented_by(conv3d_transpose)
 class Conv3DTranspose(_TransposedConvolution):
-    """Transposed convolution of volumes, as `nn.functional.conv3d_transpose`, with its weight and bias.
-
-    Calling it takes `output_size` as a second argument, instead of `output_padding`.
-
-    Args:
-        in_channels: of the input.
-        out_channels: of the result.
-        kernel_size: an int or one for each axis.
-        stride: of the convolution whose transpose this is.
-        padding: of that convolution, in one of the forms of `nn.functional.conv3d`.
-        output_padding: what is added to the size of the result at its end, less than `stride`.
-        dilation: steps between the taps of a window.
-        groups: parts into which channels are split.
-        weight_attr: a ParamAttr, an initializer, or None for XavierUniform.
-        bias_attr: likewise; None starts with zeros, False leaves the bias out.
-        data_format: "NCDHW" or "NDHWC".
+    """Transposed convolution of volumes, with its weight and bias.
 
     Attributes:
         weight: `[in_channels, out_channels / groups, kd, kh, kw]`.
@@ -444,12 +368,6 @@ class Conv3DTranspose(_TransposedConvolution):
 
     Shape:
         `[N, C, D, H, W]` to `[N, out_channels, D', H', W']`, or with the channels last.
-
-    Raises:
-        ValueError: an argument is out of range.
-
-    Source:
-        `paddle.nn.Conv3DTranspose`.
 
     Examples:
         >>> conv = wherry.nn.Conv3DTranspose(4, 3, 2, stride=2)

@@ -1,4 +1,4 @@
-"""Decoding: a loop that feeds what was predicted into the next step, and the beam search in it."""
+"""Decoding: the loop that feeds predictions into the next step, and beam search."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -13,11 +13,11 @@ from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 
 __all__ = ["BeamSearchDecoder", "dynamic_decode"]
 
-_IMPOSSIBLE = -1e9  # Paddle's logarithm of the probability of what cannot be; sums of it stay finite
+_IMPOSSIBLE = -1e9  # Paddle's log probability of impossible tokens; sums of it stay finite
 
 
 class Decoder:
-    """What `dynamic_decode` drives: a subclass says how decoding begins and what one step is.
+    """Base of decoders for `dynamic_decode`: a subclass defines how decoding begins and one step of it.
 
     Source:
         `paddle.nn.decode.Decoder`, which `paddle.nn` does not export either.
@@ -40,7 +40,7 @@ class Decoder:
         raise NotImplementedError(_undefined(self, "step(time, inputs, states)"))
 
     def finalize(self, outputs: Any, final_states: Any, sequence_lengths: Tensor) -> tuple[Any, Any]:
-        """What becomes of the outputs of all steps, stacked along a new first axis. Optional.
+        """Final outputs, from the outputs of all steps stacked along a new first axis. Optional.
 
         Raises:
             NotImplementedError: a subclass did not define it; then the outputs stay as they are.
@@ -49,7 +49,7 @@ class Decoder:
 
     @property
     def tracks_own_finished(self) -> bool:
-        """Whether `step` itself keeps finished sequences finished (a beam search moves them about)."""
+        """Whether `step` itself keeps track of finished sequences (a beam search reorders them)."""
         return False
 
 
@@ -67,18 +67,18 @@ class _State(NamedTuple):
 
 
 class BeamSearchDecoder(Decoder):
-    """Beam search: of all continuations of the best sequences so far, keep the best.
+    """Beam search: in each step keep the best continuations of the best sequences so far.
 
-    Sequences are ranked by the sum of the logarithms of their tokens' probabilities. One that has met the
-    end token stays as it is, and goes on competing.
+    Sequences are ranked by the sum of the logarithms of their tokens' probabilities. One that has reached the
+    end token stays as it is, and is still ranked with the others.
 
     Args:
         cell: called as `cell(inputs, states)`; gives outputs and new states. An RNN cell, for example.
         start_token: the token that every sequence begins after.
         end_token: the token that ends a sequence.
         beam_size: how many sequences are kept for each example.
-        embedding_fn: makes the next inputs of the cell from tokens `[B, beam_size]`; None passes tokens on.
-        output_fn: makes logits from what the cell gives; None takes that as logits.
+        embedding_fn: makes the next inputs of the cell from tokens `[B, beam_size]`; None passes the tokens.
+        output_fn: makes logits from the outputs of the cell; None takes these as logits.
 
     Raises:
         ValueError: `beam_size` is below 1.
@@ -102,10 +102,10 @@ class BeamSearchDecoder(Decoder):
     """
 
     class OutputWrapper(_Output):
-        """What a step gives: `scores`, `predicted_ids` and `parent_ids`, each `[B, beam_size]`."""
+        """Output of a step: `scores`, `predicted_ids` and `parent_ids`, each `[B, beam_size]`."""
 
     class StateWrapper(_State):
-        """What a step leaves: `cell_states`, and `log_probs`, `finished` and `lengths`, each `[B, beam_size]`."""
+        """State after a step: `cell_states`, and `log_probs`, `finished` and `lengths`, each `[B, beam_size]`."""
 
     def __init__(
         self,
@@ -119,7 +119,7 @@ class BeamSearchDecoder(Decoder):
         for name, function in ("cell", cell), ("embedding_fn", embedding_fn), ("output_fn", output_fn):
             if not callable(function) and (function is not None or name == "cell"):
                 raise InvalidTypeError(
-                    f"BeamSearchDecoder: {name} is called. Got {short(function)} ({type(function).__name__}), expected a layer or "
+                    f"BeamSearchDecoder: {name} is not callable. Got {short(function)} ({type(function).__name__}), expected a layer or "
                     f"function{'' if name == 'cell' else ' or None'}. Pass the function itself, not its result."
                 )
         self.cell = cell
@@ -130,16 +130,16 @@ class BeamSearchDecoder(Decoder):
         self.beam_size = integer(beam_size, "BeamSearchDecoder", "beam_size")
         if self.beam_size < 1:
             raise InvalidArgumentError(
-                f"BeamSearchDecoder: no sequence would be kept. Got beam_size={beam_size}, expected at least 1. "
+                f"BeamSearchDecoder: beam_size is too small. Got beam_size={beam_size}, expected at least 1. "
                 f"1 is greedy search."
             )
 
     @staticmethod
     def tile_beam_merge_with_batch(x: Tensor, beam_size: int) -> Tensor:
-        """Repeat each example for its beams, `[B, ...]` to `[B * beam_size, ...]`: for what the cell looks at besides its states.
+        """Repeat each example for its beams, `[B, ...]` to `[B * beam_size, ...]`: for tensors that the cell uses besides its states.
 
         Raises:
-            TypeError: `x` is not a tensor, or `beam_size` no int (also a ValueError).
+            TypeError: `x` is not a tensor, or `beam_size` is not an int (also a ValueError).
 
         Source:
             `paddle.nn.BeamSearchDecoder.tile_beam_merge_with_batch`.
@@ -177,7 +177,7 @@ class BeamSearchDecoder(Decoder):
         return ops.index_get(x, ops.unsqueeze(rows, axes=(1,)), indices, axes=(0, 1))
 
     def initialize(self, initial_cell_states: Any) -> tuple[Any, Any, Tensor]:
-        """How decoding begins.
+        """The first inputs and the first state of the search.
 
         Args:
             initial_cell_states: a tensor `[B, ...]`, or a nest of such.
@@ -187,7 +187,7 @@ class BeamSearchDecoder(Decoder):
             first beam of an example are impossible, because they would be the same sequence.
 
         Raises:
-            ValueError: there is no state from which the batch size could be told.
+            ValueError: the states hold no tensor with a batch axis.
 
         Source:
             `paddle.nn.BeamSearchDecoder.initialize`.
@@ -195,7 +195,7 @@ class BeamSearchDecoder(Decoder):
         states = list(_tensors(initial_cell_states))
         if not states or states[0].ndim == 0:
             raise InvalidArgumentError(
-                f"BeamSearchDecoder: how many examples are there? Got states {short(initial_cell_states)}, expected a tensor "
+                f"BeamSearchDecoder: the batch size is not known. Got states {short(initial_cell_states)}, expected a tensor "
                 f"[B, ...] or a nest of such. For a cell without states pass a tensor of zeros, [B, 1]."
             )
         shape = (states[0].shape[0], self.beam_size)
@@ -228,7 +228,7 @@ class BeamSearchDecoder(Decoder):
                 f"output_fn (or the cell) gives one number for each token in the last axis."
             )
         tokens = logits.shape[2]
-        # In a wide dtype: sums of many logarithms differ by less than float16 can tell.
+        # In a wide dtype: sums of many logarithms differ by less than float16 resolves.
         wide = logits if logits.dtype.itemsize > 2 else ops.cast(logits, dtype=float32)
         each = self._mask_probs(ops.log_softmax(wide, axis=2), beam_state.finished)
         log_probs = each + ops.unsqueeze(beam_state.log_probs, axes=(2,))
@@ -238,7 +238,7 @@ class BeamSearchDecoder(Decoder):
         beam, token = ops.floor_divide(places, size), ops.remainder(places, size)
         batch = logits.shape[0]
         finished = self._gather(beam_state.finished, beam, batch)
-        # The end token counts to the length: what was unfinished before this step is longer by one.
+        # The end token is part of the length: sequences that were unfinished before this step grow by one.
         lengths = self._gather(beam_state.lengths, beam, batch) + ops.cast(ops.logical_not(finished), dtype=int64)
         state = self.StateWrapper(
             _map(lambda x: self._gather(x, beam, batch), next_cell_states),
@@ -273,7 +273,7 @@ class BeamSearchDecoder(Decoder):
         return output, state, self._embedded(output.predicted_ids), state.finished
 
     def finalize(self, outputs: Any, final_states: Any, sequence_lengths: Tensor) -> tuple[Tensor, Any]:
-        """Follow each beam back to its beginning.
+        """Trace each beam back to its beginning.
 
         Args:
             outputs: an OutputWrapper of `[T, B, beam_size]`.
@@ -312,11 +312,11 @@ def dynamic_decode(
     Args:
         decoder: has `initialize`, `step` and `finalize`, as BeamSearchDecoder.
         inits: passed to `initialize`.
-        max_step_num: stop after this many steps and one; None goes on until all sequences are finished.
+        max_step_num: stop after `max_step_num + 1` steps; None goes on until all sequences are finished.
         output_time_major: leave the steps in the first axis of the outputs, instead of the second.
-        impute_finished: keep the states of finished sequences as they were. For decoders that do not track
-            what is finished themselves.
-        is_test: accepted for compatibility; unused.
+        impute_finished: keep the states of finished sequences as they were. For decoders without
+            `tracks_own_finished`.
+        is_test: no effect.
         return_length: return the lengths of the sequences too.
         kwargs: passed to `step`.
 
@@ -325,8 +325,7 @@ def dynamic_decode(
         `finalize` makes of them; of a BeamSearchDecoder the tokens `[B, T, beam_size]`.
 
     Raises:
-        ValueError: no step would be made, because all sequences are finished at once or `max_step_num` is
-            negative.
+        ValueError: all sequences are finished at the beginning, or `max_step_num` is negative.
         TypeError: `decoder` has no `initialize` or `step`, or `max_step_num` is not an int (also a ValueError).
 
     Source:
@@ -343,12 +342,12 @@ def dynamic_decode(
     for name in ("initialize", "step"):
         if not callable(getattr(decoder, name, None)):
             raise InvalidTypeError(
-                f"dynamic_decode: this is not a decoder. Got {type(decoder).__name__} without {name}(), expected an object with "
+                f"dynamic_decode: decoder is not a decoder. Got {type(decoder).__name__} without {name}(), expected an object with "
                 f"initialize, step and perhaps finalize. Use BeamSearchDecoder, or write these methods."
             )
     if max_step_num is not None and integer(max_step_num, "dynamic_decode", "max_step_num") < 0:
         raise InvalidArgumentError(
-            f"dynamic_decode: no step would be made. Got max_step_num={max_step_num}, expected 0 or more. "
+            f"dynamic_decode: max_step_num is negative. Got max_step_num={max_step_num}, expected 0 or more. "
             f"Leave it out to decode until all sequences are finished."
         )
     inputs, states, finished = decoder.initialize(inits)
@@ -375,7 +374,7 @@ def dynamic_decode(
             "that is not. Check what initialize() returns."
         )
     outputs = _map(lambda *each: ops.concat(*(ops.unsqueeze(x, axes=(0,)) for x in each), axis=0), *steps)
-    # Not by catching NotImplementedError: that would hide one from within.
+    # Catching NotImplementedError instead would hide one that finalize itself raises.
     finalize = getattr(type(decoder), "finalize", None)
     if finalize is not None and finalize is not Decoder.finalize:
         outputs, states = decoder.finalize(outputs, states, lengths)

@@ -1,4 +1,4 @@
-"""What layers show of their arguments in `repr`."""
+"""Arguments of layers in `repr`."""
 from __future__ import annotations
 
 from typing import Any
@@ -9,7 +9,7 @@ __all__ = ["described"]
 
 
 def described(name: str | None = None, /, **arguments: Any) -> str:
-    """`alpha=1.0, axis=1`, with the name behind if the layer was given one."""
+    """`alpha=1.0, axis=1`, followed by the name if the layer was given one."""
     parts = [f"{key}={_shown(value)}" for key, value in arguments.items()]
     if name:
         parts.append(f"name={name}")
@@ -17,7 +17,7 @@ def described(name: str | None = None, /, **arguments: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    """What was given, whole where that is possible: a list that is too deep for `str` is cut."""
+    """The value as text; a list that is too deep for `str` is shortened."""
     try:
         return str(value)
     except RecursionError:

@@ -4,25 +4,15 @@ from __future__ import annotations
 from wherry_nn import functional as F
 from wherry_nn.layer import Layer
 from wherry_nn.layers.described import described
+from wherry_nn.layers.documented import documented_by
 from wherry_tensor._core import Tensor
 
 __all__ = ["PairwiseDistance"]
 
 
+@documented_by(F.pairwise_distance)
 class PairwiseDistance(Layer):
     """Distance of pairs: the `p`-norm of `x - y + epsilon` along the last axis.
-
-    Args:
-        p: as for `norm`.
-        epsilon: is added to each difference.
-        keepdim: keep the last axis with size 1.
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[N, D]` or `[D]` twice to `[N]` or `[]`; `[N, 1]` with `keepdim`.
-
-    Source:
-        `paddle.nn.PairwiseDistance`.
 
     Examples:
         >>> x, y = wherry.to_tensor([[3.0, 4.0]]), wherry.zeros([1, 2])

@@ -1,4 +1,4 @@
-"""Layers that stand for parts of transformers: `paddle.incubate.nn`."""
+"""Fused parts of transformers as layers: `paddle.incubate.nn`."""
 from __future__ import annotations
 
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from wherry_nn.functional import fused as F
 from wherry_nn.initializer import Constant
 from wherry_nn.layer import Layer
+from wherry_nn.layers.documented import documented_by
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, UnimplementedError, short
 
@@ -49,7 +50,7 @@ class _Fused(Layer):
 
 
 class FusedLinear(_Fused):
-    """`nn.Linear` with a weight that may be transposed.
+    """Linear transformation with a weight that may be transposed.
 
     Args:
         in_features: width of the input.
@@ -57,7 +58,6 @@ class FusedLinear(_Fused):
         weight_attr: a ParamAttr or an initializer.
         bias_attr: likewise; False leaves the bias out.
         transpose_weight: the weight is `[out_features, in_features]`.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., in_features]` to `[..., out_features]`.
@@ -87,19 +87,14 @@ class FusedLinear(_Fused):
         return F.fused_linear(input, self.weight, self.bias, self.transpose_weight)
 
 
+@documented_by(F.fused_dropout_add)
 class FusedDropoutAdd(_Fused):
-    """`dropout(x) + y`.
+    """Dropout and sum: `dropout(x) + y`.
 
-    Args:
-        p: the probability with which an element of x is dropped.
-        mode: as that of `nn.Dropout`.
-        name: accepted for compatibility; unused.
-
-    Shape:
-        x and y of one shape, to that.
-
-    Source:
-        `paddle.incubate.nn.FusedDropoutAdd`.
+    Examples:
+        >>> layer = wherry.incubate.nn.FusedDropoutAdd(p=0.5)
+        >>> sorted(set(layer(wherry.ones([1000]), wherry.ones([1000])).tolist()))
+        [1.0, 3.0]
     """
 
     def __init__(self, p: float = 0.5, mode: str = "upscale_in_train", name: str | None = None) -> None:
@@ -112,13 +107,19 @@ class FusedDropoutAdd(_Fused):
 
 
 class FusedEcMoe(_Fused):
-    """Refused: Paddle's page does not say how many tokens an expert takes, and has the layer on three kinds of GPUs alone.
+    """Not implemented: Paddle's documentation does not say how many tokens an expert takes.
 
     Raises:
         NotImplementedError: always.
 
     Source:
         `paddle.incubate.nn.FusedEcMoe`.
+
+    Examples:
+        >>> wherry.incubate.nn.FusedEcMoe(8, 16, 4, "relu")
+        Traceback (most recent call last):
+            ...
+        wherry_tensor.errors.UnimplementedError: (Unimplemented) FusedEcMoe: experts that choose their tokens are not available. ...
     """
 
     def __init__(
@@ -131,7 +132,7 @@ class FusedEcMoe(_Fused):
 
 
 class FusedBiasDropoutResidualLayerNorm(_Fused):
-    """`layer_norm(residual + dropout(x + bias))`.
+    """Bias, dropout, residual sum and layer norm: `layer_norm(residual + dropout(x + bias))`.
 
     Args:
         embed_dim: width of the last axis.
@@ -139,7 +140,6 @@ class FusedBiasDropoutResidualLayerNorm(_Fused):
         weight_attr: of the scale: a ParamAttr or an initializer.
         bias_attr: of both biases; False leaves them out.
         epsilon: is added to the variance.
-        name: accepted for compatibility; unused.
 
     Shape:
         x and residual `[..., embed_dim]`, to the same.
@@ -149,6 +149,11 @@ class FusedBiasDropoutResidualLayerNorm(_Fused):
 
     Source:
         `paddle.incubate.nn.FusedBiasDropoutResidualLayerNorm`.
+
+    Examples:
+        >>> layer = wherry.incubate.nn.FusedBiasDropoutResidualLayerNorm(4)
+        >>> layer(wherry.rand([2, 3, 4]), wherry.rand([2, 3, 4])).shape
+        [2, 3, 4]
     """
 
     def __init__(
@@ -170,28 +175,27 @@ class FusedBiasDropoutResidualLayerNorm(_Fused):
 
 
 class FusedMultiHeadAttention(_Fused):
-    """Self-attention with its residual and its normalization.
+    """Attention block: self-attention, dropout, residual sum and layer norm.
 
     Args:
         embed_dim: width of inputs and outputs.
-        num_heads: how many heads; they share the width evenly.
+        num_heads: the number of heads; it divides the width.
         dropout_rate: of the result.
         attn_dropout_rate: of the weights of the keys.
         kdim, vdim: None or `embed_dim`: keys and values are the input.
-        normalize_before: normalize the input and not the result.
+        normalize_before: normalize the input, not the result.
         need_weights: False.
         qkv_weight_attr, qkv_bias_attr, linear_weight_attr, linear_bias_attr, pre_ln_scale_attr, pre_ln_bias_attr, ln_scale_attr,
             ln_bias_attr: a ParamAttr or an initializer each; False leaves a bias out.
         epsilon: is added to the variance.
-        nranks, ring_id: 1 and -1; others are for several GPUs.
+        nranks, ring_id: 1 and -1; others are for tensor parallelism.
         transpose_qkv_wb: the weight of the projections is `[embed_dim, 3 * embed_dim]` and not `[3, heads, head_dim, embed_dim]`.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[batch, T, embed_dim]` to the same; with a cache `[2, batch, heads, earlier, head_dim]` also the longer cache.
 
     Raises:
-        ValueError: a size is not positive or not divisible; `need_weights` (also AssertionErrors); keys or values that are not
+        ValueError: a size is not positive or not divisible; `need_weights` (also AssertionErrors); keys or values other than
             the query.
         NotImplementedError: several ranks.
 
@@ -238,7 +242,7 @@ class FusedMultiHeadAttention(_Fused):
     ) -> Any:
         if any(other is not None and other is not query for other in (key, value)):
             raise InvalidArgumentError(
-                "FusedMultiHeadAttention: it attends to its own input. Got another key or value, expected the query. Leave them out, "
+                "FusedMultiHeadAttention: key and value must be the query. Got another key or value, expected the query. Leave them out, "
                 "or use nn.MultiHeadAttention."
             )
         return F.fused_multi_head_attention(
@@ -249,20 +253,19 @@ class FusedMultiHeadAttention(_Fused):
 
 
 class FusedFeedForward(_Fused):
-    """Two linear layers with their residual and their normalization.
+    """Feed-forward block: two linear layers, dropout, residual sum and layer norm.
 
     Args:
         d_model: width of inputs and outputs.
-        dim_feedforward: width between.
+        dim_feedforward: width between the linear layers.
         dropout_rate: of the result.
         epsilon: is added to variances.
         activation: the name of a function of `nn.functional`.
-        act_dropout_rate: behind the activation; None is `dropout_rate`.
-        normalize_before: normalize the input and not the result.
+        act_dropout_rate: after the activation; None is `dropout_rate`.
+        normalize_before: normalize the input, not the result.
         linear1_weight_attr, linear1_bias_attr, linear2_weight_attr, linear2_bias_attr, ln1_scale_attr, ln1_bias_attr, ln2_scale_attr,
             ln2_bias_attr: a ParamAttr or an initializer each; False leaves a bias out.
-        nranks, ring_id: 1 and -1; others are for several GPUs.
-        name: accepted for compatibility; unused.
+        nranks, ring_id: 1 and -1; others are for tensor parallelism.
 
     Shape:
         `[batch, T, d_model]` to the same.
@@ -290,7 +293,7 @@ class FusedFeedForward(_Fused):
         _positive("FusedFeedForward", d_model=d_model, dim_feedforward=dim_feedforward)
         F.refuse_ring("FusedFeedForward", ring_id, nranks)
         F.activation_of(activation, "FusedFeedForward")
-        self._d_model, self._dim_feedforward, self._epsilon = d_model, dim_feedforward, epsilon
+        self._epsilon = epsilon
         self._dropout_rate, self._act_method, self._normalize_before = dropout_rate, activation, normalize_before
         self._act_dropout_rate = dropout_rate if act_dropout_rate is None else act_dropout_rate
         self._linear1_weight = self._weight([d_model, dim_feedforward], linear1_weight_attr)
@@ -311,17 +314,17 @@ class FusedFeedForward(_Fused):
 
 
 class FusedTransformerEncoderLayer(_Fused):
-    """`FusedMultiHeadAttention` and `FusedFeedForward`: a layer of an encoder.
+    """Encoder layer: `FusedMultiHeadAttention`, then `FusedFeedForward`.
 
     Args:
         d_model: width of inputs and outputs.
-        nhead: how many heads.
+        nhead: the number of heads.
         dim_feedforward: width between the linear layers.
         dropout_rate: of the results of both parts.
         activation: the name of a function of `nn.functional`.
         attn_dropout_rate: of the weights of the keys; None is `dropout_rate`.
-        act_dropout_rate: behind the activation; None is `dropout_rate`.
-        normalize_before: normalize the inputs of the parts and not their results.
+        act_dropout_rate: after the activation; None is `dropout_rate`.
+        normalize_before: normalize the inputs of the parts, not their results.
         weight_attr: of the weights: a ParamAttr or an initializer, or a list of two, for attention and feed-forward part.
         bias_attr: likewise; False leaves the biases out.
 
@@ -329,7 +332,9 @@ class FusedTransformerEncoderLayer(_Fused):
         `[batch, T, d_model]` to the same; with a cache also the longer cache.
 
     Raises:
-        ValueError, NotImplementedError: as those of its parts.
+        ValueError: a size is not positive, or `nhead` does not divide `d_model` (also AssertionErrors); there is no such activation; a list
+            of attributes does not have two entries; the input is not `[batch, T, d_model]`.
+        TypeError: the input is not a Tensor, or its dtype differs from that of the weights (also a ValueError).
 
     Source:
         `paddle.incubate.nn.FusedTransformerEncoderLayer`.
@@ -374,26 +379,25 @@ _KINDS = ("ln_scale", "ln_bias", "qkv_weight", "qkv_bias", "linear_weight", "lin
 
 
 class FusedMultiTransformer(_Fused):
-    """Several layers of a transformer, with caches for generating text.
+    """Several transformer layers, with caches for generation.
 
     Args:
         embed_dim: width of inputs and outputs.
-        num_heads: how many heads.
+        num_heads: the number of heads.
         dim_feedforward: width between the linear layers.
         dropout_rate: of the results of the parts.
         activation: the name of a function of `nn.functional`.
-        normalize_before: normalize the inputs of the parts and not their results.
+        normalize_before: normalize the inputs of the parts, not their results.
         ln_scale_attrs, ln_bias_attrs, qkv_weight_attrs, qkv_bias_attrs, linear_weight_attrs, linear_bias_attrs, ffn_ln_scale_attrs,
             ffn_ln_bias_attrs, ffn1_weight_attrs, ffn1_bias_attrs, ffn2_weight_attrs, ffn2_bias_attrs: one attribute, or a list with
             one for each layer.
         epsilon: is added to variances.
         num_layers: how many; -1 is as many as `qkv_weight_attrs` has.
-        nranks, ring_id: 1 and -1; others are for several GPUs.
+        nranks, ring_id: 1 and -1; others are for tensor parallelism.
         trans_qkvw: weights of projections are `[3, heads, head_dim, embed_dim]`, otherwise `[embed_dim, 3, heads, head_dim]`.
-        name: accepted for compatibility; unused.
 
     Shape:
-        `[batch, T, embed_dim]` to the same; with caches also these.
+        `[batch, T, embed_dim]` to the same; with caches, also the caches.
 
     Raises:
         ValueError: a size is not positive, or the number of layers is not known (also AssertionErrors).

@@ -1,4 +1,4 @@
-"""Losses as layers: their settings in the constructor, predictions and labels in the call."""
+"""Losses as layers: settings in the constructor, predictions and labels in the call."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -10,6 +10,7 @@ from wherry_nn.functional import structured_loss as structured
 from wherry_nn.functional import transducer_loss as transducer
 from wherry_nn.functional._losses import unknown_reduction
 from wherry_nn.layer import Layer
+from wherry_nn.layers.documented import documented_by
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import integer, number
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError
@@ -39,29 +40,12 @@ __all__ = [
 ]
 
 
+@documented_by(F.cross_entropy)
 class CrossEntropyLoss(Layer):
-    """Cross entropy: negative logarithm of the probability that `input` gives to `label`; see
-    `nn.functional.cross_entropy`.
-
-    Args:
-        weight: floating, `[classes]`; multiplies the losses of each class.
-        ignore_index: examples of this class count nothing. Only beside hard labels.
-        reduction: "mean", "sum" or "none".
-        soft_label: labels are probabilities of the classes, not their numbers.
-        axis: where the classes are.
-        use_softmax: False takes inputs as probabilities.
-        label_smoothing: this share of each label is spread evenly over the classes; in [0, 1].
-        name: accepted for compatibility; unused.
-
-    Shape:
-        Scores `[N, ..., classes]`, labels `[N, ...]` or `[N, ..., 1]` (soft ones as the scores), to `[]`, or
-        to the shape of the labels with "none" (soft ones: `[N, ..., 1]`).
+    """Cross entropy: negative logarithm of the probability that `input` gives to `label`.
 
     Raises:
-        ValueError: an unknown reduction; when called, what `cross_entropy` raises.
-
-    Source:
-        `paddle.nn.CrossEntropyLoss`.
+        ValueError: an unknown reduction.
 
     Examples:
         >>> logits = wherry.to_tensor([[0.0, 0.0], [1000.0, 0.0]])
@@ -98,23 +82,12 @@ class CrossEntropyLoss(Layer):
         )
 
 
+@documented_by(F.nll_loss)
 class NLLLoss(Layer):
-    """Negative log likelihood: minus the log probability at the label; see `nn.functional.nll_loss`.
-
-    Args:
-        weight: floating, `[classes]`; multiplies the losses of each class.
-        ignore_index: examples of this class count nothing.
-        reduction: "mean", "sum" or "none".
-        name: accepted for compatibility; unused.
-
-    Shape:
-        Log-probabilities `[N, C, ...]`, labels `[N, ...]`, to `[]`, or to `[N, ...]` with "none".
+    """Negative log likelihood: minus the log probability at the label.
 
     Raises:
-        ValueError: an unknown reduction; when called, what `nll_loss` raises.
-
-    Source:
-        `paddle.nn.NLLLoss`.
+        ValueError: an unknown reduction.
 
     Examples:
         >>> log_probability = wherry.log(wherry.to_tensor([[0.25, 0.75]]))
@@ -135,22 +108,12 @@ class NLLLoss(Layer):
         return F.nll_loss(input, label, self._weight, self._ignore_index, self._reduction)
 
 
+@documented_by(F.binary_cross_entropy)
 class BCELoss(Layer):
-    """Binary cross entropy: cross entropy of probabilities for yes; see `nn.functional.binary_cross_entropy`.
-
-    Args:
-        weight: broadcasts to the input; multiplies the loss of each element.
-        reduction: "mean", "sum" or "none".
-        name: accepted for compatibility; unused.
-
-    Shape:
-        Scores and labels `[...]`, which broadcast, to `[]`, or to their shape with "none".
+    """Binary cross entropy of probabilities.
 
     Raises:
-        ValueError: an unknown reduction; when called, what `binary_cross_entropy` raises.
-
-    Source:
-        `paddle.nn.BCELoss`.
+        ValueError: an unknown reduction.
 
     Examples:
         >>> loss = wherry.nn.BCELoss()(wherry.to_tensor([0.5, 0.25]), wherry.to_tensor([1.0, 0.0]))
@@ -168,23 +131,12 @@ class BCELoss(Layer):
         return F.binary_cross_entropy(input, label, self.weight, self.reduction)
 
 
+@documented_by(F.binary_cross_entropy_with_logits)
 class BCEWithLogitsLoss(Layer):
-    """Binary cross entropy of `sigmoid(logit)`; see `nn.functional.binary_cross_entropy_with_logits`.
-
-    Args:
-        weight: broadcasts to the input; multiplies the loss of each element.
-        reduction: "mean", "sum" or "none".
-        pos_weight: broadcasts to the input; multiplies the part of the loss that comes from yes.
-        name: accepted for compatibility; unused.
-
-    Shape:
-        Scores and labels `[...]`, which broadcast, to `[]`, or to their shape with "none".
+    """Binary cross entropy of `sigmoid(logit)`.
 
     Raises:
-        ValueError: an unknown reduction; when called, what `binary_cross_entropy_with_logits` raises.
-
-    Source:
-        `paddle.nn.BCEWithLogitsLoss`.
+        ValueError: an unknown reduction.
 
     Examples:
         >>> print(wherry.nn.BCEWithLogitsLoss()(wherry.zeros([2]), wherry.to_tensor([1.0, 0.0])).numpy().round(4))
@@ -208,20 +160,12 @@ class BCEWithLogitsLoss(Layer):
         return F.binary_cross_entropy_with_logits(logit, label, self.weight, self.reduction, self.pos_weight)
 
 
+@documented_by(F.mse_loss)
 class MSELoss(Layer):
-    """Mean squared error: mean of the squared differences; see `nn.functional.mse_loss`.
-
-    Args:
-        reduction: "mean", "sum" or "none".
-
-    Shape:
-        Scores and labels `[...]`, which broadcast, to `[]`, or to their shape with "none".
+    """Mean squared error: mean of the squared differences.
 
     Raises:
-        ValueError: an unknown reduction; when called, what `mse_loss` raises.
-
-    Source:
-        `paddle.nn.MSELoss`.
+        ValueError: an unknown reduction.
 
     Examples:
         >>> print(wherry.nn.MSELoss()(wherry.to_tensor([1.0, 2.0]), wherry.to_tensor([1.0, 0.0])).item())
@@ -236,21 +180,12 @@ class MSELoss(Layer):
         return F.mse_loss(input, label, self.reduction)
 
 
+@documented_by(F.l1_loss)
 class L1Loss(Layer):
-    """L1 loss: mean of the absolute differences; see `nn.functional.l1_loss`.
-
-    Args:
-        reduction: "mean", "sum" or "none".
-        name: accepted for compatibility; unused.
-
-    Shape:
-        Scores and labels `[...]`, which broadcast, to `[]`, or to their shape with "none".
+    """L1 loss: mean of the absolute differences.
 
     Raises:
-        ValueError: an unknown reduction; when called, what `l1_loss` raises.
-
-    Source:
-        `paddle.nn.L1Loss`.
+        ValueError: an unknown reduction.
 
     Examples:
         >>> print(wherry.nn.L1Loss("sum")(wherry.to_tensor([1.0, 2.0]), wherry.to_tensor([1.0, 0.0])).item())
@@ -266,22 +201,12 @@ class L1Loss(Layer):
         return F.l1_loss(input, label, self.reduction)
 
 
+@documented_by(F.smooth_l1_loss)
 class SmoothL1Loss(Layer):
-    """Smooth L1 loss: Huber's loss; see `nn.functional.smooth_l1_loss`.
-
-    Args:
-        reduction: "mean", "sum" or "none".
-        delta: where the parabola goes over into lines; at least 0.
-        name: accepted for compatibility; unused.
-
-    Shape:
-        Scores and labels `[...]`, which broadcast, to `[]`, or to their shape with "none".
+    """Smooth L1 loss (Huber).
 
     Raises:
-        ValueError: an unknown reduction; when called, what `smooth_l1_loss` raises.
-
-    Source:
-        `paddle.nn.SmoothL1Loss`.
+        ValueError: an unknown reduction.
 
     Examples:
         >>> print(wherry.nn.SmoothL1Loss("none")(wherry.to_tensor([0.5, 3.0]), wherry.zeros([2])).numpy())
@@ -298,20 +223,12 @@ class SmoothL1Loss(Layer):
         return F.smooth_l1_loss(input, label, self.reduction, self.delta)
 
 
+@documented_by(F.kl_div)
 class KLDivLoss(Layer):
-    """Kullback-Leibler divergence; see `nn.functional.kl_div`.
-
-    Args:
-        reduction: "mean" (over all elements), "batchmean", "sum" or "none".
-
-    Shape:
-        `[N, ...]` twice to `[]`, or to the same with "none".
+    """Kullback-Leibler divergence.
 
     Raises:
-        ValueError: an unknown reduction; when called, what `kl_div` raises.
-
-    Source:
-        `paddle.nn.KLDivLoss`.
+        ValueError: an unknown reduction.
 
     Examples:
         >>> log_probability = wherry.log(wherry.to_tensor([[0.5, 0.5]]))
@@ -329,25 +246,13 @@ class KLDivLoss(Layer):
         return F.kl_div(input, label, self.reduction)
 
 
+@documented_by(F.poisson_nll_loss)
 class PoissonNLLLoss(Layer):
-    """Poisson negative log likelihood: negative log likelihood of counts; see `nn.functional.poisson_nll_loss`.
-
-    Args:
-        log_input: inputs are logarithms of the expected counts.
-        full: add Stirling's approximation of log(label!).
-        epsilon: above 0; keeps the logarithm of inputs finite.
-        reduction: "mean", "sum" or "none".
-        name: accepted for compatibility; unused.
-
-    Shape:
-        Scores and labels `[...]`, which broadcast, to `[]`, or to their shape with "none".
+    """Poisson negative log likelihood: of counts, given their predicted mean.
 
     Raises:
-        ValueError: an unknown reduction, or an epsilon that is not positive; when called, what
-            `poisson_nll_loss` raises.
-
-    Source:
-        `paddle.nn.PoissonNLLLoss` (Paddle 2.5).
+        ValueError: an unknown reduction.
+        ValueError: an epsilon that is not positive.
 
     Examples:
         >>> print(wherry.nn.PoissonNLLLoss()(wherry.to_tensor([0.0]), wherry.to_tensor([2.0])).numpy())
@@ -361,7 +266,7 @@ class PoissonNLLLoss(Layer):
         super().__init__()
         if not number(epsilon, "PoissonNLLLoss", "epsilon") > 0:
             raise InvalidArgumentError(
-                f"PoissonNLLLoss: epsilon keeps a logarithm finite. Got epsilon={epsilon}, expected a number above 0. "
+                f"PoissonNLLLoss: epsilon is not positive. Got epsilon={epsilon}, expected a number above 0. "
                 f"The default is 1e-8."
             )
         self._log_input = log_input
@@ -374,24 +279,12 @@ class PoissonNLLLoss(Layer):
         return F.poisson_nll_loss(input, label, self._log_input, self._full, self._epsilon, self._reduction)
 
 
+@documented_by(F.gaussian_nll_loss)
 class GaussianNLLLoss(Layer):
-    """Gaussian negative log likelihood: negative log likelihood under normal distributions; see
-    `nn.functional.gaussian_nll_loss`.
-
-    Args:
-        full: add the constant log(2 pi) / 2.
-        epsilon: the smallest variance that counts.
-        reduction: "mean", "sum" or "none".
-        name: accepted for compatibility; unused.
-
-    Shape:
-        Scores and labels `[...]`, which broadcast, to `[]`, or to their shape with "none".
+    """Gaussian negative log likelihood: of labels, given predicted means and variances.
 
     Raises:
-        ValueError: an unknown reduction; when called, what `gaussian_nll_loss` raises.
-
-    Source:
-        `paddle.nn.GaussianNLLLoss` (Paddle 2.5).
+        ValueError: an unknown reduction.
 
     Examples:
         >>> print(wherry.nn.GaussianNLLLoss()(wherry.zeros([1]), wherry.ones([1]), wherry.ones([1])).numpy())
@@ -411,22 +304,12 @@ class GaussianNLLLoss(Layer):
         return F.gaussian_nll_loss(input, label, variance, self.full, self.epsilon, self.reduction)
 
 
+@documented_by(margins.margin_ranking_loss)
 class MarginRankingLoss(Layer):
-    """Margin ranking loss: how far two scores are from the wanted order; see `nn.functional.margin_ranking_loss`.
-
-    Args:
-        margin: by how much the right one should be larger.
-        reduction: "mean", "sum" or "none".
-        name: accepted for compatibility; unused.
-
-    Shape:
-        Scores and labels `[...]`, which broadcast, to `[]`, or to their shape with "none".
+    """Margin ranking loss: 0 where two scores are in the right order by `margin`.
 
     Raises:
-        ValueError: an unknown reduction; when called, what `margin_ranking_loss` raises.
-
-    Source:
-        `paddle.nn.MarginRankingLoss`.
+        ValueError: an unknown reduction.
 
     Examples:
         >>> one = wherry.ones([1])
@@ -444,23 +327,12 @@ class MarginRankingLoss(Layer):
         return margins.margin_ranking_loss(input, other, label, self.margin, self.reduction)
 
 
+@documented_by(margins.hinge_embedding_loss)
 class HingeEmbeddingLoss(Layer):
-    """Hinge embedding loss: distances of what is alike, nearness of what is not; see
-    `nn.functional.hinge_embedding_loss`.
-
-    Args:
-        margin: how far apart is far enough.
-        reduction: "mean", "sum" or "none".
-        name: accepted for compatibility; unused.
-
-    Shape:
-        Scores and labels `[...]`, which broadcast, to `[]`, or to their shape with "none".
+    """Hinge embedding loss: distances of similar pairs, and a hinge on those of dissimilar ones.
 
     Raises:
-        ValueError: an unknown reduction; when called, what `hinge_embedding_loss` raises.
-
-    Source:
-        `paddle.nn.HingeEmbeddingLoss`.
+        ValueError: an unknown reduction.
 
     Examples:
         >>> loss = wherry.nn.HingeEmbeddingLoss(reduction="none")
@@ -478,21 +350,12 @@ class HingeEmbeddingLoss(Layer):
         return margins.hinge_embedding_loss(input, label, self.margin, self.reduction)
 
 
+@documented_by(margins.soft_margin_loss)
 class SoftMarginLoss(Layer):
-    """Logistic loss of labels 1 and -1; see `nn.functional.soft_margin_loss`.
-
-    Args:
-        reduction: "mean", "sum" or "none".
-        name: accepted for compatibility; unused.
-
-    Shape:
-        Scores and labels `[...]`, which broadcast, to `[]`, or to their shape with "none".
+    """Soft margin loss: logistic loss of labels 1 and -1.
 
     Raises:
-        ValueError: an unknown reduction; when called, what `soft_margin_loss` raises.
-
-    Source:
-        `paddle.nn.SoftMarginLoss` (Paddle 2.4).
+        ValueError: an unknown reduction.
 
     Examples:
         >>> print(wherry.nn.SoftMarginLoss()(wherry.zeros([2]), wherry.to_tensor([1.0, -1.0])).numpy().round(4))
@@ -508,23 +371,12 @@ class SoftMarginLoss(Layer):
         return margins.soft_margin_loss(input, label, self.reduction)
 
 
+@documented_by(margins.multi_label_soft_margin_loss)
 class MultiLabelSoftMarginLoss(Layer):
-    """Multi-label soft margin loss: binary cross entropy averaged over classes; see
-    `nn.functional.multi_label_soft_margin_loss`.
-
-    Args:
-        weight: broadcasts to the input; multiplies the loss of each class.
-        reduction: "mean", "sum" or "none".
-        name: accepted for compatibility; unused.
-
-    Shape:
-        `[N, C]` twice to `[]`, or to `[N]` with "none".
+    """Multi-label soft margin loss: binary cross entropy averaged over classes.
 
     Raises:
-        ValueError: an unknown reduction; when called, what `multi_label_soft_margin_loss` raises.
-
-    Source:
-        `paddle.nn.MultiLabelSoftMarginLoss` (Paddle 2.4).
+        ValueError: an unknown reduction.
 
     Examples:
         >>> print(wherry.nn.MultiLabelSoftMarginLoss()(wherry.zeros([1, 2]), wherry.to_tensor([[1, 0]])).numpy().round(4))
@@ -541,24 +393,12 @@ class MultiLabelSoftMarginLoss(Layer):
         return margins.multi_label_soft_margin_loss(input, label, self.weight, self.reduction)
 
 
+@documented_by(margins.multi_margin_loss)
 class MultiMarginLoss(Layer):
-    """Multi-margin loss: how near other classes come to the right one; see `nn.functional.multi_margin_loss`.
-
-    Args:
-        p: the power.
-        margin: by how much the right class should win.
-        weight: floating, `[classes]`; multiplies the loss of the examples of each class.
-        reduction: "mean", "sum" or "none".
-        name: accepted for compatibility; unused.
-
-    Shape:
-        `[N, C]` and labels `[N]` to `[]`, or to `[N]` with "none".
+    """Multi-margin loss: hinge loss of every other class against the right one.
 
     Raises:
-        ValueError: an unknown reduction; when called, what `multi_margin_loss` raises.
-
-    Source:
-        `paddle.nn.MultiMarginLoss` (Paddle 2.4).
+        ValueError: an unknown reduction.
 
     Examples:
         >>> print(wherry.nn.MultiMarginLoss()(wherry.to_tensor([[1.0, 1.0]]), wherry.to_tensor([1])).numpy())
@@ -579,22 +419,13 @@ class MultiMarginLoss(Layer):
         return margins.multi_margin_loss(input, label, self.p, self.margin, self.weight, self.reduction)
 
 
+@documented_by(margins.cosine_embedding_loss)
 class CosineEmbeddingLoss(Layer):
-    """`1 - cos` of what is alike, a hinge on cos of what is not; see `nn.functional.cosine_embedding_loss`.
-
-    Args:
-        margin: how similar may be what is not alike; in [-1, 1].
-        reduction: "mean", "sum" or "none".
-        name: accepted for compatibility; unused.
-
-    Shape:
-        `[N, D]` or `[D]` twice and labels `[N]` or `[]` to `[]`, or to `[N]` with "none".
+    """Cosine embedding loss: `1 - cos` of similar pairs, and a hinge on the cosine of dissimilar ones.
 
     Raises:
-        ValueError: an unknown reduction or margin; when called, what `cosine_embedding_loss` raises.
-
-    Source:
-        `paddle.nn.CosineEmbeddingLoss` (Paddle 2.4).
+        ValueError: an unknown reduction.
+        ValueError: `margin` is not in [-1, 1].
 
     Examples:
         >>> x, y = wherry.to_tensor([[1.0, 0.0]]), wherry.to_tensor([[0.0, 1.0]])
@@ -606,7 +437,7 @@ class CosineEmbeddingLoss(Layer):
         super().__init__()
         if not -1 <= number(margin, "CosineEmbeddingLoss", "margin") <= 1:
             raise InvalidArgumentError(
-                f"CosineEmbeddingLoss: the margin is a cosine. Got margin={margin}, expected a number in [-1, 1]. "
+                f"CosineEmbeddingLoss: the margin is out of range. Got margin={margin}, expected a number in [-1, 1]. "
                 f"Between 0 and 0.5 is usual."
             )
         self.margin = margin
@@ -617,26 +448,12 @@ class CosineEmbeddingLoss(Layer):
         return margins.cosine_embedding_loss(input1, input2, label, self.margin, self.reduction)
 
 
+@documented_by(margins.triplet_margin_loss)
 class TripletMarginLoss(Layer):
-    """Triplet margin loss: what belongs together should be nearer than what does not; see
-    `nn.functional.triplet_margin_loss`.
-
-    Args:
-        margin: not negative.
-        p: of the norm.
-        epsilon: keeps the slope of a distance of 0 finite.
-        swap: take the distance of positive and negative where it is the smaller one.
-        reduction: "mean", "sum" or "none".
-        name: accepted for compatibility; unused.
-
-    Shape:
-        `[N, D]` three times to `[]`, or to `[N]` with "none".
+    """Triplet margin loss: anchors should be nearer to positive examples than to negative ones, by a margin.
 
     Raises:
-        ValueError: an unknown reduction; when called, what `triplet_margin_loss` raises.
-
-    Source:
-        `paddle.nn.TripletMarginLoss` (Paddle 2.4).
+        ValueError: an unknown reduction.
 
     Examples:
         >>> anchor, near, far = wherry.zeros([1, 1]), wherry.ones([1, 1]), wherry.ones([1, 1]) * 4
@@ -662,24 +479,12 @@ class TripletMarginLoss(Layer):
         )
 
 
+@documented_by(margins.triplet_margin_with_distance_loss)
 class TripletMarginWithDistanceLoss(Layer):
-    """Triplet loss with a distance of one's own; see `nn.functional.triplet_margin_with_distance_loss`.
-
-    Args:
-        distance_function: takes two tensors and gives distances; None is the Euclidean distance.
-        margin: not negative.
-        swap: take the distance of positive and negative where it is the smaller one.
-        reduction: "mean", "sum" or "none".
-        name: accepted for compatibility; unused.
-
-    Shape:
-        `[N, D]` three times to `[]`, or to `[N]` with "none".
+    """Triplet margin loss with a distance function.
 
     Raises:
-        ValueError: an unknown reduction; when called, what `triplet_margin_with_distance_loss` raises.
-
-    Source:
-        `paddle.nn.TripletMarginWithDistanceLoss` (Paddle 2.4).
+        ValueError: an unknown reduction.
 
     Examples:
         >>> anchor, near, far = wherry.zeros([1, 1]), wherry.ones([1, 1]), wherry.ones([1, 1]) * 4
@@ -704,21 +509,12 @@ class TripletMarginWithDistanceLoss(Layer):
         )
 
 
+@documented_by(structured.ctc_loss)
 class CTCLoss(Layer):
-    """Connectionist temporal classification; see `nn.functional.ctc_loss`.
-
-    Args:
-        blank: the class of the blank.
-        reduction: "mean", "sum" or "none".
-
-    Shape:
-        `log_probs` `[T, B, classes]`, `labels` `[B, L]`, lengths `[B]`, to `[]`, or to `[B]` with "none".
+    """CTC loss (connectionist temporal classification), for labels that are not aligned with the steps of the input.
 
     Raises:
-        ValueError: an unknown reduction; when called, what `ctc_loss` raises.
-
-    Source:
-        `paddle.nn.CTCLoss`.
+        ValueError: an unknown reduction.
 
     Examples:
         >>> one = wherry.to_tensor([1])
@@ -740,23 +536,12 @@ class CTCLoss(Layer):
         )
 
 
+@documented_by(transducer.rnnt_loss)
 class RNNTLoss(Layer):
-    """Loss of recurrent neural network transducers; see `nn.functional.rnnt_loss`.
-
-    Args:
-        blank: the class of the blank.
-        fastemit_lambda: gradients of symbols are multiplied by 1 more than this.
-        reduction: "mean", "sum" or "none".
-        name: accepted for compatibility; unused.
-
-    Shape:
-        `input` `[B, T, U + 1, classes]`, `label` `[B, U]`, lengths `[B]`, to `[]`, or to `[B]` with "none".
+    """RNN-T loss (recurrent neural network transducer), for labels that are not aligned with the steps of the input.
 
     Raises:
-        ValueError: an unknown reduction; when called, what `rnnt_loss` raises.
-
-    Source:
-        `paddle.nn.RNNTLoss`.
+        ValueError: an unknown reduction.
 
     Examples:
         >>> scores = wherry.nn.functional.log_softmax(wherry.zeros([1, 2, 2, 3]))
@@ -777,8 +562,9 @@ class RNNTLoss(Layer):
         )
 
 
+@documented_by(structured.hsigmoid_loss)
 class HSigmoidLoss(Layer):
-    """Hierarchical sigmoid loss: cross entropy over a binary tree of classes; see `nn.functional.hsigmoid_loss`.
+    """Hierarchical sigmoid loss: binary cross entropy along a path in a binary tree of classes.
 
     Args:
         feature_size: the size of an example.
@@ -787,17 +573,12 @@ class HSigmoidLoss(Layer):
             more for a tree of one's own.
         bias_attr: the same for the bias, which has one number for each row; False leaves it out.
         is_custom: the call gets a `path_table` and a `path_code`.
-        is_sparse: the gradient of the weight is a `SelectedRows`, the rows of the nodes on the paths; dense where a program is captured.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[N, D]` and labels `[N, 1]` to `[N, 1]`.
 
     Raises:
-        ValueError: too few classes, or no features; when called, what `hsigmoid_loss` raises.
-
-    Source:
-        `paddle.nn.HSigmoidLoss`.
+        ValueError: too few classes, or no features.
 
     Examples:
         >>> layer = wherry.nn.HSigmoidLoss(3, 5)
@@ -827,12 +608,8 @@ class HSigmoidLoss(Layer):
                 f"HSigmoidLoss: an example has no features. Got feature_size={feature_size}, expected at least 1. "
                 f"It is the last size of the input."
             )
-        self._feature_size = feature_size
         self._num_classes = num_classes
-        self._is_custom = is_custom
         self._is_sparse = is_sparse
-        self._weight_attr = weight_attr
-        self._bias_attr = bias_attr
         self._name = name
         nodes = classes if is_custom else classes - 1
         self.weight = self.create_parameter([nodes, feature_size], attr=weight_attr)

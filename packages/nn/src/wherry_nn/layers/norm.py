@@ -1,15 +1,17 @@
 """Normalization layers."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from wherry_nn import functional
 from wherry_nn.functional import norm as F
 from wherry_nn.initializer import Constant, Normal
 from wherry_nn.layer import Layer
+from wherry_nn.layers.documented import documented_by
 from wherry_nn.param_attr import ParamAttr
-from wherry_nn.utils.spectral import as_matrix, largest_singular_value, power_iteration
+from wherry_nn.power_iteration import as_matrix, largest_singular_value, power_iteration
+from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import repeats, require, require_tensor
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, short
@@ -51,7 +53,23 @@ def _require_format(layer: Layer, data_format: Any, allowed: tuple[str, ...]) ->
 
 
 class _BatchNormBase(Layer):
-    """What the batch normalizations have in common."""
+    """Base of the batch normalizations.
+
+    Args:
+        num_features: the number of channels, C.
+        weight_attr: a ParamAttr, an initializer, or None to start with ones; False leaves the weight out.
+        bias_attr: likewise; None starts with zeros.
+        use_global_stats: True always uses the running statistics, False always those of the batch. None uses those of the batch
+            in training, where the running ones follow them, and the running ones in evaluation.
+        name: begins the names of the running statistics; None numbers them.
+
+    Attributes:
+        weight: `[C]`.
+        bias: `[C]`.
+
+    Raises:
+        ValueError: there is no such `data_format`.
+    """
 
     weight: Any
     bias: Any
@@ -73,7 +91,6 @@ class _BatchNormBase(Layer):
     ) -> None:
         super().__init__()
         self._num_features, self._momentum, self._epsilon = num_features, momentum, epsilon
-        self._weight_attr, self._bias_attr = weight_attr, bias_attr
         self._use_global_stats, self._name = use_global_stats, name
         self._data_format = _require_format(self, data_format, self._formats)
         shape = [num_features]
@@ -103,35 +120,18 @@ def _statistic(layer: Layer, shape: list[int], value: float, name: str | None, d
     return layer.create_parameter(shape, attr=attr, dtype=dtype)
 
 
+@documented_by(F.batch_norm)
 class BatchNorm1D(_BatchNormBase):
-    """Batch normalization: normalize each channel of sequences or vectors by its statistics, as
-    `nn.functional.batch_norm`.
-
-    In training the statistics are those of the batch, and the running ones follow them; in evaluation
-    they are the running ones.
+    """Batch normalization: normalize each channel of sequences or vectors by its statistics.
 
     Args:
-        num_features: the number of channels, C.
-        momentum: the share of the running statistics that stays in a step.
-        epsilon: is added to the variance.
-        weight_attr: a ParamAttr, an initializer, or None to start with ones; False leaves the weight out.
-        bias_attr: likewise; None starts with zeros.
         data_format: "NC", "NCL" or "NLC".
-        use_global_stats: True takes the running statistics always, False those of the batch always.
-        name: begins the names of the running statistics; None numbers them.
-
-    Attributes:
-        weight: `[C]`.
-        bias: `[C]`.
 
     Shape:
         `[N, C]` or `[N, C, L]` (`[N, L, C]`), and the result likewise.
 
     Raises:
-        ValueError: `data_format` is another, or the input has another rank.
-
-    Source:
-        `paddle.nn.BatchNorm1D`.
+        ValueError: when called: the input has another rank.
 
     Examples:
         >>> norm = wherry.nn.BatchNorm1D(3)
@@ -156,34 +156,18 @@ class BatchNorm1D(_BatchNormBase):
         super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, use_global_stats, name)
 
 
+@documented_by(F.batch_norm)
 class BatchNorm2D(_BatchNormBase):
-    """Batch normalization: normalize each channel of images by its statistics, as `nn.functional.batch_norm`.
-
-    In training the statistics are those of the batch, and the running ones follow them; in evaluation
-    they are the running ones.
+    """Batch normalization: normalize each channel of images by its statistics.
 
     Args:
-        num_features: the number of channels, C.
-        momentum: the share of the running statistics that stays in a step.
-        epsilon: is added to the variance.
-        weight_attr: a ParamAttr, an initializer, or None to start with ones; False leaves the weight out.
-        bias_attr: likewise; None starts with zeros.
         data_format: "NCHW" or "NHWC".
-        use_global_stats: True takes the running statistics always, False those of the batch always.
-        name: begins the names of the running statistics; None numbers them.
-
-    Attributes:
-        weight: `[C]`.
-        bias: `[C]`.
 
     Shape:
         `[N, C, H, W]` (`[N, H, W, C]`), and the result likewise.
 
     Raises:
-        ValueError: `data_format` is another, or the input has another rank.
-
-    Source:
-        `paddle.nn.BatchNorm2D`.
+        ValueError: when called: the input has another rank.
 
     Examples:
         >>> norm = wherry.nn.BatchNorm2D(3)
@@ -210,34 +194,18 @@ class BatchNorm2D(_BatchNormBase):
         super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, use_global_stats, name)
 
 
+@documented_by(F.batch_norm)
 class BatchNorm3D(_BatchNormBase):
-    """Batch normalization: normalize each channel of volumes by its statistics, as `nn.functional.batch_norm`.
-
-    In training the statistics are those of the batch, and the running ones follow them; in evaluation
-    they are the running ones.
+    """Batch normalization: normalize each channel of volumes by its statistics.
 
     Args:
-        num_features: the number of channels, C.
-        momentum: the share of the running statistics that stays in a step.
-        epsilon: is added to the variance.
-        weight_attr: a ParamAttr, an initializer, or None to start with ones; False leaves the weight out.
-        bias_attr: likewise; None starts with zeros.
         data_format: "NCDHW" or "NDHWC".
-        use_global_stats: True takes the running statistics always, False those of the batch always.
-        name: begins the names of the running statistics; None numbers them.
-
-    Attributes:
-        weight: `[C]`.
-        bias: `[C]`.
 
     Shape:
         `[N, C, D, H, W]` (`[N, D, H, W, C]`), and the result likewise.
 
     Raises:
-        ValueError: `data_format` is another, or the input has another rank.
-
-    Source:
-        `paddle.nn.BatchNorm3D`.
+        ValueError: when called: the input has another rank.
 
     Examples:
         >>> wherry.nn.BatchNorm3D(3)(wherry.ones([2, 3, 4, 4, 4])).shape
@@ -261,23 +229,15 @@ class BatchNorm3D(_BatchNormBase):
         super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, use_global_stats, name)
 
 
+@documented_by(F.batch_norm)
 class SyncBatchNorm(_BatchNormBase):
     """Batch normalization over the batches of all processes; there is one process here, so as BatchNorm1D to 3D.
 
     Args:
-        num_features: the number of channels, C.
-        momentum: the share of the running statistics that stays in a step.
-        epsilon: is added to the variance.
-        weight_attr: a ParamAttr, an initializer, or None to start with ones; False leaves the weight out.
-        bias_attr: likewise; None starts with zeros.
         data_format: "NC", "NCL", "NCHW", "NCDHW", or with the channels last "NLC", "NHWC", "NDHWC".
-        name: begins the names of the running statistics; None numbers them.
 
     Shape:
         Rank 2 or more, and the result likewise.
-
-    Raises:
-        ValueError: `data_format` is another.
 
     Source:
         `paddle.nn.SyncBatchNorm`, which does not run on a CPU in Paddle.
@@ -321,12 +281,11 @@ class SyncBatchNorm(_BatchNormBase):
         """
         require(layer, Layer, "convert_sync_batchnorm", "layer", "Pass the model itself.")
         if isinstance(layer, _BatchNormBase) and not isinstance(layer, SyncBatchNorm):
-            # Its own names would be taken already, so the new layer starts without any parameters.
+            # Made without parameters: it takes over those of `layer`, whose names are in use.
             sync = cls(
                 layer._num_features, layer._momentum, layer._epsilon, False, False, layer._data_format
             )
-            sync._weight_attr, sync._bias_attr, sync._name = layer._weight_attr, layer._bias_attr, layer._name
-            sync._use_global_stats, sync.training = layer._use_global_stats, layer.training
+            sync._name, sync._use_global_stats, sync.training = layer._name, layer._use_global_stats, layer.training
             sync._parameters.clear()
             for name in ("weight", "bias", "_mean", "_variance"):
                 setattr(sync, name, getattr(layer, name))
@@ -336,25 +295,43 @@ class SyncBatchNorm(_BatchNormBase):
         return layer
 
 
+# Activations under the names of Paddle's operators, with the attributes that these have by themselves.
+_OPERATORS: dict[str, Callable[[Tensor], Tensor]] = {
+    "abs": lambda x: ops.abs(x),
+    "brelu": lambda x: functional.hardtanh(x, 0.0, 24.0),
+    "exp": lambda x: ops.exp(x),
+    "hard_shrink": lambda x: functional.hardshrink(x),
+    "hard_sigmoid": lambda x: functional.hardsigmoid(x, 0.2),
+    "hard_swish": lambda x: functional.hardswish(x),
+    "leaky_relu": lambda x: functional.leaky_relu(x, 0.02),
+    "logsigmoid": lambda x: functional.log_sigmoid(x),
+    "soft_relu": lambda x: functional.softplus(functional.hardtanh(x, -40.0, 40.0)),
+    "sqrt": lambda x: ops.sqrt(x),
+    "square": lambda x: x * x,
+    "stanh": lambda x: 1.7159 * ops.tanh(x * 0.67),
+    "tanh_shrink": lambda x: functional.tanhshrink(x),
+}
+
+
 class BatchNorm(Layer):
     """Batch normalization in Paddle's older form, for inputs of any rank, with an activation.
 
     Args:
         num_channels: the number of channels, C.
-        act: the name of a function of `nn.functional` that is applied to the result, such as "relu".
-        is_test: accepted for compatibility; `eval()` says it.
-        momentum: the share of the running statistics that stays in a step.
+        act: the name of a function of `nn.functional`, or of an operator of Paddle such as "hard_swish", that is applied to the result.
+        is_test: no effect; call `eval()`.
+        momentum: the weight of the old running statistics in an update.
         epsilon: is added to the variance.
         param_attr: a ParamAttr, an initializer, or None to start with ones; False leaves the weight out.
         bias_attr: likewise; None starts with zeros.
         dtype: of the parameters.
         data_layout: "NCHW" if the channels are axis 1, "NHWC" if they come last, whatever the rank.
-        in_place: accepted for compatibility; unused.
+        in_place: no effect.
         moving_mean_name: of the running mean; None numbers it.
         moving_variance_name: of the running variance; None numbers it.
-        do_model_average_for_mean_and_var: accepted for compatibility; unused.
-        use_global_stats: takes the running statistics, in training too.
-        trainable_statistics: takes those of the batch, in evaluation too.
+        do_model_average_for_mean_and_var: no effect.
+        use_global_stats: use the running statistics in training, too.
+        trainable_statistics: use those of the batch in evaluation, too.
 
     Attributes:
         weight: `[C]`.
@@ -399,16 +376,14 @@ class BatchNorm(Layer):
         trainable_statistics: bool = False,
     ) -> None:
         super().__init__()
-        if act is not None and act not in functional.__all__:  # type: ignore[attr-defined]
+        if act is not None and act not in _OPERATORS and act not in functional.__all__:  # type: ignore[attr-defined]
             raise InvalidArgumentError(
                 f"BatchNorm: act is not a function. Got {short(act)}, expected a name in nn.functional, such as 'relu'. "
                 f"Leave it out and call the function on the result."
             )
-        self._param_attr, self._bias_attr, self._act = param_attr, bias_attr, act
-        self._momentum, self._epsilon, self._is_test = momentum, epsilon, is_test
+        self._act, self._momentum, self._epsilon = act, momentum, epsilon
         self._data_layout = _require_format(self, data_layout, ("NCHW", "NHWC"))
         self._use_global_stats, self._trainable_statistics = use_global_stats, trainable_statistics
-        self._in_place = in_place
         shape = [num_channels]
         self.weight = self.create_parameter(shape, attr=param_attr, dtype=dtype, default_initializer=_one)
         self.bias = self.create_parameter(shape, attr=bias_attr, dtype=dtype, is_bias=True)
@@ -421,18 +396,18 @@ class BatchNorm(Layer):
             input, self._mean, self._variance, self.weight, self.bias, self.training, self._momentum, self._epsilon,
             self._data_layout, running,
         )
-        return out if self._act is None else getattr(functional, self._act)(out)
+        if self._act is None:
+            return out
+        return (_OPERATORS.get(self._act) or getattr(functional, self._act))(out)
 
 
+@documented_by(F.layer_norm)
 class LayerNorm(Layer):
-    """Layer normalization: normalize the last axes by their own mean and variance, as `nn.functional.layer_norm`.
+    """Layer normalization: normalize the last axes by their own mean and variance.
 
     Args:
-        normalized_shape: the sizes of these axes; an int for one.
-        epsilon: is added to the variance.
         weight_attr: a ParamAttr, an initializer, or None to start with ones; False leaves the weight out.
         bias_attr: likewise; None starts with zeros.
-        name: accepted for compatibility; unused.
 
     Attributes:
         weight: flat, `[product of normalized_shape]`, as in Paddle.
@@ -443,9 +418,6 @@ class LayerNorm(Layer):
 
     Raises:
         ValueError: `normalized_shape` is neither an int nor a list of them.
-
-    Source:
-        `paddle.nn.LayerNorm`.
 
     Examples:
         >>> norm = wherry.nn.LayerNorm([3, 4])
@@ -463,7 +435,7 @@ class LayerNorm(Layer):
     ) -> None:
         super().__init__()
         self._normalized_shape = F.normalized_sizes(normalized_shape, "LayerNorm")
-        self._epsilon, self._weight_attr, self._bias_attr = epsilon, weight_attr, bias_attr
+        self._epsilon = epsilon
         elements = 1
         for size in self._normalized_shape:
             elements *= size
@@ -477,17 +449,15 @@ class LayerNorm(Layer):
         return f"normalized_shape={self._normalized_shape}, epsilon={self._epsilon}"
 
 
+@documented_by(F.group_norm)
 class GroupNorm(Layer):
-    """Group normalization: normalize groups of channels of each sample, as `nn.functional.group_norm`.
+    """Group normalization: normalize groups of channels of each sample by their own mean and variance.
 
     Args:
-        num_groups: into how many groups the channels are split; it divides their number.
-        num_channels: C.
-        epsilon: is added to the variance.
-        weight_attr: a ParamAttr, an initializer, or None to start with ones; False keeps them at that.
+        num_channels: the number of channels, C.
+        weight_attr: a ParamAttr, an initializer, or None to start with ones; False keeps them fixed.
         bias_attr: likewise; None starts with zeros.
         data_format: "NCHW" if the channels are axis 1, "NHWC" if they come last, whatever the rank.
-        name: accepted for compatibility; unused.
 
     Attributes:
         weight: `[C]`.
@@ -497,10 +467,10 @@ class GroupNorm(Layer):
         Rank 2 or more, and the result likewise.
 
     Raises:
-        ValueError: `data_format` is another.
+        ValueError: there is no such `data_format`.
 
     Source:
-        `paddle.nn.GroupNorm`.
+        `paddle.nn.GroupNorm`; Wu & He (2018).
 
     Examples:
         >>> norm = wherry.nn.GroupNorm(num_groups=2, num_channels=6)
@@ -520,7 +490,6 @@ class GroupNorm(Layer):
     ) -> None:
         super().__init__()
         self._num_groups, self._num_channels, self._epsilon = num_groups, num_channels, epsilon
-        self._weight_attr, self._bias_attr = weight_attr, bias_attr
         self._data_format = _require_format(self, data_format, ("NCHW", "NHWC"))
         # Paddle makes parameters that do not train where others make none; files have them.
         fixed = ParamAttr(trainable=False)
@@ -537,7 +506,21 @@ class GroupNorm(Layer):
 
 
 class _InstanceNorm(Layer):
-    """What the instance normalizations have in common."""
+    """Base of the instance normalizations.
+
+    Args:
+        num_features: the number of channels, C.
+        epsilon: is added to the variance.
+        weight_attr: a ParamAttr, an initializer, or None to start with ones; False leaves it out, with the bias.
+        bias_attr: likewise; None starts with zeros.
+
+    Attributes:
+        scale: `[C]`.
+        bias: `[C]`.
+
+    Raises:
+        ValueError: there is no such `data_format`, or only one of both attributes is False (also an AssertionError).
+    """
 
     scale: Any
     bias: Any
@@ -555,7 +538,6 @@ class _InstanceNorm(Layer):
                 f"Freeze one with ParamAttr(trainable=False) instead."
             )
         self._num_features, self._epsilon, self._momentum = num_features, epsilon, momentum
-        self._weight_attr, self._bias_attr = weight_attr, bias_attr
         self._data_format = _require_format(self, data_format, self._formats)
         self.scale = self.create_parameter([num_features], attr=weight_attr, default_initializer=_one)
         self.bias = self.create_parameter([num_features], attr=bias_attr, is_bias=True)
@@ -570,32 +552,18 @@ class _InstanceNorm(Layer):
         return f"num_features={self._num_features}, epsilon={self._epsilon}"
 
 
+@documented_by(F.instance_norm)
 class InstanceNorm1D(_InstanceNorm):
-    """Instance normalization: normalize each channel of each of a batch of sequences, as
-    `nn.functional.instance_norm`.
+    """Instance normalization: normalize each channel of each sample in a batch of sequences by its own statistics.
 
     Args:
-        num_features: the number of channels, C.
-        epsilon: is added to the variance.
-        momentum: accepted for compatibility; unused.
-        weight_attr: a ParamAttr, an initializer, or None to start with ones; False leaves it out, with the bias.
-        bias_attr: likewise; None starts with zeros.
         data_format: "NC", "NCL" or "NLC".
-        name: accepted for compatibility; unused.
-
-    Attributes:
-        scale: `[C]`.
-        bias: `[C]`.
 
     Shape:
         `[N, C]` or `[N, C, L]` (`[N, L, C]`), and the result likewise.
 
     Raises:
-        ValueError: `data_format` is another, only one of both attributes is False (also an AssertionError), or the
-            input has another rank.
-
-    Source:
-        `paddle.nn.InstanceNorm1D`.
+        ValueError: when called: the input has another rank.
 
     Examples:
         >>> wherry.nn.InstanceNorm1D(3)(wherry.ones([2, 3, 4])).shape
@@ -618,31 +586,18 @@ class InstanceNorm1D(_InstanceNorm):
         super().__init__(num_features, epsilon, momentum, weight_attr, bias_attr, data_format)
 
 
+@documented_by(F.instance_norm)
 class InstanceNorm2D(_InstanceNorm):
-    """Instance normalization: normalize each channel of each of a batch of images, as `nn.functional.instance_norm`.
+    """Instance normalization: normalize each channel of each sample in a batch of images by its own statistics.
 
     Args:
-        num_features: the number of channels, C.
-        epsilon: is added to the variance.
-        momentum: accepted for compatibility; unused.
-        weight_attr: a ParamAttr, an initializer, or None to start with ones; False leaves it out, with the bias.
-        bias_attr: likewise; None starts with zeros.
         data_format: "NCHW" or "NHWC".
-        name: accepted for compatibility; unused.
-
-    Attributes:
-        scale: `[C]`.
-        bias: `[C]`.
 
     Shape:
         `[N, C, H, W]` (`[N, H, W, C]`), and the result likewise.
 
     Raises:
-        ValueError: `data_format` is another, only one of both attributes is False (also an AssertionError), or the
-            input has another rank.
-
-    Source:
-        `paddle.nn.InstanceNorm2D`.
+        ValueError: when called: the input has another rank.
 
     Examples:
         >>> wherry.nn.InstanceNorm2D(3)(wherry.ones([2, 3, 4, 4])).shape
@@ -665,31 +620,18 @@ class InstanceNorm2D(_InstanceNorm):
         super().__init__(num_features, epsilon, momentum, weight_attr, bias_attr, data_format)
 
 
+@documented_by(F.instance_norm)
 class InstanceNorm3D(_InstanceNorm):
-    """Instance normalization: normalize each channel of each of a batch of volumes, as `nn.functional.instance_norm`.
+    """Instance normalization: normalize each channel of each sample in a batch of volumes by its own statistics.
 
     Args:
-        num_features: the number of channels, C.
-        epsilon: is added to the variance.
-        momentum: accepted for compatibility; unused.
-        weight_attr: a ParamAttr, an initializer, or None to start with ones; False leaves it out, with the bias.
-        bias_attr: likewise; None starts with zeros.
         data_format: "NCDHW" or "NDHWC".
-        name: accepted for compatibility; unused.
-
-    Attributes:
-        scale: `[C]`.
-        bias: `[C]`.
 
     Shape:
         `[N, C, D, H, W]` (`[N, D, H, W, C]`), and the result likewise.
 
     Raises:
-        ValueError: `data_format` is another, only one of both attributes is False (also an AssertionError), or the
-            input has another rank.
-
-    Source:
-        `paddle.nn.InstanceNorm3D`.
+        ValueError: when called: the input has another rank.
 
     Examples:
         >>> wherry.nn.InstanceNorm3D(3)(wherry.ones([2, 3, 4, 4, 4])).shape
@@ -712,23 +654,9 @@ class InstanceNorm3D(_InstanceNorm):
         super().__init__(num_features, epsilon, momentum, weight_attr, bias_attr, data_format)
 
 
+@documented_by(F.local_response_norm)
 class LocalResponseNorm(Layer):
-    """Local response normalization: divide by the activity of neighbouring channels, as
-    `nn.functional.local_response_norm`.
-
-    Args:
-        size: how many channels are looked at.
-        alpha: factor of the mean of their squares.
-        beta: exponent of the divisor.
-        k: what the divisor is without activity.
-        data_format: "NCL", "NCHW", "NCDHW", or with the channels last "NLC", "NHWC", "NDHWC".
-        name: accepted for compatibility; unused.
-
-    Shape:
-        Rank 3 or more, and the result likewise.
-
-    Source:
-        `paddle.nn.LocalResponseNorm`.
+    """Local response normalization: divide by a power of the mean square of neighbouring channels.
 
     Examples:
         >>> wherry.nn.LocalResponseNorm(size=5)(wherry.ones([2, 3, 4, 4])).shape
@@ -759,13 +687,13 @@ class LocalResponseNorm(Layer):
 
 
 class SpectralNorm(Layer):
-    """Divide weights by their largest singular value, which power iteration approximates.
+    """Spectral normalization: divide a weight by its largest singular value, as power iteration approximates it.
 
-    The iteration begins at the same vectors each time, as in Paddle; `nn.utils.spectral_norm` goes on where
-    it ended.
+    The iteration begins at the same vectors each time, as in Paddle; `nn.utils.spectral_norm` continues from the
+    last ones.
 
     Args:
-        weight_shape: of the weights that come in.
+        weight_shape: shape of the weights.
         dim: the axis that makes the rows of the matrix.
         power_iters: steps of the iteration.
         eps: the least length by which vectors are divided.

@@ -6,6 +6,7 @@ from typing import Any
 from wherry_nn import functional as F
 from wherry_nn.layer import Layer
 from wherry_nn.layers.described import described
+from wherry_nn.layers.documented import documented_by
 from wherry_tensor._core import Tensor
 
 __all__ = ["Pad1D", "Pad2D", "Pad3D", "ZeroPad2D"]
@@ -32,17 +33,21 @@ class _Pad(Layer):
 
 
 class Pad1D(_Pad):
-    """Padding: sequences with elements added before and behind; see `functional.pad`.
+    """Padding of sequences: adds elements before and behind.
 
     Args:
         padding: `[left, right]`, or one int for both; negative numbers cut.
         mode: "constant", "reflect", "replicate" or "circular".
         value: what "constant" adds.
         data_format: "NCL" or "NLC".
-        name: shown by `repr`; otherwise unused.
 
     Shape:
         `[N, C, L]` to `[N, C, left + L + right]`.
+
+    Raises:
+        TypeError: the input is not a Tensor, or `padding` is not a list of ints (also a ValueError).
+        ValueError: the input is not 3-D, an unknown mode or layout (also an AssertionError), a wrong number of paddings, or an
+            input too small to be mirrored.
 
     Source:
         `paddle.nn.Pad1D`.
@@ -65,17 +70,21 @@ class Pad1D(_Pad):
 
 
 class Pad2D(_Pad):
-    """Padding: images with elements added around them; see `functional.pad`.
+    """Padding of images: adds elements around them.
 
     Args:
         padding: `[left, right, top, bottom]`, or one int for all; negative numbers cut.
         mode: "constant", "reflect", "replicate" or "circular".
         value: what "constant" adds.
         data_format: "NCHW" or "NHWC".
-        name: shown by `repr`; otherwise unused.
 
     Shape:
         `[N, C, H, W]` to `[N, C, top + H + bottom, left + W + right]`.
+
+    Raises:
+        TypeError: the input is not a Tensor, or `padding` is not a list of ints (also a ValueError).
+        ValueError: the input is not 4-D, an unknown mode or layout (also an AssertionError), a wrong number of paddings, or an
+            input too small to be mirrored.
 
     Source:
         `paddle.nn.Pad2D`.
@@ -99,17 +108,21 @@ class Pad2D(_Pad):
 
 
 class Pad3D(_Pad):
-    """Padding: volumes with elements added around them; see `functional.pad`.
+    """Padding of volumes: adds elements around them.
 
     Args:
         padding: `[left, right, top, bottom, front, back]`, or one int for all; negative numbers cut.
         mode: "constant", "reflect", "replicate" or "circular".
         value: what "constant" adds.
         data_format: "NCDHW" or "NDHWC".
-        name: shown by `repr`; otherwise unused.
 
     Shape:
         `[N, C, D, H, W]` to `[N, C, front + D + back, top + H + bottom, left + W + right]`.
+
+    Raises:
+        TypeError: the input is not a Tensor, or `padding` is not a list of ints (also a ValueError).
+        ValueError: the input is not 5-D, an unknown mode or layout (also an AssertionError), a wrong number of paddings, or an
+            input too small to be mirrored.
 
     Source:
         `paddle.nn.Pad3D`.
@@ -130,19 +143,12 @@ class Pad3D(_Pad):
         super().__init__(padding, 3, mode, value, data_format, name)
 
 
+@documented_by(F.zeropad2d)
 class ZeroPad2D(_Pad):
-    """Images with zeros around them.
+    """Zero padding of images.
 
     Args:
         padding: `[left, right, top, bottom]`, or one int for all.
-        data_format: "NCHW" or "NHWC".
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[N, C, H, W]` to `[N, C, top + H + bottom, left + W + right]`.
-
-    Source:
-        `paddle.nn.ZeroPad2D`.
 
     Examples:
         >>> wherry.nn.ZeroPad2D([1, 0, 1, 2])(wherry.ones([1, 1, 2, 3])).shape

@@ -5,6 +5,7 @@ from typing import Any
 
 from wherry_nn.functional import pooling as F
 from wherry_nn.layer import Layer
+from wherry_nn.layers.documented import documented_by
 from wherry_tensor._core import Tensor
 
 __all__ = [
@@ -27,7 +28,7 @@ __all__ = [
 
 
 class _Pool(Layer):
-    """What the layers with fixed windows have in common."""
+    """Base of the pooling layers with fixed windows."""
 
     stride: Any
     padding: Any
@@ -37,22 +38,9 @@ class _Pool(Layer):
         return f"kernel_size={kernel}, stride={self.stride}, padding={self.padding}"
 
 
+@documented_by(F.avg_pool1d)
 class AvgPool1D(_Pool):
-    """Average pooling: averages of windows, as `nn.functional.avg_pool1d`.
-
-    Args:
-        kernel_size: an int, or a list of one.
-        stride: steps between windows; None is `kernel_size`.
-        padding: in one of the forms of `nn.functional.avg_pool1d`.
-        exclusive: whether padding is left out of the averages.
-        ceil_mode: whether a last window that the input fills only partly counts.
-        name: accepted for compatibility; unused.
-
-    Shape:
-        `[N, C, L]` to `[N, C, L']`.
-
-    Source:
-        `paddle.nn.AvgPool1D`.
+    """Average pooling: averages of windows.
 
     Examples:
         >>> wherry.nn.AvgPool1D(3, stride=2, padding=1)(wherry.ones([2, 3, 8])).shape
@@ -77,24 +65,9 @@ class AvgPool1D(_Pool):
         return F.avg_pool1d(x, self.kernel_size, self.stride, self.padding, self.exclusive, self.ceil_mode)
 
 
+@documented_by(F.avg_pool2d)
 class AvgPool2D(_Pool):
-    """Average pooling: averages of windows, as `nn.functional.avg_pool2d`.
-
-    Args:
-        kernel_size: an int or `[height, width]`.
-        stride: steps between windows; None is `kernel_size`.
-        padding: in one of the forms of `nn.functional.avg_pool2d`.
-        ceil_mode: whether a last window that the input fills only partly counts.
-        exclusive: whether padding is left out of the averages.
-        divisor_override: divides the sums instead of the window's size.
-        data_format: "NCHW" or "NHWC".
-        name: accepted for compatibility; unused.
-
-    Shape:
-        `[N, C, H, W]` to `[N, C, H', W']`.
-
-    Source:
-        `paddle.nn.AvgPool2D`.
+    """Average pooling: averages of windows.
 
     Examples:
         >>> wherry.nn.AvgPool2D(3, stride=2, padding=1)(wherry.ones([2, 3, 8, 8])).shape
@@ -122,24 +95,9 @@ class AvgPool2D(_Pool):
         return F.avg_pool2d(x, self.ksize, self.stride, self.padding, self.ceil_mode, self.exclusive, self.divisor, self.data_format)
 
 
+@documented_by(F.avg_pool3d)
 class AvgPool3D(_Pool):
-    """Average pooling: averages of windows, as `nn.functional.avg_pool3d`.
-
-    Args:
-        kernel_size: an int or one for each axis.
-        stride: steps between windows; None is `kernel_size`.
-        padding: in one of the forms of `nn.functional.avg_pool3d`.
-        ceil_mode: whether a last window that the input fills only partly counts.
-        exclusive: whether padding is left out of the averages.
-        divisor_override: divides the sums instead of the window's size.
-        data_format: "NCDHW" or "NDHWC".
-        name: accepted for compatibility; unused.
-
-    Shape:
-        `[N, C, D, H, W]` to `[N, C, D', H', W']`.
-
-    Source:
-        `paddle.nn.AvgPool3D`.
+    """Average pooling: averages of windows.
 
     Examples:
         >>> wherry.nn.AvgPool3D(3, stride=2, padding=1)(wherry.ones([2, 3, 8, 8, 8])).shape
@@ -167,22 +125,9 @@ class AvgPool3D(_Pool):
         return F.avg_pool3d(x, self.ksize, self.stride, self.padding, self.ceil_mode, self.exclusive, self.divisor, self.data_format)
 
 
+@documented_by(F.max_pool1d)
 class MaxPool1D(_Pool):
-    """Max pooling: maxima of windows, as `nn.functional.max_pool1d`.
-
-    Args:
-        kernel_size: an int, or a list of one.
-        stride: steps between windows; None is `kernel_size`.
-        padding: in one of the forms of `nn.functional.max_pool1d`.
-        return_mask: whether to return where the maxima are, too.
-        ceil_mode: whether a last window that the input fills only partly counts.
-        name: accepted for compatibility; unused.
-
-    Shape:
-        `[N, C, L]` to `[N, C, L']`.
-
-    Source:
-        `paddle.nn.MaxPool1D`.
+    """Max pooling: maxima of windows.
 
     Examples:
         >>> wherry.nn.MaxPool1D(3, stride=2, padding=1)(wherry.ones([2, 3, 8])).shape
@@ -207,23 +152,9 @@ class MaxPool1D(_Pool):
         return F.max_pool1d(x, self.kernel_size, self.stride, self.padding, self.return_mask, self.ceil_mode)
 
 
+@documented_by(F.max_pool2d)
 class MaxPool2D(_Pool):
-    """Max pooling: maxima of windows, as `nn.functional.max_pool2d`.
-
-    Args:
-        kernel_size: an int or `[height, width]`.
-        stride: steps between windows; None is `kernel_size`.
-        padding: in one of the forms of `nn.functional.max_pool2d`.
-        return_mask: whether to return where the maxima are, too.
-        ceil_mode: whether a last window that the input fills only partly counts.
-        data_format: "NCHW" or "NHWC".
-        name: accepted for compatibility; unused.
-
-    Shape:
-        `[N, C, H, W]` to `[N, C, H', W']`.
-
-    Source:
-        `paddle.nn.MaxPool2D`.
+    """Max pooling: maxima of windows.
 
     Examples:
         >>> wherry.nn.MaxPool2D(3, stride=2, padding=1)(wherry.ones([2, 3, 8, 8])).shape
@@ -250,23 +181,9 @@ class MaxPool2D(_Pool):
         return F.max_pool2d(x, self.ksize, self.stride, self.padding, self.return_mask, self.ceil_mode, self.data_format)
 
 
+@documented_by(F.max_pool3d)
 class MaxPool3D(_Pool):
-    """Max pooling: maxima of windows, as `nn.functional.max_pool3d`.
-
-    Args:
-        kernel_size: an int or one for each axis.
-        stride: steps between windows; None is `kernel_size`.
-        padding: in one of the forms of `nn.functional.max_pool3d`.
-        return_mask: whether to return where the maxima are, too.
-        ceil_mode: whether a last window that the input fills only partly counts.
-        data_format: "NCDHW" or "NDHWC".
-        name: accepted for compatibility; unused.
-
-    Shape:
-        `[N, C, D, H, W]` to `[N, C, D', H', W']`.
-
-    Source:
-        `paddle.nn.MaxPool3D`.
+    """Max pooling: maxima of windows.
 
     Examples:
         >>> wherry.nn.MaxPool3D(3, stride=2, padding=1)(wherry.ones([2, 3, 8, 8, 8])).shape
@@ -293,19 +210,9 @@ class MaxPool3D(_Pool):
         return F.max_pool3d(x, self.ksize, self.stride, self.padding, self.return_mask, self.ceil_mode, self.data_format)
 
 
+@documented_by(F.adaptive_avg_pool1d)
 class AdaptiveAvgPool1D(Layer):
-    """Adaptive average pooling: averages of as many windows as `output_size` says, as
-    `nn.functional.adaptive_avg_pool1d`.
-
-    Args:
-        output_size: an int, or a list of one.
-        name: accepted for compatibility; unused.
-
-    Shape:
-        `[N, C, L]` to `[N, C, output_size]`.
-
-    Source:
-        `paddle.nn.AdaptiveAvgPool1D`.
+    """Adaptive average pooling: averages of `output_size` windows that cover the input evenly.
 
     Examples:
         >>> wherry.nn.AdaptiveAvgPool1D(3)(wherry.ones([2, 3, 8])).shape
@@ -324,20 +231,9 @@ class AdaptiveAvgPool1D(Layer):
         return f"output_size={self.output_size}"
 
 
+@documented_by(F.adaptive_avg_pool2d)
 class AdaptiveAvgPool2D(Layer):
-    """Adaptive average pooling: averages of as many windows as `output_size` says, as
-    `nn.functional.adaptive_avg_pool2d`.
-
-    Args:
-        output_size: an int or `[height, width]`; None in its list keeps the size of that axis.
-        data_format: "NCHW" or "NHWC".
-        name: accepted for compatibility; unused.
-
-    Shape:
-        `[N, C, H, W]` to `[N, C, *output_size]`.
-
-    Source:
-        `paddle.nn.AdaptiveAvgPool2D`.
+    """Adaptive average pooling: averages of `output_size` windows that cover the input evenly.
 
     Examples:
         >>> wherry.nn.AdaptiveAvgPool2D(3)(wherry.ones([2, 3, 8, 8])).shape
@@ -357,20 +253,9 @@ class AdaptiveAvgPool2D(Layer):
         return f"output_size={self._output_size}"
 
 
+@documented_by(F.adaptive_avg_pool3d)
 class AdaptiveAvgPool3D(Layer):
-    """Adaptive average pooling: averages of as many windows as `output_size` says, as
-    `nn.functional.adaptive_avg_pool3d`.
-
-    Args:
-        output_size: an int or one for each axis; None in its list keeps the size of that axis.
-        data_format: "NCDHW" or "NDHWC".
-        name: accepted for compatibility; unused.
-
-    Shape:
-        `[N, C, D, H, W]` to `[N, C, *output_size]`.
-
-    Source:
-        `paddle.nn.AdaptiveAvgPool3D`.
+    """Adaptive average pooling: averages of `output_size` windows that cover the input evenly.
 
     Examples:
         >>> wherry.nn.AdaptiveAvgPool3D(3)(wherry.ones([2, 3, 8, 8, 8])).shape
@@ -390,19 +275,9 @@ class AdaptiveAvgPool3D(Layer):
         return f"output_size={self._output_size}"
 
 
+@documented_by(F.adaptive_max_pool1d)
 class AdaptiveMaxPool1D(Layer):
-    """Adaptive max pooling: maxima of as many windows as `output_size` says, as `nn.functional.adaptive_max_pool1d`.
-
-    Args:
-        output_size: an int, or a list of one.
-        return_mask: whether to return where the maxima are, too.
-        name: accepted for compatibility; unused.
-
-    Shape:
-        `[N, C, L]` to `[N, C, output_size]`.
-
-    Source:
-        `paddle.nn.AdaptiveMaxPool1D`.
+    """Adaptive max pooling: maxima of `output_size` windows that cover the input evenly.
 
     Examples:
         >>> wherry.nn.AdaptiveMaxPool1D(3)(wherry.ones([2, 3, 8])).shape
@@ -422,19 +297,9 @@ class AdaptiveMaxPool1D(Layer):
         return f"output_size={self.output_size}, return_mask={self.return_mask}"
 
 
+@documented_by(F.adaptive_max_pool2d)
 class AdaptiveMaxPool2D(Layer):
-    """Adaptive max pooling: maxima of as many windows as `output_size` says, as `nn.functional.adaptive_max_pool2d`.
-
-    Args:
-        output_size: an int or `[height, width]`; None in its list keeps the size of that axis.
-        return_mask: whether to return where the maxima are, too.
-        name: accepted for compatibility; unused.
-
-    Shape:
-        `[N, C, H, W]` to `[N, C, *output_size]`.
-
-    Source:
-        `paddle.nn.AdaptiveMaxPool2D`.
+    """Adaptive max pooling: maxima of `output_size` windows that cover the input evenly.
 
     Examples:
         >>> wherry.nn.AdaptiveMaxPool2D(3)(wherry.ones([2, 3, 8, 8])).shape
@@ -454,19 +319,9 @@ class AdaptiveMaxPool2D(Layer):
         return f"output_size={self._output_size}, return_mask={self._return_mask}"
 
 
+@documented_by(F.adaptive_max_pool3d)
 class AdaptiveMaxPool3D(Layer):
-    """Adaptive max pooling: maxima of as many windows as `output_size` says, as `nn.functional.adaptive_max_pool3d`.
-
-    Args:
-        output_size: an int or one for each axis; None in its list keeps the size of that axis.
-        return_mask: whether to return where the maxima are, too.
-        name: accepted for compatibility; unused.
-
-    Shape:
-        `[N, C, D, H, W]` to `[N, C, *output_size]`.
-
-    Source:
-        `paddle.nn.AdaptiveMaxPool3D`.
+    """Adaptive max pooling: maxima of `output_size` windows that cover the input evenly.
 
     Examples:
         >>> wherry.nn.AdaptiveMaxPool3D(3)(wherry.ones([2, 3, 8, 8, 8])).shape
@@ -486,22 +341,9 @@ class AdaptiveMaxPool3D(Layer):
         return f"output_size={self._output_size}, return_mask={self._return_mask}"
 
 
+@documented_by(F.max_unpool1d)
 class MaxUnPool1D(Layer):
-    """Max unpooling: each maximum back at its place, zeros elsewhere, as `nn.functional.max_unpool1d`.
-
-    Args:
-        kernel_size: of the pooling, an int, or a list of one.
-        stride: of the pooling; None is `kernel_size`.
-        padding: of the pooling.
-        data_format: "NCL", the only one.
-        output_size: what the pooling's input measured; None computes it.
-        name: accepted for compatibility; unused.
-
-    Shape:
-        `[N, C, L']` and the mask of that shape to `[N, C, L]`.
-
-    Source:
-        `paddle.nn.MaxUnPool1D`.
+    """Max unpooling: each maximum at its index, zeros elsewhere.
 
     Examples:
         >>> out, mask = wherry.nn.MaxPool1D(2, return_mask=True)(wherry.ones([2, 3, 8]))
@@ -529,22 +371,9 @@ class MaxUnPool1D(Layer):
         return f"output_size={self.output_size}"
 
 
+@documented_by(F.max_unpool2d)
 class MaxUnPool2D(Layer):
-    """Max unpooling: each maximum back at its place, zeros elsewhere, as `nn.functional.max_unpool2d`.
-
-    Args:
-        kernel_size: of the pooling, an int or `[height, width]`.
-        stride: of the pooling; None is `kernel_size`.
-        padding: of the pooling.
-        data_format: "NCHW", the only one.
-        output_size: what the pooling's input measured; None computes it.
-        name: accepted for compatibility; unused.
-
-    Shape:
-        `[N, C, H', W']` and the mask of that shape to `[N, C, H, W]`.
-
-    Source:
-        `paddle.nn.MaxUnPool2D`.
+    """Max unpooling: each maximum at its index, zeros elsewhere.
 
     Examples:
         >>> out, mask = wherry.nn.MaxPool2D(2, return_mask=True)(wherry.ones([2, 3, 8, 8]))
@@ -572,22 +401,9 @@ class MaxUnPool2D(Layer):
         return f"output_size={self.output_size}"
 
 
+@documented_by(F.max_unpool3d)
 class MaxUnPool3D(Layer):
-    """Max unpooling: each maximum back at its place, zeros elsewhere, as `nn.functional.max_unpool3d`.
-
-    Args:
-        kernel_size: of the pooling, an int or one for each axis.
-        stride: of the pooling; None is `kernel_size`.
-        padding: of the pooling.
-        data_format: "NCDHW", the only one.
-        output_size: what the pooling's input measured; None computes it.
-        name: accepted for compatibility; unused.
-
-    Shape:
-        `[N, C, D', H', W']` and the mask of that shape to `[N, C, D, H, W]`.
-
-    Source:
-        `paddle.nn.MaxUnPool3D`.
+    """Max unpooling: each maximum at its index, zeros elsewhere.
 
     Examples:
         >>> out, mask = wherry.nn.MaxPool3D(2, return_mask=True)(wherry.ones([2, 3, 8, 8, 8]))

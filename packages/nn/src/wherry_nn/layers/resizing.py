@@ -6,28 +6,15 @@ from typing import Any
 from wherry_nn import functional as F
 from wherry_nn.layer import Layer
 from wherry_nn.layers.described import described
+from wherry_nn.layers.documented import documented_by
 from wherry_tensor._core import Tensor
 
 __all__ = ["Upsample", "UpsamplingBilinear2D", "UpsamplingNearest2D"]
 
 
+@documented_by(F.interpolate)
 class Upsample(Layer):
-    """Images, sequences or volumes at another resolution; see `functional.interpolate`.
-
-    Args:
-        size: sizes of the spatial axes of the result.
-        scale_factor: by which sizes are multiplied, instead of `size`.
-        mode: "nearest", "linear", "bilinear", "bicubic", "trilinear" or "area".
-        align_corners: whether the border elements of input and result lie at the same places.
-        align_mode: 0 takes elements as areas, 1 as points.
-        data_format: "NCW", "NCHW", "NCDHW", "NWC", "NHWC" or "NDHWC".
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[N, C, L]`, `[N, C, H, W]` or `[N, C, D, H, W]` (or channels last) to the same with the new sizes.
-
-    Source:
-        `paddle.nn.Upsample`.
+    """Interpolation (resizing) of images, sequences or volumes.
 
     Examples:
         >>> x = wherry.to_tensor([1.0, 2.0]).reshape([1, 1, 1, 2])
@@ -71,16 +58,19 @@ class Upsample(Layer):
 
 
 class UpsamplingNearest2D(Layer):
-    """Images at another resolution, by the nearest element.
+    """Interpolation (resizing) of images by the nearest element.
 
     Args:
         size: height and width of the result.
         scale_factor: by which both are multiplied, instead of `size`.
         data_format: "NCHW" or "NHWC".
-        name: shown by `repr`; otherwise unused.
 
     Shape:
         `[N, C, H, W]` (or channels last) to the same with the new height and width.
+
+    Raises:
+        TypeError: the input is not a Tensor (also a ValueError).
+        ValueError: the input is not 4-D, both or none of `size` and `scale_factor` are given, or a size is not positive.
 
     Source:
         `paddle.nn.UpsamplingNearest2D`.
@@ -109,16 +99,19 @@ class UpsamplingNearest2D(Layer):
 
 
 class UpsamplingBilinear2D(Layer):
-    """Images at another resolution, bilinear, with aligned corners.
+    """Bilinear interpolation (resizing) of images, with aligned corners.
 
     Args:
         size: height and width of the result.
         scale_factor: by which both are multiplied, instead of `size`.
         data_format: "NCHW" or "NHWC".
-        name: shown by `repr`; otherwise unused.
 
     Shape:
         `[N, C, H, W]` (or channels last) to the same with the new height and width.
+
+    Raises:
+        TypeError: the input is not a Tensor, or not floating (also a ValueError).
+        ValueError: the input is not 4-D, both or none of `size` and `scale_factor` are given, or a size is not positive.
 
     Source:
         `paddle.nn.UpsamplingBilinear2D`.

@@ -15,7 +15,7 @@ from wherry_nn.layer import Layer
 from wherry_nn.param_attr import ParamAttr
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int32, int64
-from wherry_tensor.arguments import integer, number, repeats, require_room, require_tensor
+from wherry_tensor.arguments import integer, real_number, repeats, require_room, require_tensor
 from wherry_tensor.dtype import get_default_dtype
 from wherry_tensor.errors import (
     AssertedArgumentError,
@@ -45,14 +45,16 @@ __all__ = [
 
 
 class RNNCellBase(Layer):
-    """What cells have in common: one step of a recurrence, `outputs, new_states = cell(inputs, states)`.
+    """Base of recurrent cells: one step of a recurrence, `outputs, new_states = cell(inputs, states)`.
 
-    A cell of your own derives from this, says in `state_shape` what its states look like, and runs in
-    `RNN` or `BiRNN`.
+    A custom cell derives from it, defines `state_shape`, and runs in `RNN` or `BiRNN`.
 
     Args:
-        name_scope: what the layer's name begins with; None makes it from the name of the class.
+        name_scope: the beginning of the layer's name; None makes it from the name of the class.
         dtype: kept for subclasses.
+
+    Raises:
+        TypeError: `name_scope` is not a str (also a ValueError).
 
     Source:
         `paddle.nn.RNNCellBase`.
@@ -78,11 +80,11 @@ class RNNCellBase(Layer):
         init_value: float = 0.0,
         batch_dim_idx: int = 0,
     ) -> Any:
-        """States to begin with: one tensor of one value for each state.
+        """Initial states: for each a tensor filled with `init_value`.
 
         Args:
-            batch_ref: a tensor, or tensors in lists, tuples and dicts, of which the first tells how large
-                the batch is.
+            batch_ref: a tensor, or tensors in lists, tuples and dicts, of which the first gives the size of the
+                batch.
             shape: the shape of a state without the batch, or shapes in lists, tuples and dicts. A first size of
                 -1 stands for the batch. None takes `state_shape`.
             dtype: one for all states, or as many as shapes; None takes `state_dtype`, or the default dtype
@@ -94,7 +96,7 @@ class RNNCellBase(Layer):
             Tensors in the same lists, tuples and dicts as `shape`.
 
         Raises:
-            TypeError: there is no tensor in `batch_ref`, or a shape is none (also a ValueError).
+            TypeError: there is no tensor in `batch_ref`, or `shape` is not a shape (also a ValueError).
             NotImplementedError: `shape` is None and the cell does not define `state_shape`.
 
         Source:
@@ -108,7 +110,7 @@ class RNNCellBase(Layer):
         first = next(_tensors(batch_ref), None)
         if first is None:
             raise InvalidTypeError(
-                f"get_initial_states: no tensor tells the size of the batch. Got batch_ref of type "
+                f"get_initial_states: batch_ref does not hold a tensor. Got batch_ref of type "
                 f"{type(batch_ref).__name__}, expected a Tensor, or tensors in a list, tuple or dict. Pass the inputs."
             )
         batch = first.shape[integer(batch_dim_idx, "get_initial_states", "batch_dim_idx")]
@@ -142,7 +144,7 @@ class RNNCellBase(Layer):
 
 def _undefined(cell: RNNCellBase, what: str, example: str) -> Exception:
     return UnimplementedError(
-        f"{type(cell).__name__}: the cell does not say its {what}. Got a class without the property, expected one that "
+        f"{type(cell).__name__}: the cell does not define {what}. Got a class without the property, expected one that "
         f"defines it. Add a property {what} that returns, say, {example}, or pass the states."
     )
 
@@ -160,13 +162,13 @@ def _filled(shape: Any, dtype: Any, batch: int, value: float) -> Any:
     if hasattr(shape, "__index__"):
         return full([batch, integer(shape, "get_initial_states", "shape")], value, dtype)
     raise InvalidTypeError(
-        f"get_initial_states: this is no shape. Got {short(shape)} ({type(shape).__name__}), expected sizes, or shapes in "
+        f"get_initial_states: shape is not a shape. Got {short(shape)} ({type(shape).__name__}), expected sizes, or shapes in "
         f"lists, tuples and dicts. Write (hidden_size,) for one state."
     )
 
 
 class _GatedCell(RNNCellBase):
-    """A cell of an input product and a hidden product, `gates` rows of each for each number of the state."""
+    """A cell with an input product and a hidden product, each of `gates * hidden_size` rows."""
 
     gates: ClassVar[int]
 
@@ -198,7 +200,7 @@ class _GatedCell(RNNCellBase):
         self.bias_hh = self._new([rows], bias_hh_attr, 0.0, is_bias=True)
 
     def _new(self, shape: list[int], attr: Any, constant: float, is_bias: bool = False) -> Any:
-        if attr is False:  # the parameter is there all the same, and never changes: as in Paddle
+        if attr is False:  # as in Paddle, the parameter exists and is not trained
             attr = ParamAttr(initializer=Constant(constant), trainable=False)
         bound = 1.0 / math.sqrt(self.hidden_size)
         return self.create_parameter(shape, attr, is_bias=is_bias, default_initializer=Uniform(-bound, bound))
@@ -237,10 +239,8 @@ class SimpleRNNCell(_GatedCell):
         input_size: width of the inputs.
         hidden_size: width of the state.
         activation: "tanh" or "relu".
-        weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr: ParamAttrs, names or initializers. The
-            default is uniform in `[-1 / sqrt(hidden_size), 1 / sqrt(hidden_size))`. False gives ones as a
-            weight, and zeros as a bias, that do not train.
-        name: accepted for compatibility; unused.
+        weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr: ParamAttrs, names or initializers; the default is uniform in
+            `[-1 / sqrt(hidden_size), 1 / sqrt(hidden_size))`. False gives ones as a weight, and zeros as a bias, that do not train.
 
     Shape:
         inputs `[batch, input_size]` and states `[batch, hidden_size]` (None: zeros) to outputs and new
@@ -302,8 +302,8 @@ class LSTMCell(_GatedCell):
     Args:
         input_size: width of the inputs.
         hidden_size: width of both states.
-        weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr: as for `SimpleRNNCell`.
-        name: accepted for compatibility; unused.
+        weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr: ParamAttrs, names or initializers; the default is uniform in
+            `[-1 / sqrt(hidden_size), 1 / sqrt(hidden_size))`. False gives ones as a weight, and zeros as a bias, that do not train.
 
     Shape:
         inputs `[batch, input_size]` and states `(h, c)`, each `[batch, hidden_size]` (None: zeros), to
@@ -361,8 +361,8 @@ class GRUCell(_GatedCell):
     Args:
         input_size: width of the inputs.
         hidden_size: width of the state.
-        weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr: as for `SimpleRNNCell`.
-        name: accepted for compatibility; unused.
+        weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr: ParamAttrs, names or initializers; the default is uniform in
+            `[-1 / sqrt(hidden_size), 1 / sqrt(hidden_size))`. False gives ones as a weight, and zeros as a bias, that do not train.
 
     Shape:
         inputs `[batch, input_size]` and states `[batch, hidden_size]` (None: zeros) to outputs and new
@@ -405,7 +405,7 @@ class GRUCell(_GatedCell):
         return outputs, (h,)
 
 
-# Any cell over a sequence.
+# Layers that run any cell over a sequence.
 
 
 class RNN(Layer):
@@ -419,13 +419,13 @@ class RNN(Layer):
     Shape:
         inputs `[batch, time, input_size]`, or whatever the cell takes, in lists, tuples and dicts;
         initial_states as the cell takes them (None: what its `get_initial_states` gives); sequence_length, int32
-        or int64 `[batch]`, how many steps of each sequence count: then the state stays as it is; what the cell
-        puts out there is up to it. Returns outputs `[batch, time, ...]` and the last states. Further keyword
+        or int64 `[batch]`, how many steps of each sequence count: then the state stays as it is, and the outputs
+        are those of the cell. Returns outputs `[batch, time, ...]` and the last states. Further keyword
         arguments go to the cell.
 
     Raises:
         TypeError: `cell` is not a Layer, or an input is not a Tensor (also a ValueError).
-        ValueError: the sequence has no steps and the cell is none of this module's.
+        ValueError: the sequence has no steps, unless the cell is an LSTMCell, GRUCell or SimpleRNNCell.
 
     Source:
         `paddle.nn.RNN`.
@@ -457,15 +457,16 @@ class BiRNN(Layer):
         time_major: whether inputs and outputs are `[time, batch, ...]` rather than `[batch, time, ...]`.
 
     Shape:
-        inputs and sequence_length as for `RNN`; initial_states is a pair, for each cell its own, or None. Returns
-        the outputs of both side by side in the last axis, and the pair of their last states.
+        inputs `[batch, time, input_size]`; initial_states, a pair with one for each cell, or None; sequence_length, int32 or int64
+        `[batch]`: how many steps of each sequence count. Returns the outputs of both, concatenated along the last axis, and the
+        pair of their last states.
 
     Raises:
         TypeError: a cell is not a Layer (also a ValueError).
         ValueError: the cells differ in `input_size`; initial_states is not a pair (also an AssertionError).
 
     Source:
-        `paddle.nn.BiRNN`, which takes the first states of both cells from `cell_fw`: here each gives its own.
+        `paddle.nn.BiRNN`, which takes the initial states of both cells from `cell_fw`; here each cell gives its own.
 
     Examples:
         >>> layer = wherry.nn.BiRNN(wherry.nn.GRUCell(16, 32), wherry.nn.GRUCell(16, 32))
@@ -516,15 +517,15 @@ def _require_cell(cell: Any, op_name: str, name: str) -> Any:
 def _run(
     cell: Any, inputs: Any, states: Any, length: Tensor | None, reverse: bool, time_major: bool, kwargs: dict[str, Any]
 ) -> tuple[Any, Any]:
-    """A cell over a sequence: one op where it can be, else step by step."""
+    """Run a cell over a sequence: as one op where possible, else step by step."""
     if states is None:
         if not hasattr(cell, "get_initial_states"):
             raise InvalidTypeError(
-                f"RNN: {type(cell).__name__} does not say its first states. Got initial_states=None and a cell without "
+                f"RNN: {type(cell).__name__} does not define initial states. Got initial_states=None and a cell without "
                 f"get_initial_states, expected either. Pass initial_states, or derive the cell from RNNCellBase."
             )
         ours = isinstance(cell, _GatedCell) and isinstance(inputs, Tensor)
-        dtype = {"dtype": inputs.dtype} if ours else {}  # else what the cell, or the default dtype, says
+        dtype = {"dtype": inputs.dtype} if ours else {}  # else that of the cell, or the default dtype
         states = cell.get_initial_states(batch_ref=inputs, batch_dim_idx=1 if time_major else 0, **dtype)
     if length is not None:
         length = _length_of("RNN", length)
@@ -542,7 +543,7 @@ def _run(
             f"RNN: the sequence has no steps. Got inputs of {got}, expected a size of at least 1 in axis {axis}, which is "
             f"the time. Check time_major={time_major}."
         )
-    count = known(first.shape[axis], "RNN: the number of steps of a cell of one's own")
+    count = known(first.shape[axis], "RNN: the number of steps of a custom cell")
     collected = []
     for t in range(count - 1, -1, -1) if reverse else range(count):
         step = _map(lambda x, t=t: ops.select(x, axis=axis, index=t), inputs)
@@ -559,7 +560,7 @@ def _run(
 
 
 def _chosen(rows: Tensor, new: Tensor, old: Tensor) -> Tensor:
-    """Row by row of the batch, `new` where it is wanted and else `old`."""
+    """Examples of `new` where `rows` is true, else those of `old`."""
     return ops.where(ops.unsqueeze(rows, axes=tuple(range(1, len(new.shape)))), new, old)
 
 
@@ -598,7 +599,7 @@ def _map(function: Callable[..., Any], *trees: Any) -> Any:
     return function(*trees)
 
 
-# Checks that cells and layers share.
+# Checks of cells and layers.
 
 
 def _input_of(layer: Any, inputs: Any, rank: int) -> Tensor:
@@ -652,11 +653,11 @@ def _length_of(op_name: str, length: Any) -> Tensor:
     return length
 
 
-# Whole networks.
+# Networks of several layers.
 
 
 class RNNBase(LayerList):
-    """What LSTM, GRU and SimpleRNN have in common: layers, directions, names of parameters."""
+    """Base of LSTM, GRU and SimpleRNN: layers, directions, names of parameters."""
 
     cell_type: ClassVar[type[_GatedCell]]
 
@@ -684,11 +685,11 @@ class RNNBase(LayerList):
         self.num_layers = repeats(num_layers, op_name, "num_layers", 1, "the parameters of a layer")
         self.num_directions = 1 if direction == "forward" else 2
         self.time_major = bool(time_major)
-        self.dropout = float(number(dropout, op_name, "dropout"))
+        self.dropout = real_number(dropout, op_name, "dropout")
         self.state_components = 2 if self.cell_type is LSTMCell else 1
         if not 0.0 <= self.dropout <= 1.0:
             raise InvalidArgumentError(
-                f"{op_name}: these settings make no network. Got dropout={dropout}, expected a probability in [0, 1]. "
+                f"{op_name}: dropout is out of range. Got dropout={dropout}, expected a probability in [0, 1]. "
                 f"Check the order of the arguments."
             )
         gates = {"LSTM": 4, "GRU": 3}.get(self.mode, 1)
@@ -716,7 +717,7 @@ class RNNBase(LayerList):
         return [cell for layer in self._sub_layers.values() for cell in layer._sub_layers.values()]  # type: ignore[union-attr,misc]
 
     def flatten_parameters(self) -> None:
-        """Nothing: Paddle moves the parameters into one block for cuDNN here, and our kernels need none.
+        """No effect: Paddle moves the parameters into one block for cuDNN; our kernels do not need one.
 
         Source:
             `paddle.nn.LSTM.flatten_parameters`.
@@ -736,7 +737,7 @@ class RNNBase(LayerList):
         else:
             states = _as_states(self, initial_states, 3, runs)
             first = [tuple(ops.select(state, axis=0, index=i) for state in states) for i in range(runs)]
-        attributes = self.__dict__  # weight_norm and the like put a tensor where the parameter was
+        attributes = self.__dict__  # weight_norm and spectral_norm put a tensor in the place of the parameter
         last: list[tuple[Tensor, ...]] = []
         for i, cell in enumerate(self._cells()):
             if i % directions == 0:
@@ -780,17 +781,18 @@ class SimpleRNN(RNNBase):
         hidden_size: width of the states, of each direction.
         num_layers: layers on top of each other; each reads the outputs of the one below.
         direction: "forward", or "bidirect" ("bidirectional"): a second network runs from the end of each
-            sequence to its beginning, and the outputs of both lie side by side.
+            sequence to its beginning, and the outputs of both are concatenated.
         time_major: whether inputs and outputs are `[time, batch, ...]` rather than `[batch, time, ...]`.
-        dropout: the probability with which, while training, what a layer reads from the one below is dropped.
+        dropout: the probability with which, while training, inputs of all layers but the first are dropped.
         activation: "tanh" or "relu".
-        weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr: of every layer, as for `SimpleRNNCell`.
-        name: accepted for compatibility; unused.
+        weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr: ParamAttrs, names or initializers, for every layer; the default is
+            uniform in `[-1 / sqrt(hidden_size), 1 / sqrt(hidden_size))`. False gives ones as a weight, and zeros as a bias, that do
+            not train.
 
     Shape:
         inputs `[batch, time, input_size]`; initial_states `[num_layers * directions, batch, hidden_size]`, the
         directions of a layer one after the other (None: zeros); sequence_length, int32 or int64 `[batch]`: how many
-        steps of each sequence count; behind these, outputs are 0 and states stay. Returns outputs
+        steps of each sequence count; beyond them, outputs are 0 and states stay. Returns outputs
         `[batch, time, directions * hidden_size]` and the last states, in the shape of initial_states.
         Parameters are called `weight_ih_l0`, `weight_hh_l0`, `bias_ih_l0`, `bias_hh_l0`, then `weight_ih_l0_reverse`
         and so on; in `state_dict` they also have the names that the cells inside give them.
@@ -842,16 +844,29 @@ class LSTM(RNNBase):
     """Long short-term memory over sequences, in any number of layers and one or two directions.
 
     Args:
-        input_size, hidden_size, num_layers, direction, time_major, dropout: as for `SimpleRNN`.
-        weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr: of every layer, as for `SimpleRNNCell`.
-        name: accepted for compatibility; unused.
+        input_size: width of the inputs.
+        hidden_size: width of the states, of each direction.
+        num_layers: layers on top of each other; each reads the outputs of the one below.
+        direction: "forward", or "bidirect" ("bidirectional"): a second network runs from the end of each
+            sequence to its beginning, and the outputs of both are concatenated.
+        time_major: whether inputs and outputs are `[time, batch, ...]` rather than `[batch, time, ...]`.
+        dropout: the probability with which, while training, inputs of all layers but the first are dropped.
+        weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr: ParamAttrs, names or initializers, for every layer; the default is
+            uniform in `[-1 / sqrt(hidden_size), 1 / sqrt(hidden_size))`. False gives ones as a weight, and zeros as a bias, that do
+            not train.
 
     Shape:
-        As for `SimpleRNN`, with pairs `(h, c)` of tensors as initial and last states.
+        inputs `[batch, time, input_size]`; initial_states, a pair `(h, c)` of tensors
+        `[num_layers * directions, batch, hidden_size]`, the directions of a layer one after the other (None: zeros);
+        sequence_length, int32 or int64 `[batch]`: how many steps of each sequence count; beyond them, outputs are 0
+        and states stay. Returns outputs `[batch, time, directions * hidden_size]` and the last `(h, c)`, in the
+        shapes of the first.
+        Parameters are called `weight_ih_l0`, `weight_hh_l0`, `bias_ih_l0`, `bias_hh_l0`, then `weight_ih_l0_reverse`
+        and so on; in `state_dict` they also have the names that the cells inside give them.
 
     Raises:
         ValueError: a setting or a shape does not fit, or a length exceeds the sequence.
-        TypeError: an input is not a Tensor, or the states are no pair (also a ValueError).
+        TypeError: an input is not a Tensor, or the states are not a pair (also a ValueError).
 
     Source:
         `paddle.nn.LSTM`; Hochreiter & Schmidhuber (1997), Long short-term memory.
@@ -891,12 +906,24 @@ class GRU(RNNBase):
     """Gated recurrent units over sequences, in any number of layers and one or two directions.
 
     Args:
-        input_size, hidden_size, num_layers, direction, time_major, dropout: as for `SimpleRNN`.
-        weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr: of every layer, as for `SimpleRNNCell`.
-        name: accepted for compatibility; unused.
+        input_size: width of the inputs.
+        hidden_size: width of the states, of each direction.
+        num_layers: layers on top of each other; each reads the outputs of the one below.
+        direction: "forward", or "bidirect" ("bidirectional"): a second network runs from the end of each
+            sequence to its beginning, and the outputs of both are concatenated.
+        time_major: whether inputs and outputs are `[time, batch, ...]` rather than `[batch, time, ...]`.
+        dropout: the probability with which, while training, inputs of all layers but the first are dropped.
+        weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr: ParamAttrs, names or initializers, for every layer; the default is
+            uniform in `[-1 / sqrt(hidden_size), 1 / sqrt(hidden_size))`. False gives ones as a weight, and zeros as a bias, that do
+            not train.
 
     Shape:
-        As for `SimpleRNN`.
+        inputs `[batch, time, input_size]`; initial_states `[num_layers * directions, batch, hidden_size]`, the
+        directions of a layer one after the other (None: zeros); sequence_length, int32 or int64 `[batch]`: how many
+        steps of each sequence count; beyond them, outputs are 0 and states stay. Returns outputs
+        `[batch, time, directions * hidden_size]` and the last states, in the shape of initial_states.
+        Parameters are called `weight_ih_l0`, `weight_hh_l0`, `bias_ih_l0`, `bias_hh_l0`, then `weight_ih_l0_reverse`
+        and so on; in `state_dict` they also have the names that the cells inside give them.
 
     Raises:
         ValueError: a setting or a shape does not fit, or a length exceeds the sequence.

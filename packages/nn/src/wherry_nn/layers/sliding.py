@@ -6,23 +6,15 @@ from typing import Any
 from wherry_nn import functional as F
 from wherry_nn.layer import Layer
 from wherry_nn.layers.described import described
+from wherry_nn.layers.documented import documented_by
 from wherry_tensor._core import Tensor
 
 __all__ = ["Fold", "Unfold"]
 
 
+@documented_by(F.unfold)
 class Unfold(Layer):
-    """Im2col: every window that slides over images as one column; see `functional.unfold`.
-
-    Args:
-        kernel_sizes: height and width of the window, or one int for both.
-        dilations: the distance of neighbouring elements of the window, likewise.
-        paddings: zeros around the image: an int, `[vertical, horizontal]`, or `[top, left, bottom, right]`.
-        strides: by how much the window moves.
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[N, C, H, W]` to `[N, C * kh * kw, L]`, L the number of windows.
+    """Im2col: every window that slides over images as one column.
 
     Source:
         `paddle.nn.Unfold`. Here `strides` comes last, other than in `functional.unfold`.
@@ -55,19 +47,9 @@ class Unfold(Layer):
         )
 
 
+@documented_by(F.fold)
 class Fold(Layer):
     """Col2im: images from columns, as Unfold makes them; where windows overlap, their elements are added.
-
-    Args:
-        output_sizes: height and width of the images, or one int for both.
-        kernel_sizes: height and width of the window, likewise.
-        dilations: the distance of neighbouring elements of the window, likewise.
-        paddings: what is cut off around: an int, `[vertical, horizontal]`, or `[top, left, bottom, right]`.
-        strides: by how much the window moves.
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[N, C * kh * kw, L]` to `[N, C, H, W]`.
 
     Source:
         `paddle.nn.Fold`. Here `strides` comes last, other than in `functional.fold`.

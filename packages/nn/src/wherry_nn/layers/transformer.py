@@ -1,4 +1,4 @@
-"""Attention with several heads, and the encoders and decoders made of it."""
+"""Multi-head attention, and transformer encoders and decoders."""
 from __future__ import annotations
 
 import copy
@@ -43,11 +43,11 @@ class StaticCache(NamedTuple):
 
 
 class MultiHeadAttention(Layer):
-    """Attention of several heads, each with projections of its own.
+    """Multi-head attention: each head has its own projections.
 
     Args:
         embed_dim: width of queries and outputs.
-        num_heads: how many heads; they share the width evenly.
+        num_heads: the number of heads; it divides the width.
         dropout: the probability with which a weight is dropped while training.
         kdim, vdim: widths of keys and values; None is `embed_dim`.
         need_weights: whether to return the weights of the keys as well.
@@ -58,7 +58,7 @@ class MultiHeadAttention(Layer):
         query `[batch, Tq, embed_dim]`, key `[batch, Tk, kdim]` and value `[batch, Tk, vdim]`; a missing key or value
         is the query. attn_mask broadcasts to `[batch, heads, Tq, Tk]`: bool or integer (True or 1 attends), or a
         floating number that is added to the scores. cache is a `Cache`, to which the keys and values of this call are
-        appended, or a `StaticCache`, which stands in for them. Returns `[batch, Tq, embed_dim]`, or a tuple of that,
+        appended, or a `StaticCache`, which replaces them. Returns `[batch, Tq, embed_dim]`, or a tuple of that,
         the weights `[batch, heads, Tq, Tk]` if they are needed, and the new cache if there is one.
 
     Raises:
@@ -141,16 +141,16 @@ class MultiHeadAttention(Layer):
         )
 
     def gen_cache(self, key: Any, value: Any = None, type: Any = Cache) -> Any:
-        """A cache to begin with.
+        """An initial cache.
 
         Args:
-            key: what tells the batch size, for an empty `Cache`; what is projected, for a `StaticCache`; or, with a
-                value beside it, keys by head that a `Cache` holds from the start.
+            key: for an empty `Cache`, a tensor with the batch size; for a `StaticCache`, the keys to project; with a value,
+                the keys by head that a `Cache` begins with.
             value: likewise; for a `StaticCache`, None is the key.
             type: `MultiHeadAttention.Cache` or `MultiHeadAttention.StaticCache`.
 
         Raises:
-            TypeError: `type` is another.
+            TypeError: `type` is neither (also a ValueError).
 
         Source:
             `paddle.nn.MultiHeadAttention.gen_cache`, which needs both key and value for a `StaticCache`.
@@ -164,7 +164,7 @@ class MultiHeadAttention(Layer):
             return StaticCache(*self.compute_kv(key, key if value is None else value))
         if type is not Cache:
             raise InvalidTypeError(
-                f"gen_cache: this is no kind of cache. Got type={short(type)}, expected MultiHeadAttention.Cache or "
+                f"gen_cache: type is not a kind of cache. Got type={short(type)}, expected MultiHeadAttention.Cache or "
                 f"MultiHeadAttention.StaticCache. Leave it out for one that grows."
             )
         if value is not None:
@@ -172,6 +172,22 @@ class MultiHeadAttention(Layer):
         batch = require_tensor(key, "gen_cache", "key").shape[0]
         shape = (batch, self.num_heads, 0, self.head_dim)
         return Cache(*(ops.full(shape=shape, value=0.0, dtype=key.dtype) for _ in range(2)))
+
+    def _prepare_qkv(self, query: Tensor, key: Tensor, value: Tensor, cache: Any = None) -> tuple[Any, ...]:
+        """Query, keys and values by head, and the new cache if there is one. Subclasses of other libraries call and replace it."""
+        q = self._heads(self.q_proj(_sequence(query, "query", self.embed_dim)))
+        if isinstance(cache, StaticCache):
+            return q, *cache, cache
+        k, v = self.compute_kv(key, value)
+        if isinstance(cache, Cache):
+            cache = Cache(ops.concat(cache.k, k, axis=2), ops.concat(cache.v, v, axis=2))
+            return q, *cache, cache
+        if cache is not None:
+            raise InvalidTypeError(
+                f"MultiHeadAttention: this is not a cache. Got {type(cache).__name__}, expected what gen_cache makes. "
+                f"Call gen_cache(...), or leave it out."
+            )
+        return q, k, v
 
     def forward(
         self,
@@ -181,19 +197,7 @@ class MultiHeadAttention(Layer):
         attn_mask: Tensor | None = None,
         cache: Any = None,
     ) -> Any:
-        q = self._heads(self.q_proj(_sequence(query, "query", self.embed_dim)))
-        if isinstance(cache, StaticCache):
-            k, v = cache
-        else:
-            k, v = self.compute_kv(query if key is None else key, query if value is None else value)
-            if isinstance(cache, Cache):
-                cache = Cache(ops.concat(cache.k, k, axis=2), ops.concat(cache.v, v, axis=2))
-                k, v = cache
-            elif cache is not None:
-                raise InvalidTypeError(
-                    f"MultiHeadAttention: this is not a cache. Got {type(cache).__name__}, expected what gen_cache makes. "
-                    f"Call gen_cache(...), or leave it out."
-                )
+        q, k, v, *caches = self._prepare_qkv(query, query if key is None else key, query if value is None else value, cache)
         p = float(self.dropout) if self.training and self.dropout else 0.0
         mask = added_mask(attn_mask, q, "MultiHeadAttention")
         out, weights = attend(q, k, v, mask, 1.0 / math.sqrt(self.head_dim), False, p, self.need_weights)
@@ -202,8 +206,7 @@ class MultiHeadAttention(Layer):
         results: list[Any] = [self.out_proj(out)]
         if self.need_weights:
             results.append(weights)
-        if cache is not None:
-            results.append(cache)
+        results += caches
         return results[0] if len(results) == 1 else tuple(results)
 
 
@@ -221,8 +224,8 @@ def _sequence(x: Any, name: str, width: int) -> Tensor:
 
 
 class _TransformerLayer(Layer):
-    """What an encoder's and a decoder's layer hold: attentions, two linear maps, and for each of these parts a residual sum with a
-    LayerNorm and a dropout."""
+    """Base of encoder and decoder layers: attentions and two linear maps, each part with dropout, a residual sum and a
+    LayerNorm."""
 
     _attentions: tuple[str, ...]
     self_attn: MultiHeadAttention
@@ -274,7 +277,7 @@ class _TransformerLayer(Layer):
 
 
 class TransformerEncoderLayer(_TransformerLayer):
-    """Attention of a sequence to itself, then two linear maps; each with dropout, a residual sum and a LayerNorm.
+    """Encoder layer: self-attention, then two linear maps, each with dropout, a residual sum and a LayerNorm.
 
     Args:
         d_model: width of the sequence.
@@ -283,14 +286,14 @@ class TransformerEncoderLayer(_TransformerLayer):
         dropout: probability of dropping, before each residual sum.
         activation: the name of a function of `nn.functional`, between the linear maps.
         attn_dropout: of the attention's weights; None is `dropout`.
-        act_dropout: behind the activation; None is `dropout`.
-        normalize_before: whether the LayerNorm comes before the attention and the maps, not behind the sums.
+        act_dropout: after the activation; None is `dropout`.
+        normalize_before: whether the LayerNorm comes before the attention and the maps, not after the sums.
         weight_attr: a ParamAttr or an initializer for all, or a list of two: attention, linear maps.
         bias_attr: likewise; False leaves biases out (LayerNorms keep theirs).
 
     Shape:
-        src `[batch, time, d_model]`, and src_mask and cache as for `MultiHeadAttention`, to the shape of src, or to a
-        pair of that and the new cache.
+        src `[batch, time, d_model]` to the same; src_mask broadcasts to `[batch, nhead, time, time]`, as `attn_mask` of
+        `MultiHeadAttention`. With a cache, which `gen_cache` makes, to a pair of that and the new cache.
 
     Raises:
         ValueError: a size is not positive, or a list of attributes has another length (also an AssertionError).
@@ -328,7 +331,7 @@ class TransformerEncoderLayer(_TransformerLayer):
         """An empty cache for decoding step by step.
 
         Args:
-            src: `[batch, ...]`; it tells the batch size and the dtype.
+            src: `[batch, ...]`; gives the batch size and the dtype.
 
         Source:
             `paddle.nn.TransformerEncoderLayer.gen_cache`.
@@ -341,7 +344,7 @@ class TransformerEncoderLayer(_TransformerLayer):
 
 
 class TransformerDecoderLayer(_TransformerLayer):
-    """Attention of a sequence to itself and to a memory, then two linear maps; each with dropout, a residual sum and a
+    """Decoder layer: self-attention, attention to a memory, then two linear maps, each with dropout, a residual sum and a
     LayerNorm.
 
     Args:
@@ -352,9 +355,9 @@ class TransformerDecoderLayer(_TransformerLayer):
         bias_attr: likewise; False leaves biases out (LayerNorms keep theirs).
 
     Shape:
-        tgt `[batch, Tt, d_model]` and memory `[batch, Tm, d_model]`, tgt_mask and memory_mask as for
-        `MultiHeadAttention`, to the shape of tgt. With a cache, which `gen_cache` makes, to a pair of that and the
-        new cache.
+        tgt `[batch, Tt, d_model]` and memory `[batch, Tm, d_model]` to the shape of tgt; tgt_mask broadcasts to
+        `[batch, nhead, Tt, Tt]` and memory_mask to `[batch, nhead, Tt, Tm]`, as `attn_mask` of `MultiHeadAttention`.
+        With a cache, which `gen_cache` makes, to a pair of that and the new cache.
 
     Raises:
         ValueError: a size is not positive, or a list of attributes has another length (also an AssertionError).
@@ -473,19 +476,20 @@ def _activation(name: Any) -> Callable[[Tensor], Tensor]:
 
 
 class TransformerEncoder(Layer):
-    """Several encoder layers, one after the other.
+    """Transformer encoder: several encoder layers in a row.
 
     Args:
-        encoder_layer: the first layer. The others are made from the same arguments; of another class than
-            `TransformerEncoderLayer`, one that does not keep them in `_config` is copied.
+        encoder_layer: the first layer. The others are made from the same arguments, or are copies
+            of it, if it is of another class that does not keep its arguments in `_config`.
         num_layers: how many layers in all.
-        norm: a layer behind the last one, or None.
+        norm: a layer after the last one, or None.
 
     Shape:
-        As for `TransformerEncoderLayer`; cache is a list with one for each layer, and so is the new one.
+        src `[batch, time, d_model]` to the same; src_mask broadcasts to `[batch, nhead, time, time]`. With a cache, a list
+        with one for each layer, to a pair of that and the list of the new ones.
 
     Raises:
-        TypeError: `encoder_layer` is not a Layer, or `num_layers` no int (also a ValueError).
+        TypeError: `encoder_layer` is not a Layer, or `num_layers` is not an int (also a ValueError).
 
     Source:
         `paddle.nn.TransformerEncoder`.
@@ -520,7 +524,7 @@ class TransformerEncoder(Layer):
         """Empty caches, one for each layer.
 
         Args:
-            src: `[batch, ...]`; it tells the batch size and the dtype.
+            src: `[batch, ...]`; gives the batch size and the dtype.
 
         Source:
             `paddle.nn.TransformerEncoder.gen_cache`.
@@ -536,18 +540,21 @@ class TransformerEncoder(Layer):
 
 
 class TransformerDecoder(Layer):
-    """Several decoder layers, one after the other.
+    """Transformer decoder: several decoder layers in a row.
 
     Args:
-        decoder_layer: the first layer; the others are made like it, as for `TransformerEncoder`.
+        decoder_layer: the first layer. The others are made from the same arguments, or are copies
+            of it, if it is of another class that does not keep its arguments in `_config`.
         num_layers: how many layers in all.
-        norm: a layer behind the last one, or None.
+        norm: a layer after the last one, or None.
 
     Shape:
-        As for `TransformerDecoderLayer`; cache is a list with one for each layer, and so is the new one.
+        tgt `[batch, Tt, d_model]` and memory `[batch, Tm, d_model]` to the shape of tgt; tgt_mask broadcasts to
+        `[batch, nhead, Tt, Tt]` and memory_mask to `[batch, nhead, Tt, Tm]`. With a cache, a list with one for each layer,
+        to a pair of that and the list of the new ones.
 
     Raises:
-        TypeError: `decoder_layer` is not a Layer, or `num_layers` no int (also a ValueError).
+        TypeError: `decoder_layer` is not a Layer, or `num_layers` is not an int (also a ValueError).
 
     Source:
         `paddle.nn.TransformerDecoder`.
@@ -625,28 +632,33 @@ def _check_caches(cache: Any, count: int, op_name: str) -> None:
     if cache is not None and not (isinstance(cache, (list, tuple)) and len(cache) == count):
         got = f"{len(cache)} caches" if isinstance(cache, (list, tuple)) else type(cache).__name__
         raise InvalidArgumentError(
-            f"{op_name}: these are not the caches of its layers. Got {got}, expected a list of {count}. "
+            f"{op_name}: cache is not a list of caches, one for each layer. Got {got}, expected a list of {count}. "
             f"Make them with gen_cache."
         )
 
 
 class Transformer(Layer):
-    """An encoder, and a decoder that attends to what it gives.
+    """Transformer: an encoder, and a decoder that attends to its output.
 
     Args:
         d_model: width of both sequences.
         nhead: heads of each attention.
         num_encoder_layers, num_decoder_layers: how many layers.
-        dim_feedforward, dropout, activation, attn_dropout, act_dropout, normalize_before: as for
-            `TransformerEncoderLayer`.
+        dim_feedforward: width between the two linear maps of each layer.
+        dropout: probability of dropping, before each residual sum.
+        activation: the name of a function of `nn.functional`, between the linear maps.
+        attn_dropout: of the attention's weights; None is `dropout`.
+        act_dropout: after the activation; None is `dropout`.
+        normalize_before: whether each LayerNorm comes before the attention or the maps, not after the sums.
         weight_attr: a ParamAttr or an initializer for all, or a list: of one for all; of two for attentions and
             linear maps; of three for attentions to itself, to the memory, and linear maps.
         bias_attr: likewise; False leaves biases out (LayerNorms keep theirs).
         custom_encoder, custom_decoder: layers to use instead; None makes stacks with a LayerNorm at their end.
 
     Shape:
-        src `[batch, Ts, d_model]` and tgt `[batch, Tt, d_model]` to `[batch, Tt, d_model]`. src_mask, tgt_mask and
-        memory_mask (of tgt to src) as for `MultiHeadAttention`.
+        src `[batch, Ts, d_model]` and tgt `[batch, Tt, d_model]` to `[batch, Tt, d_model]`. src_mask broadcasts to
+        `[batch, nhead, Ts, Ts]`, tgt_mask to `[batch, nhead, Tt, Tt]` and memory_mask to `[batch, nhead, Tt, Ts]`, as
+        `attn_mask` of `MultiHeadAttention`.
 
     Raises:
         ValueError: a size is not positive, or a list of attributes has another length (also an AssertionError).
@@ -709,13 +721,13 @@ class Transformer(Layer):
         return self.decoder(tgt, memory, tgt_mask=tgt_mask, memory_mask=memory_mask)
 
     def generate_square_subsequent_mask(self, length: int) -> Tensor:
-        """A mask that lets each step see itself and what came before.
+        """The causal mask: each step sees itself and the steps before.
 
         Args:
             length: how many steps.
 
         Returns:
-            `[length, length]` in the default dtype: 0 where a step may look, -inf elsewhere.
+            `[length, length]` in the default dtype: 0 where a step may attend, -inf elsewhere.
 
         Source:
             `paddle.nn.Transformer.generate_square_subsequent_mask`.

@@ -1,32 +1,23 @@
-"""Layers that move channels into space."""
+"""Pixel shuffle and channel shuffle as layers."""
 from __future__ import annotations
 
 from wherry_nn import functional as F
 from wherry_nn.functional.vision import check_factor
 from wherry_nn.layer import Layer
 from wherry_nn.layers.described import described
+from wherry_nn.layers.documented import documented_by
 from wherry_tensor._core import Tensor
 
 __all__ = ["ChannelShuffle", "PixelShuffle", "PixelUnshuffle"]
 
 
+@documented_by(F.pixel_shuffle)
 class PixelShuffle(Layer):
-    """Pixel shuffle: larger images with fewer channels; see `functional.pixel_shuffle`.
-
-    Args:
-        upscale_factor: by how much height and width grow.
-        data_format: "NCHW" or "NHWC".
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[N, C * r * r, H, W]` to `[N, C, H * r, W * r]` (or channels last).
+    """Pixel shuffle: rearrange channels into squares of pixels.
 
     Raises:
         TypeError: `upscale_factor` is not an int.
-        ValueError: it is not positive, or there is no such layout.
-
-    Source:
-        `paddle.nn.PixelShuffle`; Shi et al. (2016).
+        ValueError: `upscale_factor` is not positive, or there is no such layout.
 
     Examples:
         >>> wherry.nn.PixelShuffle(3)(wherry.ones([2, 9, 4, 4])).shape
@@ -47,23 +38,13 @@ class PixelShuffle(Layer):
         return described(self._name, upscale_factor=self._upscale_factor, **_layout(self._data_format))
 
 
+@documented_by(F.pixel_unshuffle)
 class PixelUnshuffle(Layer):
-    """Inverse of the pixel shuffle: smaller images with more channels; see `functional.pixel_unshuffle`.
-
-    Args:
-        downscale_factor: by how much height and width shrink.
-        data_format: "NCHW" or "NHWC".
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[N, C, H * r, W * r]` to `[N, C * r * r, H, W]` (or channels last).
+    """Pixel unshuffle, the inverse of PixelShuffle: rearrange squares of pixels into channels.
 
     Raises:
         TypeError: `downscale_factor` is not an int.
-        ValueError: it is not positive, or there is no such layout.
-
-    Source:
-        `paddle.nn.PixelUnshuffle`.
+        ValueError: `downscale_factor` is not positive, or there is no such layout.
 
     Examples:
         >>> wherry.nn.PixelUnshuffle(3)(wherry.ones([2, 1, 12, 12])).shape
@@ -84,23 +65,13 @@ class PixelUnshuffle(Layer):
         return described(self._name, downscale_factor=self._downscale_factor, **_layout(self._data_format))
 
 
+@documented_by(F.channel_shuffle)
 class ChannelShuffle(Layer):
-    """The channels in another order; see `functional.channel_shuffle`.
-
-    Args:
-        groups: how many groups of channels are mixed.
-        data_format: "NCHW" or "NHWC".
-        name: shown by `repr`; otherwise unused.
-
-    Shape:
-        `[N, C, H, W]` (or channels last) to the same.
+    """Channel shuffle: the first channel of each group, then the second of each, and so on.
 
     Raises:
         TypeError: `groups` is not an int.
-        ValueError: it is not positive, or there is no such layout.
-
-    Source:
-        `paddle.nn.ChannelShuffle`; Zhang et al. (2017).
+        ValueError: `groups` is not positive, or there is no such layout.
 
     Examples:
         >>> x = wherry.arange(6, dtype="float32").reshape([1, 6, 1, 1])

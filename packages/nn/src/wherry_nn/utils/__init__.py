@@ -1,4 +1,4 @@
-"""`paddle.nn.utils`: reparametrizations of weights, parameters as one vector, clipping, weights of PyTorch."""
+"""`paddle.nn.utils`: reparametrization, parameters as one vector, gradient clipping, weights of PyTorch."""
 # ruff: noqa: F401, F403, F405  each module lists its names
 from wherry_nn.utils import clip_grad, spectral, transform_parameters, weight_normalization
 from wherry_nn.utils.clip_grad import *

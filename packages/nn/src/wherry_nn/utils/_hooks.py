@@ -1,4 +1,4 @@
-"""What the reparametrizations share: finding their hooks and the parameters they replace."""
+"""Helpers of reparametrizations: find their hooks and the parameters that they replace."""
 from __future__ import annotations
 
 from typing import Any, TypeVar

@@ -1,7 +1,7 @@
-"""The arithmetic of boxes: for `paddle.vision.ops`, and for the operators of Paddle's programs that compute the same.
+"""Detection boxes: the arithmetic of `paddle.vision.ops` and of the same operators in Paddle's programs.
 
-Arguments were checked by whoever calls. Nothing here looks at values, so that everything may be captured with sizes that are not known;
-how many boxes are found follows from data. Boxes of all images are one list, in which numbers of groups (image and class) stand beside them.
+Callers check the arguments. Nothing here reads values, so that all of it can be captured with unknown sizes; the number of boxes depends on
+data. Boxes of all images are one list, with the index of a group (image and class) for each.
 """
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ __all__ = [
 Kept = Callable[[Tensor, Tensor, float, float], Tensor]  # which boxes remain: of boxes, groups, a threshold, and what sides are longer by
 
 
-# Lists that are made of several.
+# Lists of the boxes of several images.
 
 
 def remaining(boxes: Tensor, group: Tensor, threshold: float, offset: float = 0.0) -> Tensor:
-    """The numbers of the boxes that remain, in their order, when each that does strikes worse ones of its group."""
+    """Non-maximum suppression within groups: the indices of the boxes that are kept, in their order."""
     return places_of(ops.suppress(boxes, group, threshold=threshold, offset=offset))
 
 
 def places_of(mask: Tensor) -> Tensor:
-    """Where a list of bools is true."""
+    """The indices at which a list of bools is true."""
     return api.nonzero(mask).reshape([-1])
 
 
@@ -55,18 +55,18 @@ def best(group: Tensor, score: Tensor, most: int) -> Tensor:
 
 
 def counted(image: Tensor, images: Any) -> Tensor:
-    """How many each image has, int32."""
+    """How many boxes each image has, int32."""
     return api.sum((image.unsqueeze(1) == api.arange(images, dtype="int64")).astype("int32"), axis=0, dtype="int32")
 
 
 def image_of(counts: Tensor, boxes: Any) -> Tensor:
-    """The image of each of so many boxes, from how many each has; beyond the last one comes what is no image."""
+    """The image of each box, from the number of boxes of each image; boxes beyond these get the number of images."""
     ends = api.cumsum(counts.astype("int64"), 0)
     return api.searchsorted(ends, api.arange(boxes, dtype="int64"), right=True)
 
 
 def overlap(a: Sequence[Tensor], b: Sequence[Tensor], offset: float) -> Tensor:
-    """The share of the area of both that boxes have in common, one by one; of each a list of x1, y1, x2, y2."""
+    """Intersection over union of pairs of boxes, each given as lists of x1, y1, x2, y2."""
     zero = api.zeros([], a[0].dtype)
     sides = []
     for i in 0, 1:
@@ -77,11 +77,11 @@ def overlap(a: Sequence[Tensor], b: Sequence[Tensor], offset: float) -> Tensor:
     return common / (areas[0] + areas[1] - common)
 
 
-# Differences of boxes.
+# Boxes as differences to priors.
 
 
 def coded(prior: Tensor, target: Tensor, one: float) -> Tensor:
-    """What boxes `[N, 4]` differ by from each of others `[M, 4]`: `[N, M, 4]`. Sides are longer by `one`."""
+    """Encode boxes `[N, 4]` as differences from each prior `[M, 4]`: `[N, M, 4]`. Sides are longer by `one`."""
     size = prior[:, 2:] - prior[:, :2] + one
     middle = prior[:, :2] + size / 2
     given = target.unsqueeze(1)
@@ -91,7 +91,7 @@ def coded(prior: Tensor, target: Tensor, one: float) -> Tensor:
 
 
 def decoded(prior: Tensor, deltas: Tensor, one: float) -> Tensor:
-    """Boxes that differ by `deltas` from others; both are `[..., 4]`."""
+    """Decode boxes from differences to priors; both are `[..., 4]`."""
     size = prior[..., 2:] - prior[..., :2] + one
     middle = deltas[..., :2] * size + prior[..., :2] + size / 2
     half = api.exp(deltas[..., 2:]) * size / 2
@@ -102,7 +102,7 @@ def priors(
     input: Tensor, image: Tensor, smallest: Sequence[float], largest: Sequence[float], ratios: Sequence[float], shares: Sequence[float], flip: bool,
     clip: bool, steps: Sequence[float], offset: float, squares_first: bool,
 ) -> tuple[Tensor, Tensor]:
-    """The first boxes of SSD, and the variances of each: see `paddle.vision.ops.prior_box`."""
+    """Prior boxes of SSD, and the variances of each: see `paddle.vision.ops.prior_box`."""
     wanted = [1.0]
     for ratio in ratios:
         if all(abs(ratio - other) >= 1e-6 for other in wanted):
@@ -128,7 +128,7 @@ def priors(
 
 
 def column_of(values: Sequence[float], like: Tensor) -> Tensor:
-    """A number for each anchor."""
+    """One number for each anchor, `[1, A, 1, 1]`, in the dtype of `like`."""
     return api.to_tensor(list(values), dtype=like.dtype).reshape([1, -1, 1, 1])
 
 
@@ -211,7 +211,7 @@ class _Candidates:
     def __init__(self, bboxes: Tensor, scores: Tensor, rois_num: Tensor | None, threshold: float, most: int, background: int) -> None:
         if rois_num is None:
             self.images, self.classes, per_image = scores.shape
-        else:  # boxes of their own for each class, those of the first image first
+        else:  # each class has its own boxes, listed image by image
             self.images, (per_image, self.classes) = rois_num.shape[0], scores.shape
             scores = scores.transpose([1, 0])
         self.boxes = bboxes.reshape([-1, bboxes.shape[2]])
@@ -231,7 +231,7 @@ class _Candidates:
             self.take(places_of(place_in(self.group) < most))
 
     def take(self, places: Tensor) -> None:
-        """Go on with some."""
+        """Keep only the candidates at `places`, in this order."""
         self.score, self.group, self.box = (api.gather(x, places) for x in (self.score, self.group, self.box))
 
     @property
@@ -252,19 +252,19 @@ def many_classes(
     bboxes: Tensor, scores: Tensor, rois_num: Tensor | None, score_threshold: float, nms_threshold: float, nms_top_k: int, keep_top_k: int,
     background: int, normalized: bool, kept: Kept = remaining,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Of each class the boxes that no better one overlaps: Paddle's operator `multiclass_nms3`.
+    """Non-maximum suppression of each class: Paddle's operator `multiclass_nms3`.
 
     Args:
         bboxes: `[N, M, 4]`, or with `rois_num` `[R, C, 4]`, a box of its own for each class.
         scores: `[N, C, M]`, or with `rois_num` `[R, C]`.
         rois_num: how many of R lie in each image, or None.
-        score_threshold: boxes that have no more are not looked at.
-        nms_threshold: the overlap beyond which the worse box goes.
-        nms_top_k: how many of each class are looked at, the best; -1: all.
-        keep_top_k: how many of an image remain at most, the best; -1: all.
-        background: a class that is left out; -1: none.
+        score_threshold: boxes with scores up to this are left out.
+        nms_threshold: the overlap above which the box with the lower score is dropped.
+        nms_top_k: how many of each class are considered, the best ones; -1: all.
+        keep_top_k: how many of an image are kept at most, the best ones; -1: all.
+        background: a class that is left out; -1 for none.
         normalized: coordinates are shares; False: they are pixels, at which boxes end.
-        kept: says which remain.
+        kept: the suppression.
 
     Returns:
         `[K, 6]`: class, score and box; int32 `[N]`: how many each image has; int32 `[K, 1]`: where each stood.
@@ -273,7 +273,7 @@ def many_classes(
     found.take(kept(found.corners(), found.group, nms_threshold, 0.0 if normalized else 1.0))
     if keep_top_k > -1:
         found.take(best(found.image, found.score, keep_top_k))
-    if rois_num is not None:  # those come as they stood
+    if rois_num is not None:  # as in Paddle: in the order of the input
         found.take(api.argsort(found.group * found.boxes.shape[0] + found.box))
     return found.rows()
 
@@ -282,16 +282,16 @@ def decayed(
     bboxes: Tensor, scores: Tensor, score_threshold: float, post_threshold: float, nms_top_k: int, keep_top_k: int, sigma: float | None,
     background: int, normalized: bool,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Boxes whose scores are lowered by how much better ones overlap them: see `paddle.vision.ops.matrix_nms`. `sigma` None: by a line."""
+    """Matrix NMS: lower the scores of boxes by the overlap with better ones; see `paddle.vision.ops.matrix_nms`. `sigma` None: linearly."""
     found = _Candidates(bboxes, scores, None, score_threshold, nms_top_k, background)
     many = found.score.shape[0]
     place = place_in(found.group)
-    # Each box with each better one of its group: of the boxes with n before them n pairs.
+    # Pairs of each box with every better one of its group: a box with n better ones has n pairs.
     ends = api.cumsum(place, 0)
     total = integer(api.sum(place), "matrix_nms", "scores")
     pairs = api.arange(total, dtype="int64")
     worse = api.searchsorted(ends, pairs, right=True)
-    better = worse - (api.gather(ends, worse) - pairs)  # those right before it
+    better = worse - (api.gather(ends, worse) - pairs)  # the boxes right before it in the order
     sides = [found.corners()[:, i] for i in range(4)]
     pair = [[api.gather(side, which) for side in sides] for which in (better, worse)]
     shared = overlap(pair[0], pair[1], 0.0 if normalized else 1.0)
@@ -311,7 +311,7 @@ def proposed(
     scores: Tensor, deltas: Tensor, img_size: Tensor, anchors: Tensor, variances: Tensor, first: int, last: int, threshold: float, min_size: float,
     pixel_offset: bool, kept: Kept = remaining,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The boxes that a region proposal network offers, their scores, and how many each image has: see `generate_proposals`."""
+    """Boxes of a region proposal network, their scores, and how many each image has: see `generate_proposals`."""
     images, one = scores.shape[0], 1.0 if pixel_offset else 0.0
     anchor_count = scores.shape[1] * scores.shape[2] * scores.shape[3]
     scores = scores.transpose([0, 2, 3, 1]).reshape([-1, anchor_count])
@@ -332,7 +332,7 @@ def proposed(
     large = api.all(sides >= max(min_size, 1.0), axis=1)
     if pixel_offset:
         large = api.logical_and(large, api.all(low + sides / 2 <= border + one, axis=1))
-    # An image without any has one of zeros, which stands behind its others.
+    # An image without boxes gets one box of zeros.
     large = large.reshape([images, -1])
     none = api.logical_not(api.any(large, axis=1, keepdim=True))
     blank = api.zeros_like(none.astype(boxes.dtype))

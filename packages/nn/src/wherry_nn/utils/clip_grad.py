@@ -1,4 +1,4 @@
-"""Clipping the gradients that parameters hold, in place, between `backward` and the optimizer."""
+"""Gradient clipping in place, between `backward` and the optimizer."""
 from __future__ import annotations
 
 import math
@@ -21,13 +21,13 @@ __all__ = ["clip_grad_norm_", "clip_grad_value_"]
 def clip_grad_norm_(
     parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False
 ) -> Tensor:
-    """Scale all gradients by one factor, so that their norm together is at most `max_norm`.
+    """Gradient clipping by the global norm: scale all gradients in place by one factor, so that their common norm is at most `max_norm`.
 
     Args:
         parameters: one or several; those without a gradient are left out.
-        max_norm: the largest norm that stays.
+        max_norm: the largest norm that is left unchanged.
         norm_type: 1, 2, `float("inf")`, or 0, which counts the gradients that are not zero.
-        error_if_nonfinite: whether a norm that is infinite or NaN is an error; else it makes NaN of the gradients.
+        error_if_nonfinite: whether a norm that is infinite or NaN is an error; otherwise the gradients become 0 or NaN.
 
     Returns:
         The norm before, 0-d.
@@ -75,7 +75,7 @@ def clip_grad_norm_(
 
 
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
-    """Limit each element of all gradients to `[-clip_value, clip_value]`.
+    """Gradient clipping by value: limit each element of all gradients in place to `[-clip_value, clip_value]`.
 
     Args:
         parameters: one or several; those without a gradient are left out.

@@ -1,4 +1,4 @@
-"""spectral_norm: a weight divided by its largest singular value."""
+"""Spectral normalization of weights."""
 from __future__ import annotations
 
 import re
@@ -6,48 +6,15 @@ from typing import Any
 
 from wherry_autograd import no_grad
 from wherry_nn.layer import Layer
+from wherry_nn.power_iteration import as_matrix, largest_singular_value, normalized, power_iteration
 from wherry_nn.utils._hooks import parameter_of, refuse_second
 from wherry_tensor import ops, paddle_random
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import repeats
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError
-from wherry_tensor.functions.creation import full
 from wherry_tensor.functions.random import normal, uniform
 
 __all__ = ["spectral_norm"]
-
-
-def as_matrix(weight: Tensor, dim: int) -> Tensor:
-    """The weight with axis `dim` as rows and all others as columns."""
-    if dim != 0:
-        weight = ops.transpose(weight, (dim, *(axis for axis in range(weight.ndim) if axis != dim)))
-    rows = weight.shape[0]
-    return weight if weight.ndim == 2 else ops.reshape(weight, (rows, weight.size // rows))
-
-
-def power_iteration(
-    matrix: Tensor, u: Tensor, v: Tensor, times: int, epsilon: float, added: bool = False
-) -> tuple[Tensor, Tensor]:
-    """Better approximations of the singular vectors of the largest singular value (von Mises iteration).
-
-    Vectors are divided by their norm, which is at least `epsilon`, or to which it is `added`: Paddle's
-    function does the one and its layer the other.
-    """
-    with no_grad():
-        for _ in range(times):
-            v = _normalized(ops.matmul(u, matrix, False, False), epsilon, added)
-            u = _normalized(ops.matmul(matrix, v, False, False), epsilon, added)
-    return u, v
-
-
-def _normalized(x: Tensor, epsilon: float, added: bool = False) -> Tensor:
-    norm = ops.sqrt(ops.reduce_sum(ops.square(x), (0,), False))
-    return x / (norm + epsilon if added else ops.maximum(norm, full([], epsilon, norm.dtype)))
-
-
-def largest_singular_value(matrix: Tensor, u: Tensor, v: Tensor) -> Tensor:
-    """The singular value that belongs to the vectors; its gradient takes them for constants."""
-    return ops.reduce_sum(u * ops.matmul(matrix, v, False, False), (0,), False)
 
 
 class _SpectralNorm:
@@ -75,7 +42,7 @@ class _SpectralNorm:
 def spectral_norm(
     layer: Layer, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
 ) -> Layer:
-    """Divide a weight by its largest singular value, which power iteration approximates.
+    """Spectral normalization: divide a weight by its largest singular value, as power iteration approximates it.
 
     Each forward in training improves the approximation by `n_power_iterations` steps.
 
@@ -93,7 +60,7 @@ def spectral_norm(
     Raises:
         KeyError: the layer has no such parameter.
         ValueError: `n_power_iterations` is not positive, or `dim` is out of range.
-        RuntimeError: it is under spectral_norm already.
+        RuntimeError: the parameter is under spectral_norm already.
 
     Source:
         `paddle.nn.utils.spectral_norm`; Miyato et al. (2018).
@@ -128,7 +95,7 @@ def spectral_norm(
     for size in rows, columns:
         if paddle_random.enabled():
             uniform([size])  # Paddle fills a parameter by default first, and writes the vector over it
-        vectors.append(_normalized(ops.cast(normal(0.0, 1.0, [size]), dtype=weight.dtype), eps))
+        vectors.append(normalized(ops.cast(normal(0.0, 1.0, [size]), dtype=weight.dtype), eps))
     layer.register_buffer(name, weight.detach(), persistable=False)
     layer.register_buffer(name + "_u", vectors[0])
     layer.register_buffer(name + "_v", vectors[1])

@@ -17,13 +17,12 @@ def parameters_to_vector(parameters: Iterable[Parameter], name: str | None = Non
 
     Args:
         parameters: at least one, all of one dtype.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[n]`, where n counts the elements of all.
 
     Raises:
-        ValueError: there is none.
+        ValueError: `parameters` is empty.
         TypeError: something is not a Tensor, or the dtypes differ (also a ValueError).
 
     Source:
@@ -37,7 +36,7 @@ def parameters_to_vector(parameters: Iterable[Parameter], name: str | None = Non
     found = _listed(parameters, "parameters_to_vector")
     if not found:
         raise InvalidArgumentError(
-            "parameters_to_vector: there is nothing to join. Got no parameters, expected at least one. "
+            "parameters_to_vector: parameters is empty. Got no parameters, expected at least one. "
             "Pass layer.parameters()."
         )
     try:
@@ -52,7 +51,6 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Parameter], name: str
     Args:
         vec: `[n]`, where n counts the elements of all parameters, in their dtype.
         parameters: are written in place, without a record for gradients.
-        name: accepted for compatibility; unused.
 
     Raises:
         ValueError: the sizes do not fit; then nothing is written.
@@ -86,7 +84,7 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Parameter], name: str
 def _listed(parameters: Iterable[Parameter], op_name: str) -> list[Parameter]:
     if isinstance(parameters, Tensor):
         raise InvalidTypeError(
-            f"{op_name}: argument 'parameters' holds several. Got one Tensor, expected a list. Write [parameter]."
+            f"{op_name}: argument 'parameters' is not a list. Got one Tensor, expected a list. Write [parameter]."
         )
     found = list(parameters)
     for i, parameter in enumerate(found):

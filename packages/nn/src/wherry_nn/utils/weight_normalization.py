@@ -1,4 +1,4 @@
-"""weight_norm: a weight as its length times its direction."""
+"""Weight normalization: a weight as its length times its direction."""
 from __future__ import annotations
 
 from typing import Any
@@ -41,7 +41,7 @@ def _other_axes(weight: Tensor, dim: int | None) -> tuple[int, ...]:
 
 
 def weight_norm(layer: Layer, name: str = "weight", dim: int | None = 0) -> Layer:
-    """Learn the length and the direction of a weight in its stead: `weight = g * v / ||v||`.
+    """Weight normalization: train the length and the direction of a weight instead of itself, `weight = g * v / ||v||`.
 
     Args:
         layer: is changed: parameters `name_g` (lengths) and `name_v` (directions) replace parameter `name`, which
@@ -58,7 +58,7 @@ def weight_norm(layer: Layer, name: str = "weight", dim: int | None = 0) -> Laye
     Raises:
         KeyError: the layer has no such parameter.
         ValueError: `dim` is out of range (also an AssertionError).
-        RuntimeError: it is under weight_norm already.
+        RuntimeError: the parameter is under weight_norm already.
 
     Source:
         `paddle.nn.utils.weight_norm`; Salimans & Kingma (2016).

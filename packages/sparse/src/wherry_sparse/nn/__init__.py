@@ -1,4 +1,4 @@
-"""`paddle.sparse.nn`: layers of sparse tensors."""
+"""`paddle.sparse.nn`: layers on sparse tensors."""
 from wherry_sparse.nn import functional
 from wherry_sparse.nn.layers import (
     BatchNorm,

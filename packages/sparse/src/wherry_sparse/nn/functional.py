@@ -1,7 +1,7 @@
-"""Functions of layers on sparse tensors: activations, attention, convolutions and pooling of points in space.
+"""`paddle.sparse.nn.functional`: activations, attention, convolutions and pooling of sparse tensors.
 
-A convolution stores its result at the places that an input reaches; a submanifold convolution at the places of the input alone (Graham, Engelcke
-& van der Maaten, 2018). Both gather, for each element of the window, the inputs that it moves somewhere, and add products there.
+A convolution stores its result at all indices that an input reaches; a submanifold convolution only at those of the input (Graham, Engelcke
+& van der Maaten, 2018). Both gather, for each element of the window, the inputs that it applies to, and scatter-add the products.
 """
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 import wherry_nn.functional as F
 from wherry_sparse.at_once import places_at_once
 from wherry_sparse.products import blocks
-from wherry_sparse.tensors import SparseCooTensor, SparseCsrTensor, SparseTensor, places, require_sparse, rows_of
+from wherry_sparse.tensors import SparseCooTensor, SparseCsrTensor, SparseTensor, require_sparse, rows_of, unraveled
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int64
 from wherry_tensor.arguments import one_axis, require_tensor, to_dtype
@@ -24,19 +24,75 @@ __all__ = ["attention", "conv2d", "conv3d", "leaky_relu", "max_pool3d", "relu", 
 
 
 def relu(x: SparseTensor, name: str | None = None) -> SparseTensor:
-    """max(x, 0) of the elements that are stored. Source: `paddle.sparse.nn.functional.relu`."""
+    """ReLU of the elements that are stored, max(x, 0).
+
+    Args:
+        x: in COO or CSR form.
+
+    Shape:
+        `[...]` to the same.
+
+    Raises:
+        NotImplementedError: `x` is not sparse.
+
+    Source:
+        `paddle.sparse.nn.functional.relu`.
+
+    Examples:
+        >>> x = wherry.sparse.sparse_coo_tensor([[0, 2]], [-2.0, 8.0])
+        >>> print(wherry.sparse.nn.functional.relu(x).values().numpy())
+        [0. 8.]
+    """
     sparse = require_sparse(x, "relu")
     return sparse._with(F.relu(sparse.values()))
 
 
 def relu6(x: SparseTensor, name: str | None = None) -> SparseTensor:
-    """min(max(x, 0), 6) of the elements that are stored. Source: `paddle.sparse.nn.functional.relu6`."""
+    """ReLU6 of the elements that are stored, min(max(x, 0), 6).
+
+    Args:
+        x: in COO or CSR form.
+
+    Shape:
+        `[...]` to the same.
+
+    Raises:
+        NotImplementedError: `x` is not sparse.
+
+    Source:
+        `paddle.sparse.nn.functional.relu6`.
+
+    Examples:
+        >>> x = wherry.sparse.sparse_coo_tensor([[0, 2]], [-2.0, 8.0])
+        >>> print(wherry.sparse.nn.functional.relu6(x).values().numpy())
+        [0. 6.]
+    """
     sparse = require_sparse(x, "relu6")
     return sparse._with(F.relu6(sparse.values()))
 
 
 def leaky_relu(x: SparseTensor, negative_slope: float = 0.01, name: str | None = None) -> SparseTensor:
-    """x, times `negative_slope` where it is negative. Source: `paddle.sparse.nn.functional.leaky_relu`."""
+    """Leaky ReLU of the elements that are stored: `x`, or `negative_slope * x` where it is negative.
+
+    Args:
+        x: in COO or CSR form.
+        negative_slope: a number.
+
+    Shape:
+        `[...]` to the same.
+
+    Raises:
+        NotImplementedError: `x` is not sparse.
+        TypeError: `negative_slope` is not a number (also a ValueError).
+
+    Source:
+        `paddle.sparse.nn.functional.leaky_relu`.
+
+    Examples:
+        >>> x = wherry.sparse.sparse_coo_tensor([[0, 2]], [-2.0, 8.0])
+        >>> print(wherry.sparse.nn.functional.leaky_relu(x, 0.5).values().numpy())
+        [-1.  8.]
+    """
     sparse = require_sparse(x, "leaky_relu")
     return sparse._with(F.leaky_relu(sparse.values(), negative_slope))
 
@@ -47,8 +103,14 @@ def softmax(x: SparseTensor, axis: int = -1, name: str | None = None) -> SparseT
 
     Args:
         x: in COO or CSR form.
-        axis: of CSR form the last one.
-        name: accepted for compatibility; unused.
+        axis: in `[-rank, rank)`; in CSR form the last one. Along a dense axis of COO form each stored element is normalized by itself.
+
+    Shape:
+        `[...]` to the same.
+
+    Raises:
+        NotImplementedError: `x` is not sparse; another axis of CSR form.
+        ValueError: `axis` is out of range.
 
     Source:
         `paddle.sparse.nn.functional.softmax`.
@@ -62,11 +124,16 @@ def softmax(x: SparseTensor, axis: int = -1, name: str | None = None) -> SparseT
     at = one_axis(axis, sparse.ndim, "softmax")
     if isinstance(sparse, SparseCsrTensor):
         if at != sparse.ndim - 1:
-            raise UnimplementedError(f"softmax: of CSR form along the last axis. Got axis={axis}. Use to_sparse_coo(2) for others.")
+            raise UnimplementedError(
+                f"softmax: CSR form is normalized along the last axis. Got axis={axis}, expected -1. Use to_sparse_coo(2) for others."
+            )
         return sparse._with(_softmax(sparse.values(), rows_of(sparse), math.prod(sparse.shape[:-1])))
     assert isinstance(sparse, SparseCooTensor)
+    sparse_shape = sparse._sparse_shape
+    if at >= len(sparse_shape):  # an element has all places of a dense axis
+        return sparse._with(F.softmax(sparse.values(), at - len(sparse_shape) + 1))
     group = ops.full_like(sparse.indices()[0], value=0, dtype=int64)
-    for n, size in enumerate(sparse.shape):
+    for n, size in enumerate(sparse_shape):
         if n != at:
             group = group * size + to_dtype(sparse.indices()[n], int64)
     single, _, inverse, _ = ops.unique(group, axis=None)
@@ -84,24 +151,42 @@ def attention(
     query: Tensor, key: Tensor, value: Tensor, sparse_mask: SparseTensor, key_padding_mask: Tensor | None = None,
     attn_mask: Tensor | None = None, name: str | None = None,
 ) -> Tensor:
-    """Attention of which only the scores at the places of a mask are computed.
+    """Attention that computes only the scores where a mask stores elements.
 
     Args:
-        query: `[batch, heads, length, depth]`.
-        key: the same.
-        value: the same.
-        sparse_mask: CSR `[batch * heads, length, length]`: which position looks at which; its values do not count.
+        query, key, value: dense, `[batch, heads, length, depth]`.
+        sparse_mask: sparse `[batch * heads, length, length]`: which query sees which key; its values are not used.
         key_padding_mask: `[batch, length]`, added to the scores of each key.
         attn_mask: `[length, length]`, added to the scores.
-        name: accepted for compatibility; unused.
+
+    Shape:
+        `[batch, heads, length, depth]` three times to the same.
+
+    Raises:
+        NotImplementedError: `sparse_mask` is not sparse.
+        TypeError: `query` is not a Tensor (also a ValueError).
+        ValueError: `query` is not 4-D, or the mask has another shape.
 
     Source:
         `paddle.sparse.nn.functional.attention`.
+
+    Examples:
+        >>> x = wherry.to_tensor([[[[1.0], [3.0]]]])
+        >>> mask = wherry.to_tensor([[[1.0, 0.0], [0.0, 1.0]]]).to_sparse_csr()  # each position sees itself alone
+        >>> print(wherry.sparse.nn.functional.attention(x, x, x, mask).flatten().numpy())
+        [1. 3.]
     """
-    batch, heads, length, depth = require_tensor(query, "attention", "query").shape
+    shape = require_tensor(query, "attention", "query").shape
+    if len(shape) != 4:
+        raise InvalidArgumentError(
+            f"attention: query has the wrong rank. Got shape {shape}, expected [batch, heads, length, depth]. Add the missing axes with unsqueeze."
+        )
+    batch, heads, length, depth = shape
     mask = require_sparse(sparse_mask, "attention", "sparse_mask")
     if mask.shape != [batch * heads, length, length]:
-        raise InvalidArgumentError(f"attention: the mask has another shape. Got {mask.shape}, expected {[batch * heads, length, length]}.")
+        raise InvalidArgumentError(
+            f"attention: the mask has another shape. Got {mask.shape}, expected {[batch * heads, length, length]}. Reshape it."
+        )
     whole = blocks(mask)
     rows = rows_of(whole)
     scores = ops.csr_sample(reshape(query, [-1, depth]), reshape(key, [-1, depth]), whole.crows(), whole.cols()) / math.sqrt(depth)
@@ -114,14 +199,42 @@ def attention(
     return reshape(ops.csr_matmul(weights, whole.crows(), whole.cols(), reshape(value, [-1, depth])), [batch, heads, length, depth])
 
 
-# Windows that move through space. Tensors are COO [batch, ...space, channels], the channels dense.
+# Convolutions and pooling. Tensors are COO [batch, ...space, channels] with dense channels.
 
 
 def conv2d(
     x: SparseTensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
     data_format: str = "NHWC", name: str | None = None,
 ) -> SparseCooTensor:
-    """Convolution of points in a plane; as `conv3d`, with one axis less. Source: `paddle.sparse.nn.functional.conv2d`."""
+    """2-D convolution of a sparse tensor; the result is stored wherever an element of `x` reaches.
+
+    Args:
+        x: COO `[batch, height, width, channels]`, with dense channels.
+        weight: `[height, width, channels, filters]`.
+        bias: `[filters]`, added where the result is stored; or None.
+        stride: an int, or one for each axis.
+        padding: an int, or one for each axis.
+        dilation: an int, or one for each axis.
+        groups: 1.
+        data_format: "NHWC".
+
+    Shape:
+        `[batch, height, width, channels]` to `[batch, height', width', filters]`.
+
+    Raises:
+        NotImplementedError: `x` is not sparse.
+        TypeError: `weight` is not a Tensor (also a ValueError).
+        ValueError: the shapes do not fit, `x` is in CSR form, `groups` is not 1, or an argument is out of range.
+
+    Source:
+        `paddle.sparse.nn.functional.conv2d`.
+
+    Examples:
+        >>> x = wherry.sparse.sparse_coo_tensor([[0, 0], [0, 1], [0, 1]], [[1.0], [2.0]], [1, 2, 2, 1])
+        >>> out = wherry.sparse.nn.functional.conv2d(x, wherry.ones([2, 2, 1, 1]))
+        >>> out.shape, out.values().flatten().tolist()
+        ([1, 1, 1, 1], [3.0])
+    """
     return _convolved("conv2d", x, weight, bias, stride, padding, dilation, groups, data_format, 2, False)
 
 
@@ -129,24 +242,34 @@ def conv3d(
     x: SparseTensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
     data_format: str = "NDHWC", name: str | None = None,
 ) -> SparseCooTensor:
-    """Convolution of points in space.
+    """3-D convolution of a sparse tensor; the result is stored wherever an element of `x` reaches.
 
     Args:
         x: COO `[batch, depth, height, width, channels]`, with dense channels.
         weight: `[depth, height, width, channels, filters]`.
-        bias: `[filters]`, added where the result is stored.
+        bias: `[filters]`, added where the result is stored; or None.
         stride: an int, or one for each axis.
         padding: an int, or one for each axis.
         dilation: an int, or one for each axis.
         groups: 1.
         data_format: "NDHWC".
-        name: accepted for compatibility; unused.
+
+    Shape:
+        `[batch, depth, height, width, channels]` to `[batch, depth', height', width', filters]`.
 
     Raises:
-        ValueError: the shapes do not fit, or groups are asked for.
+        NotImplementedError: `x` is not sparse.
+        TypeError: `weight` is not a Tensor (also a ValueError).
+        ValueError: the shapes do not fit, `x` is in CSR form, `groups` is not 1, or an argument is out of range.
 
     Source:
         `paddle.sparse.nn.functional.conv3d`.
+
+    Examples:
+        >>> x = wherry.sparse.sparse_coo_tensor([[0, 0], [0, 1], [0, 1], [0, 1]], [[1.0], [2.0]], [1, 2, 2, 2, 1])
+        >>> out = wherry.sparse.nn.functional.conv3d(x, wherry.ones([2, 2, 2, 1, 1]))
+        >>> out.shape, out.values().flatten().tolist()
+        ([1, 1, 1, 1, 1], [3.0])
     """
     return _convolved("conv3d", x, weight, bias, stride, padding, dilation, groups, data_format, 3, False)
 
@@ -155,7 +278,36 @@ def subm_conv2d(
     x: SparseTensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
     data_format: str = "NHWC", key: str | None = None, name: str | None = None,
 ) -> SparseCooTensor:
-    """Submanifold convolution of points in a plane: the result is stored where x is. Source: `paddle.sparse.nn.functional.subm_conv2d`."""
+    """2-D submanifold convolution: the result is stored where `x` is.
+
+    Args:
+        x: COO `[batch, height, width, channels]`, with dense channels.
+        weight: `[height, width, channels, filters]`.
+        bias: `[filters]`, added where the result is stored; or None.
+        stride: an int, or one for each axis; no effect.
+        padding: an int, or one for each axis; no effect.
+        dilation: an int, or one for each axis.
+        groups: 1.
+        data_format: "NHWC".
+        key: no effect.
+
+    Shape:
+        `[batch, height, width, channels]` to `[batch, height, width, filters]`.
+
+    Raises:
+        NotImplementedError: `x` is not sparse.
+        TypeError: `weight` is not a Tensor (also a ValueError).
+        ValueError: the shapes do not fit, `x` is in CSR form, `groups` is not 1, or an argument is out of range.
+
+    Source:
+        `paddle.sparse.nn.functional.subm_conv2d`.
+
+    Examples:
+        >>> x = wherry.sparse.sparse_coo_tensor([[0, 0], [0, 1], [0, 1]], [[1.0], [2.0]], [1, 2, 2, 1])
+        >>> out = wherry.sparse.nn.functional.subm_conv2d(x, wherry.ones([3, 3, 1, 1]))
+        >>> out.shape, out.values().flatten().tolist()
+        ([1, 2, 2, 1], [3.0, 3.0])
+    """
     return _convolved("subm_conv2d", x, weight, bias, stride, padding, dilation, groups, data_format, 2, True)
 
 
@@ -163,7 +315,36 @@ def subm_conv3d(
     x: SparseTensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
     data_format: str = "NDHWC", key: str | None = None, name: str | None = None,
 ) -> SparseCooTensor:
-    """Submanifold convolution of points in space: the result is stored where x is. Source: `paddle.sparse.nn.functional.subm_conv3d`."""
+    """3-D submanifold convolution: the result is stored where `x` is.
+
+    Args:
+        x: COO `[batch, depth, height, width, channels]`, with dense channels.
+        weight: `[depth, height, width, channels, filters]`.
+        bias: `[filters]`, added where the result is stored; or None.
+        stride: an int, or one for each axis; no effect.
+        padding: an int, or one for each axis; no effect.
+        dilation: an int, or one for each axis.
+        groups: 1.
+        data_format: "NDHWC".
+        key: no effect.
+
+    Shape:
+        `[batch, depth, height, width, channels]` to `[batch, depth, height, width, filters]`.
+
+    Raises:
+        NotImplementedError: `x` is not sparse.
+        TypeError: `weight` is not a Tensor (also a ValueError).
+        ValueError: the shapes do not fit, `x` is in CSR form, `groups` is not 1, or an argument is out of range.
+
+    Source:
+        `paddle.sparse.nn.functional.subm_conv3d`.
+
+    Examples:
+        >>> x = wherry.sparse.sparse_coo_tensor([[0, 0], [0, 1], [0, 1], [0, 1]], [[1.0], [2.0]], [1, 2, 2, 2, 1])
+        >>> out = wherry.sparse.nn.functional.subm_conv3d(x, wherry.ones([3, 3, 3, 1, 1]))
+        >>> out.shape, out.values().flatten().tolist()
+        ([1, 2, 2, 2, 1], [3.0, 3.0])
+    """
     return _convolved("subm_conv3d", x, weight, bias, stride, padding, dilation, groups, data_format, 3, True)
 
 
@@ -172,19 +353,31 @@ def max_pool3d(
     x: SparseTensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, data_format: str = "NDHWC",
     name: str | None = None,
 ) -> SparseCooTensor:
-    """The largest of the elements that are stored in each window.
+    """3-D max pooling of a sparse tensor: the largest of the elements that are stored in each window.
 
     Args:
         x: COO `[batch, depth, height, width, channels]`, with dense channels.
         kernel_size: an int, or one for each axis.
-        stride: the same; None for `kernel_size`.
+        stride: an int, or one for each axis; None is `kernel_size`.
         padding: an int, or one for each axis.
-        ceil_mode: a last window that is not full counts.
+        ceil_mode: whether a last window that the input fills only partly counts.
         data_format: "NDHWC".
-        name: accepted for compatibility; unused.
+
+    Shape:
+        `[batch, depth, height, width, channels]` to `[batch, depth', height', width', channels]`.
+
+    Raises:
+        NotImplementedError: `x` is not sparse.
+        ValueError: `x` is in CSR form or of another rank, or an argument is out of range.
 
     Source:
         `paddle.sparse.nn.functional.max_pool3d`.
+
+    Examples:
+        >>> x = wherry.sparse.sparse_coo_tensor([[0, 0], [0, 1], [0, 1], [0, 1]], [[1.0], [2.0]], [1, 2, 2, 2, 1])
+        >>> out = wherry.sparse.nn.functional.max_pool3d(x, 2)
+        >>> out.shape, out.values().tolist()
+        ([1, 1, 1, 1, 1], [[2.0]])
     """
     kernel = _each("max_pool3d", "kernel_size", kernel_size, 3)
     points = _points("max_pool3d", x, data_format, 3)
@@ -214,12 +407,14 @@ def _convolved(
     steps, pads, gaps = (_each(owner, n, v, rank) for n, v in (("stride", stride), ("padding", padding), ("dilation", dilation)))
     window, space = list(kernel.shape[:rank]), points.shape[1:-1]
     if submanifold:
-        # Centred, whatever the padding says: the result is stored where x is.
+        # Centred, whatever the padding: the result is stored where x is.
         steps, pads, sizes = [1] * rank, [k // 2 * g for k, g in zip(window, gaps, strict=True)], space
     else:
         sizes = [(n + 2 * p - g * (k - 1) - 1) // s + 1 for n, k, s, p, g in zip(space, window, steps, pads, gaps, strict=True)]
     if min(sizes, default=0) < 1:
-        raise InvalidArgumentError(f"{owner}: the window is larger than x. Got a window of {window} for x of shape {points.shape}.")
+        raise InvalidArgumentError(
+            f"{owner}: the window is larger than x. Got a window of {window} for x of shape {points.shape}, expected a smaller one. Use padding."
+        )
     flat = reshape(kernel, [-1, *kernel.shape[-2:]])
     found = list(_moved(points, window, steps, pads, gaps, sizes))
     if submanifold:
@@ -252,7 +447,7 @@ def _convolved(
 def _moved(
     points: SparseCooTensor, window: list[int], steps: list[int], pads: list[int], gaps: list[int], sizes: list[int]
 ) -> Iterator[tuple[int, Tensor, Tensor]]:
-    """For each element of the window: which points it sees, and the places where it sees them."""
+    """For each element of the window: the inputs that it applies to, and the flat indices of their results."""
     batch, *axes = (to_dtype(points.indices()[i], int64) for i in range(len(window) + 1))
     for n, offsets in enumerate(product(*map(range, window))):
         seen: Tensor | None = None
@@ -276,18 +471,19 @@ def _counted(parts: list[Tensor], sizes: list[int]) -> Tensor:
 
 def _placed(points: SparseCooTensor, key: Tensor, values: Tensor, sizes: list[int]) -> SparseCooTensor:
     shape = [points.shape[0], *sizes]
-    return SparseCooTensor(places(key, shape, points.indices().dtype), values, [*shape, values.shape[-1]], coalesced=True)
+    return SparseCooTensor(unraveled(key, shape, points.indices().dtype), values, [*shape, values.shape[-1]], coalesced=True)
 
 
 def _points(owner: str, x: Any, data_format: str, rank: int) -> SparseCooTensor:
     wanted = "NHWC" if rank == 2 else "NDHWC"
     if data_format != wanted:
-        raise InvalidArgumentError(f"{owner}: the channels come last. Got data_format={data_format!r}, expected {wanted!r}.")
+        raise InvalidArgumentError(f"{owner}: data_format is not channels-last. Got {data_format!r}, expected {wanted!r}. Transpose x.")
     sparse = require_sparse(x, owner)
     if not isinstance(sparse, SparseCooTensor) or sparse.ndim != rank + 2 or sparse.indices().shape[0] != rank + 1:
         raise InvalidArgumentError(
-            f"{owner}: x is no list of points with channels. Got {'COO' if sparse.is_sparse_coo() else 'CSR'} of shape {sparse.shape}, expected COO "
-            f"of {rank + 2} axes of which the last one is dense."
+            f"{owner}: x is not in COO form with dense channels. Got {'COO' if sparse.is_sparse_coo() else 'CSR'} of shape {sparse.shape}, "
+            f"expected COO "
+            f"of {rank + 2} axes of which the last one is dense. Use to_sparse_coo."
         )
     return sparse
 
@@ -295,5 +491,5 @@ def _points(owner: str, x: Any, data_format: str, rank: int) -> SparseCooTensor:
 def _each(owner: str, name: str, value: Any, rank: int) -> list[int]:
     values = [value] * rank if isinstance(value, int) else list(value) if isinstance(value, (list, tuple)) else []
     if len(values) != rank or not all(isinstance(v, int) and v >= (0 if name == "padding" else 1) for v in values):
-        raise InvalidArgumentError(f"{owner}: {name} is out of range. Got {short(value)}, expected an int, or {rank} of them.")
+        raise InvalidArgumentError(f"{owner}: {name} is out of range. Got {short(value)}, expected an int, or {rank} of them. Write {name}=1, say.")
     return values

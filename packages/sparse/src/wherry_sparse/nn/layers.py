@@ -1,4 +1,4 @@
-"""Layers of sparse tensors."""
+"""Layers on sparse tensors."""
 from __future__ import annotations
 
 import math
@@ -6,14 +6,22 @@ from typing import Any
 
 from wherry_nn import BatchNorm1D, Layer
 from wherry_nn.initializer import Normal
+from wherry_nn.layers.documented import documented_by
 from wherry_sparse.nn import functional as F
 from wherry_sparse.tensors import SparseCooTensor, SparseTensor, require_sparse
 from wherry_tensor.arguments import integer
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnimplementedError, short
 
 
+@documented_by(F.relu)
 class ReLU(Layer):
-    """`functional.relu` as a layer. Source: `paddle.sparse.nn.ReLU`."""
+    """ReLU of the elements that are stored, max(x, 0).
+
+    Examples:
+        >>> x = wherry.sparse.sparse_coo_tensor([[0, 2]], [-2.0, 8.0])
+        >>> print(wherry.sparse.nn.ReLU()(x).values().numpy())
+        [0. 8.]
+    """
 
     def __init__(self, name: str | None = None) -> None:
         super().__init__()
@@ -23,8 +31,15 @@ class ReLU(Layer):
         return F.relu(x)
 
 
+@documented_by(F.relu6)
 class ReLU6(Layer):
-    """`functional.relu6` as a layer. Source: `paddle.sparse.nn.ReLU6`."""
+    """ReLU6 of the elements that are stored, min(max(x, 0), 6).
+
+    Examples:
+        >>> x = wherry.sparse.sparse_coo_tensor([[0, 2]], [-2.0, 8.0])
+        >>> print(wherry.sparse.nn.ReLU6()(x).values().numpy())
+        [0. 6.]
+    """
 
     def __init__(self, name: str | None = None) -> None:
         super().__init__()
@@ -34,8 +49,15 @@ class ReLU6(Layer):
         return F.relu6(x)
 
 
+@documented_by(F.leaky_relu)
 class LeakyReLU(Layer):
-    """`functional.leaky_relu` as a layer. Source: `paddle.sparse.nn.LeakyReLU`."""
+    """Leaky ReLU of the elements that are stored.
+
+    Examples:
+        >>> x = wherry.sparse.sparse_coo_tensor([[0, 2]], [-2.0, 8.0])
+        >>> print(wherry.sparse.nn.LeakyReLU(0.5)(x).values().numpy())
+        [-1.  8.]
+    """
 
     def __init__(self, negative_slope: float = 0.01, name: str | None = None) -> None:
         super().__init__()
@@ -46,8 +68,15 @@ class LeakyReLU(Layer):
         return F.leaky_relu(x, self._negative_slope)
 
 
+@documented_by(F.softmax)
 class Softmax(Layer):
-    """`functional.softmax` as a layer. Source: `paddle.sparse.nn.Softmax`."""
+    """Softmax along an axis, among the elements that are stored; the others stay 0.
+
+    Examples:
+        >>> x = wherry.sparse.sparse_csr_tensor([0, 2, 3], [0, 1, 0], [1.0, 1.0, 5.0], [2, 2])
+        >>> print(wherry.sparse.nn.Softmax()(x).values().numpy())
+        [0.5 0.5 1. ]
+    """
 
     def __init__(self, axis: int = -1, name: str | None = None) -> None:
         super().__init__()
@@ -59,20 +88,31 @@ class Softmax(Layer):
 
 
 class BatchNorm(BatchNorm1D):
-    """Batch normalization of the channels of points: `nn.BatchNorm1D` of the values.
+    """Batch normalization of the channels of a sparse tensor: `nn.BatchNorm1D` of its values.
 
     Args:
-        num_features: how many channels.
-        momentum: how much of the running statistics stays.
-        epsilon: added to the variance.
-        weight_attr: of the factor.
-        bias_attr: of the shift.
-        data_format: "NDHWC" or "NHWC".
-        use_global_stats: take the running statistics also while training.
-        name: accepted for compatibility; unused.
+        num_features: the number of channels.
+        momentum: the weight of the old running statistics in an update.
+        epsilon: is added to the variance.
+        weight_attr: a ParamAttr, an initializer, or None to start with ones; False leaves the weight out.
+        bias_attr: likewise; None starts with zeros.
+        data_format: no effect: the channels are the dense axis.
+        use_global_stats: True always uses the running statistics, False always those of the batch.
+
+    Shape:
+        `[batch, ..., channels]` with dense channels, to the same.
+
+    Raises:
+        NotImplementedError: when called: the input is not sparse.
+        ValueError: when called: the number of channels differs from `num_features`.
 
     Source:
         `paddle.sparse.nn.BatchNorm`.
+
+    Examples:
+        >>> x = wherry.sparse.sparse_coo_tensor([[0, 0], [0, 1], [0, 1], [0, 1]], [[1.0], [3.0]], [1, 2, 2, 2, 1])
+        >>> print(wherry.sparse.nn.BatchNorm(1)(x).values().numpy().ravel().round(3))
+        [-1.  1.]
     """
 
     def __init__(
@@ -88,10 +128,30 @@ class BatchNorm(BatchNorm1D):
 
 
 class SyncBatchNorm(BatchNorm):
-    """Batch normalization whose statistics are those of all processes; of one process those of `BatchNorm`.
+    """Batch normalization over the batches of all processes; there is one process here, so it computes what `BatchNorm` does.
+
+    Args:
+        num_features: the number of channels.
+        momentum: the weight of the old running statistics in an update.
+        epsilon: is added to the variance.
+        weight_attr: a ParamAttr, an initializer, or None to start with ones; False leaves the weight out.
+        bias_attr: likewise; None starts with zeros.
+        data_format: no effect: the channels are the dense axis.
+
+    Shape:
+        `[batch, ..., channels]` with dense channels, to the same.
+
+    Raises:
+        NotImplementedError: when called: the input is not sparse.
+        ValueError: when called: the number of channels differs from `num_features`.
 
     Source:
         `paddle.sparse.nn.SyncBatchNorm`.
+
+    Examples:
+        >>> x = wherry.sparse.sparse_coo_tensor([[0, 0], [0, 1], [0, 1], [0, 1]], [[1.0], [3.0]], [1, 2, 2, 2, 1])
+        >>> print(wherry.sparse.nn.SyncBatchNorm(1)(x).values().numpy().ravel().round(3))
+        [-1.  1.]
     """
 
     def __init__(
@@ -104,7 +164,9 @@ class SyncBatchNorm(BatchNorm):
     def convert_sync_batchnorm(cls, layer: Layer) -> Layer:
         """The layer, with a SyncBatchNorm in place of each BatchNorm of sparse tensors."""
         if not isinstance(layer, Layer):
-            raise InvalidTypeError(f"convert_sync_batchnorm: 'layer' has the wrong type. Got {type(layer).__name__}, expected Layer.")
+            raise InvalidTypeError(
+                f"convert_sync_batchnorm: 'layer' is not a Layer. Got {type(layer).__name__}, expected Layer. Pass the model itself."
+            )
         if isinstance(layer, BatchNorm) and not isinstance(layer, SyncBatchNorm):
             made = cls(layer._num_features, layer._momentum, layer._epsilon)
             made.set_state_dict(layer.state_dict())
@@ -115,6 +177,22 @@ class SyncBatchNorm(BatchNorm):
 
 
 class _Conv(Layer):
+    """Base of convolutions of sparse tensors.
+
+    Args:
+        in_channels: the channels of the input.
+        out_channels: the channels of the result.
+        kernel_size: an int, or one for each axis.
+        padding_mode: "zeros".
+        weight_attr: a ParamAttr, an initializer, or None for a normal distribution of variance
+            `2 / (in_channels * kernel elements)`.
+        bias_attr: likewise; None starts with zeros, False leaves the bias out.
+
+    Raises:
+        TypeError: a number of channels is not an int (also a ValueError).
+        ValueError: a number of channels is not positive, or `padding_mode` or `groups` is not available.
+    """
+
     _rank = 3
     _submanifold = False
 
@@ -125,11 +203,12 @@ class _Conv(Layer):
         owner = type(self).__name__
         if padding_mode != "zeros" or groups != 1:
             raise InvalidArgumentError(
-                f"{owner}: what is not stored is 0. Got padding_mode={short(padding_mode)} and groups={short(groups)}, expected 'zeros' and 1."
+                f"{owner}: padding_mode or groups is not available for sparse tensors. Got padding_mode={short(padding_mode)} and "
+                f"groups={short(groups)}, expected 'zeros' and 1. Leave them out."
             )
         for name, channels in (("in_channels", in_channels), ("out_channels", out_channels)):
             if integer(channels, owner, name) < 1:
-                raise InvalidArgumentError(f"{owner}: '{name}' counts channels. Got {short(channels)}, expected an int >= 1. Check their order.")
+                raise InvalidArgumentError(f"{owner}: '{name}' is not positive. Got {short(channels)}, expected an int >= 1. Check their order.")
         kernel = F._each(owner, "kernel_size", kernel_size, self._rank)
         self._stride, self._padding, self._dilation, self._data_format = stride, padding, dilation, data_format
         deviation = math.sqrt(2.0 / (math.prod(kernel) * in_channels))
@@ -142,8 +221,18 @@ class _Conv(Layer):
                             self._rank, self._submanifold)
 
 
+@documented_by(F.conv2d)
 class Conv2D(_Conv):
-    """Convolution of points in a plane: `functional.conv2d`. Source: `paddle.sparse.nn.Conv2D`."""
+    """2-D convolution of a sparse tensor; the result is stored wherever an element of the input reaches.
+
+    Shape:
+        `[batch, height, width, in_channels]` to `[batch, height', width', out_channels]`.
+
+    Examples:
+        >>> x = wherry.sparse.sparse_coo_tensor([[0, 0], [0, 1], [0, 1]], [[1.0], [2.0]], [1, 2, 2, 1])
+        >>> wherry.sparse.nn.Conv2D(1, 4, kernel_size=3, padding=1)(x).shape
+        [1, 2, 2, 4]
+    """
 
     _rank = 2
 
@@ -155,8 +244,18 @@ class Conv2D(_Conv):
         self._make(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, padding_mode, weight_attr, bias_attr, data_format)
 
 
+@documented_by(F.conv3d)
 class Conv3D(_Conv):
-    """Convolution of points in space: `functional.conv3d`. Source: `paddle.sparse.nn.Conv3D`."""
+    """3-D convolution of a sparse tensor; the result is stored wherever an element of the input reaches.
+
+    Shape:
+        `[batch, depth, height, width, in_channels]` to `[batch, depth', height', width', out_channels]`.
+
+    Examples:
+        >>> x = wherry.sparse.sparse_coo_tensor([[0, 0], [0, 1], [0, 1], [0, 1]], [[1.0], [2.0]], [1, 2, 2, 2, 1])
+        >>> wherry.sparse.nn.Conv3D(1, 4, kernel_size=3, padding=1)(x).shape
+        [1, 2, 2, 2, 4]
+    """
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
@@ -166,8 +265,18 @@ class Conv3D(_Conv):
         self._make(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, padding_mode, weight_attr, bias_attr, data_format)
 
 
+@documented_by(F.subm_conv2d)
 class SubmConv2D(_Conv):
-    """Submanifold convolution of points in a plane: `functional.subm_conv2d`. Source: `paddle.sparse.nn.SubmConv2D`."""
+    """2-D submanifold convolution: the result is stored where the input is.
+
+    Shape:
+        `[batch, height, width, in_channels]` to `[batch, height, width, out_channels]`.
+
+    Examples:
+        >>> x = wherry.sparse.sparse_coo_tensor([[0, 0], [0, 1], [0, 1]], [[1.0], [2.0]], [1, 2, 2, 1])
+        >>> wherry.sparse.nn.SubmConv2D(1, 4, kernel_size=3, padding=1)(x).shape
+        [1, 2, 2, 4]
+    """
 
     _rank, _submanifold = 2, True
 
@@ -179,8 +288,18 @@ class SubmConv2D(_Conv):
         self._make(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, padding_mode, weight_attr, bias_attr, data_format)
 
 
+@documented_by(F.subm_conv3d)
 class SubmConv3D(_Conv):
-    """Submanifold convolution of points in space: `functional.subm_conv3d`. Source: `paddle.sparse.nn.SubmConv3D`."""
+    """3-D submanifold convolution: the result is stored where the input is.
+
+    Shape:
+        `[batch, depth, height, width, in_channels]` to `[batch, depth, height, width, out_channels]`.
+
+    Examples:
+        >>> x = wherry.sparse.sparse_coo_tensor([[0, 0], [0, 1], [0, 1], [0, 1]], [[1.0], [2.0]], [1, 2, 2, 2, 1])
+        >>> wherry.sparse.nn.SubmConv3D(1, 4, kernel_size=3, padding=1)(x).shape
+        [1, 2, 2, 2, 4]
+    """
 
     _submanifold = True
 
@@ -192,8 +311,21 @@ class SubmConv3D(_Conv):
         self._make(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, padding_mode, weight_attr, bias_attr, data_format)
 
 
+@documented_by(F.max_pool3d)
 class MaxPool3D(Layer):
-    """The largest of the elements that are stored in each window: `functional.max_pool3d`. Source: `paddle.sparse.nn.MaxPool3D`."""
+    """3-D max pooling of a sparse tensor: the largest of the elements that are stored in each window.
+
+    Args:
+        return_mask: False.
+
+    Raises:
+        NotImplementedError: `return_mask` is True.
+
+    Examples:
+        >>> x = wherry.sparse.sparse_coo_tensor([[0, 0], [0, 1], [0, 1], [0, 1]], [[1.0], [2.0]], [1, 2, 2, 2, 1])
+        >>> wherry.sparse.nn.MaxPool3D(2)(x).values().tolist()
+        [[2.0]]
+    """
 
     def __init__(
         self, kernel_size: Any, stride: Any = None, padding: Any = 0, return_mask: bool = False, ceil_mode: bool = False,
@@ -201,7 +333,7 @@ class MaxPool3D(Layer):
     ) -> None:
         super().__init__()
         if return_mask:
-            raise UnimplementedError("MaxPool3D: there are no masks of sparse tensors. Got return_mask=True.")
+            raise UnimplementedError("MaxPool3D: return_mask is not available for sparse tensors. Got True, expected False. Leave it out.")
         self._arguments = (kernel_size, stride, padding, ceil_mode, data_format)
 
     def forward(self, x: SparseTensor) -> SparseCooTensor:

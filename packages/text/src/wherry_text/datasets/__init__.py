@@ -1,4 +1,4 @@
-"""Data sets of language, from the files that their makers publish."""
+"""Text data sets, read from the files that their authors publish."""
 from wherry_text.datasets.conll05 import Conll05st
 from wherry_text.datasets.imdb import Imdb
 from wherry_text.datasets.imikolov import Imikolov

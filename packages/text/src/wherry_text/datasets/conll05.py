@@ -1,4 +1,4 @@
-"""Semantic roles of parts of sentences: the shared task of CoNLL 2005, Carreras & Marquez (2005), whose test part is public."""
+"""Semantic role labelling: the shared task of CoNLL 2005, Carreras & Marquez (2005), whose test part is public."""
 from __future__ import annotations
 
 import gzip
@@ -21,12 +21,12 @@ _FILES = {
     "target_dict_file": ("%2FtargetDict.txt", "d8c7f03ceb5fc2e5a0fa7503a4353751"),
     "emb_file": ("%2Femb", "bf436eb0faa1f6f9103017f8be57cdb7"),
 }
-_UNKNOWN = 0  # the number of words that the dictionary lacks
-_AROUND = (-2, -1, 0, 1, 2)  # places beside the verb that a sample shows
+_UNKNOWN = 0  # the number of words that are not in the dictionary
+_AROUND = (-2, -1, 0, 1, 2)  # positions around the verb that a sample shows
 
 
 class Conll05st(Dataset):
-    """Sentences of the Wall Street Journal, once for each verb whose roles are marked.
+    r"""Sentences of the Wall Street Journal, once for each verb whose roles are marked.
 
     Args:
         data_file: the path of conll05st-tests.tar.gz; None downloads it.
@@ -47,6 +47,24 @@ class Conll05st(Dataset):
 
     Source:
         `paddle.text.Conll05st`.
+
+    Examples:
+        >>> import gzip, io, pathlib, tarfile, tempfile
+        >>> columns = {"words": b"Cats\nsleep\n\n", "props": b"-\t(A0*)\nsleep\t(V*)\n\n"}
+        >>> with tempfile.TemporaryDirectory() as folder:  # an archive of one sentence
+        ...     with tarfile.open(folder + "/conll05st-tests.tar.gz", "w:gz") as archive:
+        ...         for name, text in columns.items():
+        ...             member = tarfile.TarInfo(f"conll05st-release/test.wsj/{name}/test.wsj.{name}.gz")
+        ...             member.size = len(gzip.compress(text))
+        ...             archive.addfile(member, io.BytesIO(gzip.compress(text)))
+        ...     files = {"words": "<unk>\nCats\nsleep\n", "verbs": "sleep\n", "labels": "B-A0\nI-A0\nB-V\nI-V\nO\n", "vectors": ""}
+        ...     paths = [pathlib.Path(folder, name) for name in files]
+        ...     for path, text in zip(paths, files.values()):
+        ...         _ = path.write_text(text)
+        ...     data = wherry.text.Conll05st(folder + "/conll05st-tests.tar.gz", *paths)
+        >>> words, *_, labels = data[0]
+        >>> words.tolist(), labels.tolist()
+        ([1, 2], [0, 2])
     """
 
     def __init__(
@@ -156,7 +174,7 @@ def _opened(column: list[str]) -> list[str]:
     for part in column:
         name, star, rest = part.partition("*")
         if not star or rest not in ("", ")") or (name and not name.startswith("(")):
-            raise InvalidArgumentError(f"there is the label {short(part)}, expected one as (A0*, *, *) or (A0*)")
+            raise InvalidArgumentError(f"it has the label {short(part)}, expected one as (A0*, *, *) or (A0*)")
         role = name[1:] or role
         labels.append(f"{'B' if name else 'I'}-{role}" if role else "O")
         if rest:

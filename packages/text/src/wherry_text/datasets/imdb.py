@@ -1,4 +1,4 @@
-"""Reviews of films, good and bad: Maas et al. (2011)."""
+"""IMDB movie reviews, positive and negative: Maas et al. (2011)."""
 from __future__ import annotations
 
 import re
@@ -28,19 +28,33 @@ class Imdb(Dataset):
     Args:
         data_file: the path of aclImdb_v1.tar.gz; None downloads it.
         mode: "train" or "test".
-        cutoff: how often a word comes that gets no number of its own.
+        cutoff: words that come at most so often are unknown.
         download: whether the archive may be downloaded.
 
     Returns:
         Of an index: the numbers of the words `[n]`, and the label `[1]`, 0 of a good review and 1 of a bad one, as int64.
 
     Raises:
-        AssertionError: the file is not given and must not be downloaded, or there is no such mode (also a ValueError).
+        AssertionError: the file is not given and must not be downloaded, or `mode` is unknown (also a ValueError).
         ValueError: the file is damaged or another one.
         RuntimeError: the file cannot be downloaded.
 
     Source:
         `paddle.text.Imdb`.
+
+    Examples:
+        >>> import io, tarfile, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:  # an archive of two reviews
+        ...     with tarfile.open(folder + "/aclImdb_v1.tar.gz", "w:gz") as archive:
+        ...         for name, text in (("pos/0_9.txt", b"A good film, a good plot."), ("neg/0_2.txt", b"A bad film.")):
+        ...             member = tarfile.TarInfo("aclImdb/train/" + name)
+        ...             member.size = len(text)
+        ...             archive.addfile(member, io.BytesIO(text))
+        ...     data = wherry.text.Imdb(folder + "/aclImdb_v1.tar.gz", cutoff=1)
+        >>> data.word_idx
+        {b'a': 0, b'film': 1, b'good': 2, '<unk>': 3}
+        >>> data[0]
+        (array([0, 2, 1, 0, 2, 3]), array([0]))
     """
 
     def __init__(self, data_file: Any = None, mode: str = "train", cutoff: int = 150, download: bool = True) -> None:
@@ -63,11 +77,12 @@ class Imdb(Dataset):
         kept = sorted((-count, word) for word, count in counts.items() if count > cutoff)
         self.word_idx: dict[Any, int] = {word: number for number, (_, word) in enumerate(kept)}
         unknown = self.word_idx["<unk>"] = len(kept)
-        self.docs = [np.array([self.word_idx.get(word, unknown) for word in words], np.int64) for kind in reviews.values() for words in kind]
+        # Lists, as in Paddle: programs lengthen them, `docs[i] + [0] * n`.
+        self.docs = [[self.word_idx.get(word, unknown) for word in words] for kind in reviews.values() for words in kind]
         self.labels = [label for label, kind in enumerate(reviews.values()) for _ in kind]
 
     def __getitem__(self, idx: int) -> tuple[Any, Any]:
-        return self.docs[idx].copy(), np.array([self.labels[idx]])
+        return np.array(self.docs[idx], np.int64), np.array([self.labels[idx]])
 
     def __len__(self) -> int:
         return len(self.docs)

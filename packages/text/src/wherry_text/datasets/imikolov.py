@@ -18,7 +18,7 @@ _FILES = {part: f"simple-examples/data/ptb.{part}.txt" for part in ("train", "va
 
 
 class Imikolov(Dataset):
-    """Sentences of the Penn Treebank as numbers of words.
+    r"""Sentences of the Penn Treebank as numbers of words.
 
     Words are bytes. Those that come more than `min_word_freq` times in the parts to train and to validate have numbers, the most frequent
     first, together with the marks "<s>" and "<e>" of a sentence; "<unk>" has the last number and stands for all others.
@@ -28,7 +28,7 @@ class Imikolov(Dataset):
         data_type: "NGRAM" gives windows of `window_size` words, "SEQ" whole sentences.
         window_size: words of a window; of "SEQ", the longest sentence with its mark, where it is above 0.
         mode: "train" or "test".
-        min_word_freq: how often a word comes that gets no number of its own.
+        min_word_freq: words that come at most so often are unknown.
         download: whether the archive may be downloaded.
 
     Returns:
@@ -36,12 +36,24 @@ class Imikolov(Dataset):
         and the sentence up to its "<e>", as int64.
 
     Raises:
-        AssertionError: the file is not given and must not be downloaded, or there is no such mode, type or window (also a ValueError).
+        AssertionError: the file is not given and must not be downloaded, or `mode`, `data_type` or `window_size` is wrong (also a ValueError).
         ValueError: the file is damaged or another one.
         RuntimeError: the file cannot be downloaded.
 
     Source:
         `paddle.text.Imikolov`.
+
+    Examples:
+        >>> import io, tarfile, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:  # an archive of one sentence in each part
+        ...     with tarfile.open(folder + "/simple-examples.tgz", "w:gz") as archive:
+        ...         for part in ("train", "valid", "test"):
+        ...             member = tarfile.TarInfo(f"./simple-examples/data/ptb.{part}.txt")
+        ...             member.size = len(b" a cat sat \n")
+        ...             archive.addfile(member, io.BytesIO(b" a cat sat \n"))
+        ...     data = wherry.text.Imikolov(folder + "/simple-examples.tgz", data_type="NGRAM", window_size=3, min_word_freq=1)
+        >>> len(data), len(data[0])
+        (3, 3)
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Ratings of films: MovieLens 1M, Harper & Konstan (2015)."""
+"""Movie ratings: MovieLens 1M, Harper & Konstan (2015)."""
 from __future__ import annotations
 
 import re
@@ -19,7 +19,7 @@ _YEAR = re.compile(r"(.*)\(\d+\)", re.DOTALL)
 
 
 class MovieInfo:
-    """A film: its number, categories, and title without the year."""
+    """A movie: its number, categories, and title without the year."""
 
     def __init__(self, index: str, categories: list[str], title: str) -> None:
         self.index = int(index)
@@ -39,7 +39,7 @@ class MovieInfo:
 
 
 class UserInfo:
-    """Who rates: number, sex, group of age, and job."""
+    """A user: number, sex, age group, and job."""
 
     def __init__(self, index: str, gender: str, age: str, job_id: str) -> None:
         self.index = int(index)
@@ -56,7 +56,7 @@ class UserInfo:
 
 
 class Movielens(Dataset):
-    """A million ratings of 3,900 films by 6,000 people.
+    r"""A million ratings of 3,900 movies by 6,000 users.
 
     Categories and words of titles have numbers in the order in which they first appear.
 
@@ -72,12 +72,23 @@ class Movielens(Dataset):
         of its title, as int64, and the rating from -3 to 5 as float64; all are arrays with one axis.
 
     Raises:
-        AssertionError: the file is not given and must not be downloaded, or there is no such mode (also a ValueError).
+        AssertionError: the file is not given and must not be downloaded, or `mode` is unknown (also a ValueError).
         ValueError: the file is damaged or another one.
         RuntimeError: the file cannot be downloaded.
 
     Source:
         `paddle.text.Movielens`.
+
+    Examples:
+        >>> import tempfile, zipfile
+        >>> with tempfile.TemporaryDirectory() as folder:  # an archive of one rating
+        ...     with zipfile.ZipFile(folder + "/ml-1m.zip", "w") as archive:
+        ...         archive.writestr("ml-1m/movies.dat", "7::Toy Story (1995)::Comedy|Drama\n")
+        ...         archive.writestr("ml-1m/users.dat", "3::F::25::4::48067\n")
+        ...         archive.writestr("ml-1m/ratings.dat", "3::7::5::978300000\n")
+        ...     data = wherry.text.Movielens(folder + "/ml-1m.zip", test_ratio=0.0)
+        >>> [field.tolist() for field in data[0]]
+        [[3], [1], [2], [4], [7], [0, 1], [0, 1], [5.0]]
     """
 
     def __init__(self, data_file: Any = None, mode: str = "train", test_ratio: float = 0.1, rand_seed: int = 0, download: bool = True) -> None:

@@ -1,4 +1,4 @@
-"""What data sets of sentences in two languages have in common."""
+"""The base of translation data sets."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator

@@ -18,7 +18,7 @@ _TRAINING = 0.8  # of the rows
 
 
 class UCIHousing(Dataset):
-    """Thirteen features of a place, and the price of houses there: 404 rows to train, 102 to test.
+    r"""Thirteen features of a town, and the price of houses there: 404 rows to train, 102 to test.
 
     Features are scaled by their range over all rows, around their mean; one that is always the same becomes 0.
 
@@ -31,12 +31,22 @@ class UCIHousing(Dataset):
         Of an index: the features `[13]` and the price `[1]`, in the default dtype.
 
     Raises:
-        AssertionError: the file is not given and must not be downloaded, or there is no such mode (also a ValueError).
+        AssertionError: the file is not given and must not be downloaded, or `mode` is unknown (also a ValueError).
         ValueError: the file is damaged or another one.
         RuntimeError: the file cannot be downloaded.
 
     Source:
         `paddle.text.UCIHousing`.
+
+    Examples:
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:  # a file of ten rows
+        ...     path = pathlib.Path(folder, "housing.data")
+        ...     _ = path.write_text("".join(f"{' '.join(str(row + column) for column in range(14))}\n" for row in range(10)))
+        ...     data = wherry.text.UCIHousing(path, mode="train")
+        >>> features, price = data[0]
+        >>> len(data), features.shape, price
+        (8, (13,), array([13.], dtype=float32))
     """
 
     def __init__(self, data_file: Any = None, mode: str = "train", download: bool = True) -> None:

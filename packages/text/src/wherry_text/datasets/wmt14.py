@@ -14,7 +14,7 @@ _LONGEST = 80  # words of the target, and of the source with its marks
 
 
 class WMT14(Parallel):
-    """Pairs of sentences as numbers of words. Pairs with a longer side than 80 words are left out.
+    r"""Pairs of sentences as numbers of words. Pairs with a longer side than 80 words are left out.
 
     Args:
         data_file: the path of wmt14.tgz; None downloads it.
@@ -26,13 +26,27 @@ class WMT14(Parallel):
         Of an index: the source between its marks, the target behind "<s>", and the target up to "<e>", as int64.
 
     Raises:
-        AssertionError: the file is not given and must not be downloaded, `dict_size` is not given, or there is no such mode (also a
+        AssertionError: the file is not given and must not be downloaded, `dict_size` is not given, or `mode` is unknown (also a
             ValueError).
         ValueError: the file is damaged or another one.
         RuntimeError: the file cannot be downloaded.
 
     Source:
         `paddle.text.WMT14`.
+
+    Examples:
+        >>> import io, tarfile, tempfile
+        >>> marks = b"<s>\n<e>\n<unk>\n"
+        >>> members = {"src.dict": marks + b"le\nchat\n", "trg.dict": marks + b"the\ncat\n", "train/train": b"le chat\tthe cat\n"}
+        >>> with tempfile.TemporaryDirectory() as folder:  # an archive of one pair
+        ...     with tarfile.open(folder + "/wmt14.tgz", "w:gz") as archive:
+        ...         for name, text in members.items():
+        ...             member = tarfile.TarInfo("wmt14/" + name)
+        ...             member.size = len(text)
+        ...             archive.addfile(member, io.BytesIO(text))
+        ...     data = wherry.text.WMT14(folder + "/wmt14.tgz", dict_size=5)
+        >>> [sentence.tolist() for sentence in data[0]]
+        [[0, 3, 4, 1], [0, 3, 4], [3, 4, 1]]
     """
 
     def __init__(self, data_file: Any = None, mode: str = "train", dict_size: int = -1, download: bool = True) -> None:

@@ -14,7 +14,7 @@ _SIZES = {"en": 11250, "de": 19220}  # words of each language
 
 
 class WMT16(Parallel):
-    """Pairs of sentences as numbers of words. Dictionaries hold the words of the training part, the most frequent first.
+    r"""Pairs of sentences as numbers of words. Dictionaries hold the words of the training part, the most frequent first.
 
     Args:
         data_file: the path of wmt16.tar.gz; None downloads it.
@@ -28,13 +28,27 @@ class WMT16(Parallel):
         Of an index: the source between its marks, the target behind "<s>", and the target up to "<e>", as int64.
 
     Raises:
-        AssertionError: the file is not given and must not be downloaded, a size is not given, or there is no such mode or language (also a
+        AssertionError: the file is not given and must not be downloaded, a size is not given, or `mode` or `lang` is unknown (also a
             ValueError).
         ValueError: the file is damaged or another one.
         RuntimeError: the file cannot be downloaded.
 
     Source:
         `paddle.text.WMT16`.
+
+    Examples:
+        >>> import io, tarfile, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:  # an archive of one pair in each part
+        ...     with tarfile.open(folder + "/wmt16.tar.gz", "w:gz") as archive:
+        ...         for part in ("train", "val", "test"):
+        ...             member = tarfile.TarInfo("wmt16/" + part)
+        ...             member.size = len(b"a dog\tein Hund\n")
+        ...             archive.addfile(member, io.BytesIO(b"a dog\tein Hund\n"))
+        ...     data = wherry.text.WMT16(folder + "/wmt16.tar.gz", src_dict_size=5, trg_dict_size=5)
+        >>> data.get_dict("de")
+        {'<s>': 0, '<e>': 1, '<unk>': 2, 'ein': 3, 'Hund': 4}
+        >>> [sentence.tolist() for sentence in data[0]]
+        [[0, 3, 4, 1], [0, 3, 4], [3, 4, 1]]
     """
 
     def __init__(
@@ -70,7 +84,7 @@ class WMT16(Parallel):
             reverse: whether to give words by numbers.
 
         Raises:
-            AssertionError: there is no such language (also a ValueError).
+            AssertionError: `lang` is neither "en" nor "de" (also a ValueError).
         """
         numbers = self.src_dict if _language(lang) == self.lang else self.trg_dict
         return {number: word for word, number in numbers.items()} if reverse else numbers
@@ -78,7 +92,7 @@ class WMT16(Parallel):
 
 def _language(lang: Any) -> str:
     if lang not in ("en", "de"):
-        raise AssertedArgumentError(f"WMT16: there are two languages. Got {short(lang)}, expected 'en' or 'de'.")
+        raise AssertedArgumentError(f"WMT16: the language is unknown. Got {short(lang)}, expected 'en' or 'de'.")
     return str(lang)
 
 
@@ -89,7 +103,7 @@ def _sentences(archive: Archive, part: str, lang: str) -> list[tuple[list[str], 
 
 
 def _dictionary(sentences: list[list[str]], size: int) -> dict[str, int]:
-    """The marks, then the most frequent words; of two as frequent ones, that which comes first."""
+    """The marks, then the most frequent words; of equally frequent words, the first one first."""
     counts = Counter(word for words in sentences for word in words)
     words = sorted(counts, key=lambda word: -counts[word])
     return {word: number for number, word in enumerate([START, END, UNKNOWN, *words[: size - 3]])}

@@ -1,7 +1,7 @@
 """Mixed precision: `auto_cast`, and `decorate` for parameters of 16 bits.
 
-`auto_cast` installs one outer layer in the dispatcher of the calling thread: every op comes by with its
-inputs, is looked up in the column of lists.py, and goes on with cast inputs. Casts are ops with
+`auto_cast` installs one outer layer in the dispatcher of the calling thread: it gets every op with its
+inputs, looks it up in the column of lists.py, and calls it with cast inputs. Casts are ops with
 gradients, so gradients arrive in the dtype of what was cast. Backward goes past the layer: its ops
 compute in the dtypes that the forward pass has chosen. Outside of `auto_cast` there is no layer, and no cost.
 """
@@ -32,6 +32,7 @@ class _Autocast:
     """The layer. `rules` is None where nothing is cast."""
 
     forward_only = True
+    arguments: tuple[Any, ...]
 
     def __init__(self, rules: Rules | None, low: DType) -> None:
         self.rules = rules
@@ -49,7 +50,7 @@ class _Autocast:
         return op.apply(rule(inputs, self.low), attrs)
 
     def _biased(self, rules: Rules, op: Op, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
-        """In Paddle the bias is added by an op of its own, which runs as that op's rule says."""
+        """In Paddle the bias is added by a separate op, so the rule of `add` decides its dtype."""
         rule: Any = rules.get(ops.add, rules[None])
         if rule is lists.white or inputs[2].dtype is self.low:
             return op.apply(lists.white(inputs, self.low), attrs)
@@ -124,6 +125,7 @@ def auto_cast(
     # Each block has a layer of its own, and those of the blocks around it wait: a block inside of
     # backward, where they are switched off, then works as anywhere.
     layer = _Autocast(rules, low)
+    layer.arguments = (enable, custom_white_list, custom_black_list, level, dtype, use_promote)
     waiting = None if below is None else below.rules
     try:
         try:
@@ -135,7 +137,7 @@ def auto_cast(
         finally:
             _leave(layer, below, waiting)
     finally:
-        _leave(layer, below, waiting)  # again: Ctrl-C may have come while the first was at it
+        _leave(layer, below, waiting)  # again: Ctrl-C may have interrupted the first call
 
 
 amp_guard = auto_cast
@@ -148,6 +150,13 @@ def current_rules() -> tuple[Any, DType] | None:
     """
     layer = _state.layer
     return None if layer is None or layer.rules is None else (layer.rules, layer.low)
+
+
+def current_arguments() -> dict[str, Any] | None:
+    """What the innermost `auto_cast` of this thread was given, by name; None outside of it."""
+    layer = _state.layer
+    names = ("enable", "custom_white_list", "custom_black_list", "level", "dtype", "use_promote")
+    return None if layer is None or layer.rules is None else dict(zip(names, layer.arguments))
 
 
 def _leave(layer: _Autocast, below: _Autocast | None, waiting: Any) -> None:
@@ -184,19 +193,33 @@ def _table(level: str, use_promote: bool, white: Any, black: Any) -> Rules:
 
 
 def is_float16_supported(device: Any = None) -> bool:
-    """Can `auto_cast` run ops in float16 here? Always: kernels compute such ops in float32 where the processor cannot.
+    """Whether `auto_cast` can run ops in float16. Always True: kernels compute such ops in float32 where the processor cannot.
+
+    Args:
+        device: accepted for compatibility.
 
     Source:
-        `paddle.amp.is_float16_supported`, which says False on CPUs.
+        `paddle.amp.is_float16_supported`, which is False on CPUs.
+
+    Examples:
+        >>> wherry.amp.is_float16_supported()
+        True
     """
     return True
 
 
 def is_bfloat16_supported(device: Any = None) -> bool:
-    """Can `auto_cast` run ops in bfloat16 here? Always.
+    """Whether `auto_cast` can run ops in bfloat16. Always True.
+
+    Args:
+        device: accepted for compatibility.
 
     Source:
         `paddle.amp.is_bfloat16_supported`.
+
+    Examples:
+        >>> wherry.amp.is_bfloat16_supported()
+        True
     """
     return True
 
@@ -232,7 +255,7 @@ def decorate(
 
     Raises:
         ValueError: another level, dtype or save_dtype.
-        TypeError: a model is not a Layer, an optimizer no Optimizer; `excluded_layers` holds something else.
+        TypeError: a model is not a Layer, an optimizer is not an Optimizer; `excluded_layers` holds something else.
 
     Source:
         `paddle.amp.decorate`, which does nothing on CPUs.

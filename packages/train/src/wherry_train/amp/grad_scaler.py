@@ -5,9 +5,9 @@ from typing import Any
 
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
-from wherry_tensor.constructed import check_arguments, flag, number
+from wherry_tensor.constructor_arguments import check_arguments, flag, number
 from wherry_tensor.errors import AssertedArgumentError, InvalidTypeError, short
-from wherry_tensor.many import on_each
+from wherry_tensor.foreach import on_each
 
 __all__ = ["AmpScaler", "GradScaler"]
 
@@ -15,7 +15,7 @@ _UNSCALED, _STEPPED = "unscaled", "stepped"
 
 
 class GradScaler:
-    """Multiplies the loss, divides the gradients again, and finds a factor at which nothing overflows.
+    """Loss scaling: multiplies the loss, divides the gradients, and adapts the factor so that nothing overflows.
 
     In float16 gradients below 6e-8 are zero. Those of a loss times 65536 are not, as long as the large
     ones stay below 65504. A step whose gradients hold infinity or NaN is skipped. With dynamic scaling the
@@ -129,7 +129,7 @@ class GradScaler:
             raise RuntimeError(
                 f"GradScaler: {what}. Got a second call, expected one for each update(). Dividing twice makes gradients too small."
             )
-        # Bad until it is done: whoever is interrupted here (Ctrl-C) has divided some gradients and others not. The next
+        # Marked as bad until it is done: after an interrupt (Ctrl-C) some gradients are divided and others not. The next
         # step is skipped then.
         self._states[id(optimizer)] = _UNSCALED
         self._bad[id(optimizer)] = True
@@ -138,12 +138,12 @@ class GradScaler:
     def _require_optimizer(self, optimizer: Any) -> None:
         if not hasattr(optimizer, "_all_parameters"):
             raise InvalidTypeError(
-                f"{type(self).__name__}: it works on the gradients of an optimizer. Got {short(optimizer)} ({type(optimizer).__name__}), "
+                f"{type(self).__name__}: the argument is not an optimizer. Got {short(optimizer)} ({type(optimizer).__name__}), "
                 f"expected an Optimizer. Pass the one that updates the parameters."
             )
 
     def _is_bad(self, optimizer: Any) -> bool:
-        """Whether the step has to be skipped. This is where a device is waited for, once for each optimizer and step."""
+        """Whether the step has to be skipped. Waits for the device, once for each optimizer and step."""
         bad = self._bad[id(optimizer)]
         if not isinstance(bad, bool):
             bad = self._bad[id(optimizer)] = not bad
@@ -258,14 +258,14 @@ class GradScaler:
         self.update()
         return result
 
-    # What it is.
+    # Settings.
 
     def is_enable(self) -> bool:
-        """Does it scale at all?"""
+        """Whether scaling is enabled."""
         return self._enable
 
     def is_use_dynamic_loss_scaling(self) -> bool:
-        """Does the factor change?"""
+        """Whether the factor is adapted."""
         return self._use_dynamic_loss_scaling
 
     def get_init_loss_scaling(self) -> float:
@@ -278,11 +278,11 @@ class GradScaler:
         self._scale = self._init_loss_scaling
 
     def get_incr_ratio(self) -> float:
-        """By which the factor grows."""
+        """What the factor is multiplied by when it grows."""
         return self._incr_ratio
 
     def set_incr_ratio(self, new_incr_ratio: float) -> None:
-        """Set by which the factor grows, > 1 (else a ValueError that is also an AssertionError)."""
+        """Set what the factor is multiplied by when it grows, > 1 (else a ValueError that is also an AssertionError)."""
         if not new_incr_ratio > 1.0:
             raise AssertedArgumentError(
                 f"GradScaler: The new_incr_ratio must be > 1.0. Got incr_ratio={short(new_incr_ratio)}, expected more than 1. Write "
@@ -291,11 +291,11 @@ class GradScaler:
         self._incr_ratio = new_incr_ratio
 
     def get_decr_ratio(self) -> float:
-        """By which the factor shrinks."""
+        """What the factor is multiplied by when it shrinks."""
         return self._decr_ratio
 
     def set_decr_ratio(self, new_decr_ratio: float) -> None:
-        """Set by which the factor shrinks, < 1 (else a ValueError that is also an AssertionError)."""
+        """Set what the factor is multiplied by when it shrinks, < 1 (else a ValueError that is also an AssertionError)."""
         if not new_decr_ratio < 1.0:
             raise AssertedArgumentError(
                 f"GradScaler: The new_decr_ratio must be < 1.0. Got decr_ratio={short(new_decr_ratio)}, expected less than 1. Write "

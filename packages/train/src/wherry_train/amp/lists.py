@@ -4,11 +4,11 @@
 |---|---|---|---|
 | white | 16 bits | 16 bits | products, where 16 bits pay and sums are kept in float32 anyway |
 | black | float32 | by its inputs | sums, exponentials, losses: they lose digits or overflow |
-| always_black | float32 | float32 | what adds into a few places many times |
+| always_black | float32 | float32 | ops that add many values into few elements |
 | keep | as it comes | as it comes | ops that take 16-bit and float32 inputs side by side |
 | promote (no rule) | float32 if any input is | the same, or 16 bits without `use_promote` | everything else |
 
-The choice is Paddle's; its lists name the ops of its old programs, `aliases` says which of ours those are.
+The choice is Paddle's. Its lists have the names of Paddle's old ops; `aliases` maps them to ours.
 """
 from __future__ import annotations
 

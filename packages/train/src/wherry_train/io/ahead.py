@@ -1,4 +1,4 @@
-"""Batches on their way to a GPU while the program computes on the one before.
+"""Copies batches to a GPU while the program computes on the previous one.
 
 A batch goes into page-locked memory, from where the GPU copies it by itself on a stream of its own; the program's stream
 waits for that copy when the batch is handed out.
@@ -17,8 +17,8 @@ __all__ = ["copied_ahead", "stream_for_copies"]
 
 
 def stream_for_copies(device: int) -> Stream | None:
-    """A stream for `copied_ahead`; None where `device`, a number of the core, is no GPU with streams beside page-locked memory, or where
-    FLAGS_use_pinned_memory says not to use that."""
+    """A stream for `copied_ahead`; None if `device`, a number of the core, is not a GPU with streams and page-locked memory, or if
+    FLAGS_use_pinned_memory is off."""
     is_gpu = _core.name_of_device(device).startswith("gpu:")
     if not (is_gpu and is_known("gpu_pinned") and get_flags("FLAGS_use_pinned_memory")["FLAGS_use_pinned_memory"]):
         return None

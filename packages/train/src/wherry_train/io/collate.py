@@ -1,6 +1,6 @@
 """From samples to a batch: fields of the samples are stacked, each into one array.
 
-Where the array lies is the business of whoever reads: `TensorStacker` makes tensors in this process, and
+The stacker decides where the array is stored: `TensorStacker` makes tensors in this process, and
 a worker has a stacker that writes into memory which it shares with the process that trains.
 """
 from __future__ import annotations
@@ -170,7 +170,7 @@ def converted(array: Any) -> Tensor:
 
 def _no_such_tensor(dtype: Any) -> InvalidTypeError:
     return InvalidTypeError(
-        f"DataLoader: no tensor can hold this. Got an array of dtype {np.dtype(dtype)}, expected numbers or bools. "
+        f"DataLoader: this dtype cannot be made a tensor. Got an array of dtype {np.dtype(dtype)}, expected numbers or bools. "
         f"Convert it in the data set, or return text as str, which stays a list."
     )
 

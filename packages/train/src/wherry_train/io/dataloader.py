@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wherry_tensor import _core
-from wherry_tensor.building import building
-from wherry_tensor.constructed import check_arguments, flag
+from wherry_tensor.constructor_arguments import check_arguments, flag
 from wherry_tensor.device import device_code
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.static_builder import building
 from wherry_train.io.ahead import copied_ahead, stream_for_copies
 from wherry_train.io.collate import STOPPED_EARLY, as_tensors, default_collate_fn, moved
 from wherry_train.io.dataset import IterableDataset
@@ -117,7 +117,7 @@ class DataLoader:
                     )
         elif not hasattr(dataset, "__getitem__"):
             raise InvalidTypeError(
-                f"DataLoader: this is no data set. Got {type(dataset).__name__}, expected one with __getitem__ and __len__, or "
+                f"DataLoader: this is not a data set. Got {type(dataset).__name__}, expected one with __getitem__ and __len__, or "
                 f"an IterableDataset. Put a generator into an IterableDataset."
             )
         self.batch_sampler = None
@@ -130,8 +130,8 @@ class DataLoader:
                 )
             if not hasattr(type(batch_sampler), "__iter__") and not hasattr(type(batch_sampler), "__getitem__"):
                 raise InvalidTypeError(
-                    f"DataLoader: batch_sampler gives lists of indices. Got {short(batch_sampler)} ({type(batch_sampler).__name__}), expected "
-                    f"a BatchSampler or another iterable. Pass batch_size=... for batches of one size."
+                    f"DataLoader: batch_sampler is not an iterable of lists of indices. Got {short(batch_sampler)} "
+                    f"({type(batch_sampler).__name__}), expected a BatchSampler or another iterable. Pass batch_size=... for batches of one size."
                 )
             self.batch_sampler = batch_sampler
             batch_size = None
@@ -139,7 +139,7 @@ class DataLoader:
             if isinstance(batch_size, bool) or not isinstance(batch_size, (int, np.integer)) or batch_size <= 0:
                 raise AssertedArgumentError(
                     f"DataLoader: batch_size should be None or a positive value when batch_sampler is not given. Got "
-                    f"{short(batch_size)}, expected an int > 0. Pass None for samples that are no batches."
+                    f"{short(batch_size)}, expected an int > 0. Pass None for samples that are not batches."
                 )
             if not self._streams:
                 self.batch_sampler = BatchSampler(dataset, shuffle=shuffle, batch_size=batch_size, drop_last=drop_last)
@@ -277,7 +277,7 @@ class DataLoader:
 
         Args:
             feed_list: for static graphs; unused.
-            capacity: accepted for compatibility; nothing is read ahead.
+            capacity: no effect; nothing is read ahead.
             use_double_buffer: accepted for compatibility, as `use_multiprocess`.
             iterable: must be True: the other way belongs to static graphs.
             return_list: accepted for compatibility: batches are lists.
@@ -323,7 +323,7 @@ _MOST_WORKERS = 1024  # processes, and batches ahead: more than any machine has 
 def _callable(value: Any, name: str) -> Any:
     if value is not None and not callable(value):
         raise InvalidTypeError(
-            f"DataLoader: {name} is a function. Got {short(value)} ({type(value).__name__}), expected a callable or None. "
+            f"DataLoader: {name} is not callable. Got {short(value)} ({type(value).__name__}), expected a callable or None. "
             f"Pass the function itself, not its result."
         )
     return value

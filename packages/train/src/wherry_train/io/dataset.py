@@ -4,12 +4,15 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wherry_tensor import _core
 from wherry_tensor._core import Generator, Tensor
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions.random import randperm
+
+if TYPE_CHECKING:  # pages do without NumPy
+    from numpy.typing import NDArray
 
 __all__ = [
     "ChainDataset",
@@ -26,7 +29,7 @@ __all__ = [
 class Dataset:
     """Samples by index. A subclass defines `__getitem__` and `__len__`.
 
-    A DataLoader takes anything that has the two, a list for instance; what derives from Dataset says
+    A DataLoader takes anything that has both, a list for instance; a subclass of Dataset says
     what it is, and is told what it lacks.
 
     Source:
@@ -50,7 +53,7 @@ class Dataset:
 
 
 class IterableDataset(Dataset):
-    """Samples one after the other. A subclass defines `__iter__`.
+    """A stream of samples. A subclass defines `__iter__`.
 
     Each worker of a DataLoader iterates over a copy: `__iter__` asks `get_worker_info()` for its share,
     or every sample comes once for each worker.
@@ -87,9 +90,12 @@ class TensorDataset(Dataset):
     Args:
         tensors: a list of tensors with the same size of the first axis.
 
+    Shape:
+        tensors: `[N, ...]` each. A sample is a tuple of `[...]`.
+
     Raises:
-        TypeError: something in it is not a tensor (also a ValueError and an AssertionError).
-        ValueError: there is none, or the first axes differ (also an AssertionError).
+        TypeError: an item of `tensors` is not a tensor (also a ValueError and an AssertionError).
+        ValueError: `tensors` is empty, or the first axes differ (also an AssertionError).
 
     Source:
         `paddle.io.TensorDataset`.
@@ -101,10 +107,13 @@ class TensorDataset(Dataset):
         ([3.0, 4.0], 1, 2)
     """
 
-    tensors: Sequence[Tensor]
+    tensors: Sequence[Tensor | NDArray[Any]]  # columns of a table become arrays, and samples of it are arrays
 
     def __init__(self, tensors: Sequence[Tensor]) -> None:
-        self.tensors = _several(tensors, "TensorDataset", "tensors")
+        from wherry_train.dataframes import array_of_table, is_table  # with it comes NumPy, which pages do without
+
+        given = _several(tensors, "TensorDataset", "tensors")
+        self.tensors = [array_of_table(x, f"TensorDataset: element {i}") if is_table(x) else x for i, x in enumerate(given)]
         for i, x in enumerate(self.tensors):
             if not (isinstance(x, Tensor) or type(x).__module__ == "numpy") or not x.shape:
                 got = f"shape {list(x.shape)}" if hasattr(x, "shape") else type(x).__name__
@@ -118,7 +127,7 @@ class TensorDataset(Dataset):
                     f"{self.tensors[0].shape[0]} in tensor 0, expected as many samples in each. Cut the longer ones."
                 )
 
-    def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
+    def __getitem__(self, index: Any) -> tuple[Any, ...]:
         return tuple([tensor[index] for tensor in self.tensors])
 
     def __len__(self) -> int:
@@ -132,8 +141,8 @@ class ComposeDataset(Dataset):
         datasets: data sets of the same length, not IterableDatasets.
 
     Raises:
-        TypeError: something in it is no such data set (also a ValueError and an AssertionError).
-        ValueError: there is none, or the lengths differ (also an AssertionError).
+        TypeError: an item of `datasets` is not a data set with an index (also a ValueError and an AssertionError).
+        ValueError: `datasets` is empty, or the lengths differ (also an AssertionError).
 
     Source:
         `paddle.io.ComposeDataset`.
@@ -175,8 +184,8 @@ class ChainDataset(IterableDataset):
         datasets: IterableDatasets.
 
     Raises:
-        TypeError: something in it is none (also a ValueError and an AssertionError).
-        ValueError: there is none (also an AssertionError).
+        TypeError: an item of `datasets` is not an IterableDataset (also a ValueError and an AssertionError).
+        ValueError: `datasets` is empty (also an AssertionError).
 
     Source:
         `paddle.io.ChainDataset`.
@@ -207,8 +216,8 @@ class ConcatDataset(Dataset):
         datasets: data sets, not IterableDatasets.
 
     Raises:
-        TypeError: something in it is no such data set (also a ValueError and an AssertionError).
-        ValueError: there is none (also an AssertionError); an index lies before the first sample.
+        TypeError: an item of `datasets` is not a data set with an index (also a ValueError and an AssertionError).
+        ValueError: `datasets` is empty (also an AssertionError); an index lies before the first sample.
 
     Source:
         `paddle.io.ConcatDataset`.
@@ -251,6 +260,9 @@ class ConcatDataset(Dataset):
 class Subset(Dataset):
     """Some samples of a data set, in the order of `indices`.
 
+    Raises:
+        TypeError: `dataset` has no `__getitem__`, or `indices` is not a list, a tuple, a range, an array or a tensor (also a ValueError).
+
     Source:
         `paddle.io.Subset`.
 
@@ -267,13 +279,13 @@ class Subset(Dataset):
     def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
         if not hasattr(dataset, "__getitem__"):
             raise InvalidTypeError(
-                f"Subset: a data set gives samples by their index. Got {type(dataset).__name__}, expected one with __getitem__. "
+                f"Subset: dataset cannot be indexed. Got {type(dataset).__name__}, expected one with __getitem__. "
                 f"Write Subset(dataset, indices)."
             )
         require_length(indices, "Subset", "indices")
         if not hasattr(indices, "__getitem__") or isinstance(indices, (dict, str, bytes)):
             raise InvalidTypeError(
-                f"Subset: the indices are in a list. Got {type(indices).__name__}, expected a list, tuple, range, array or tensor of "
+                f"Subset: indices is not a list. Got {type(indices).__name__}, expected a list, tuple, range, array or tensor of "
                 f"ints. Write list(indices)."
             )
         self.dataset = dataset
@@ -309,7 +321,7 @@ def random_split(dataset: Any, lengths: Sequence[int], generator: Generator | No
     count = require_length(dataset, "random_split", "dataset")
     if not isinstance(lengths, (list, tuple)) or not all(hasattr(type(n), "__index__") and not isinstance(n, bool) and n >= 0 for n in lengths):
         raise InvalidTypeError(
-            f"random_split: lengths are numbers of samples. Got {short(lengths)}, expected a list of ints that add up to {count}. Write "
+            f"random_split: lengths is not a list of numbers of samples. Got {short(lengths)}, expected a list of ints that add up to {count}. Write "
             f"[{count - count // 5}, {count // 5}], say."
         )
     if sum(lengths) != count:
@@ -326,7 +338,7 @@ def require_length(data: Any, op_name: str, name: str) -> int:
     """How many samples there are.
 
     Raises:
-        TypeError: nobody knows.
+        TypeError: it has no length.
     """
     try:
         return len(data)
@@ -334,7 +346,7 @@ def require_length(data: Any, op_name: str, name: str) -> int:
         if isinstance(data, Dataset):  # which says why
             raise
         raise InvalidTypeError(
-            f"{op_name}: {name} needs a length. Got {type(data).__name__}, expected something with __len__, such as a Dataset or a "
+            f"{op_name}: {name} has no length. Got {type(data).__name__}, expected something with __len__, such as a Dataset or a "
             f"list. {'Write list(...) around an iterator' if hasattr(data, '__next__') else 'Pass the data set itself'}."
         ) from error
 
@@ -361,7 +373,7 @@ def _several(items: Any, op_name: str, what: str) -> Any:
         found = list(items)
     except TypeError:
         raise InvalidTypeError(
-            f"{op_name}: the {what} come in a list. Got {type(items).__name__}, expected a list. Write [x] for one."
+            f"{op_name}: the {what} are not a list. Got {type(items).__name__}, expected a list. Write [x] for one."
         ) from None
     if not found:
         raise AssertedArgumentError(

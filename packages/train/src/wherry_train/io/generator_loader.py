@@ -88,6 +88,6 @@ class GeneratorLoader:
 def _require_function(reader: Any) -> None:
     if not callable(reader):
         raise InvalidTypeError(
-            f"DataLoader.from_generator: the reader is a function that returns an iterable. Got {type(reader).__name__}, expected "
+            f"DataLoader.from_generator: the reader is not callable. Got {type(reader).__name__}, expected "
             f"a callable. Pass the generator function itself, not what it returns."
         )

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wherry_tensor._core import Generator, Tensor
-from wherry_tensor.constructed import as_constructed
+from wherry_tensor.constructor_arguments import as_constructed
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError, InvalidTypeError, short
 from wherry_train.io.dataset import IterableDataset, permutation, require_length
 
@@ -29,6 +29,9 @@ __all__ = [
 
 class Sampler:
     """An order of the samples of a data set. A subclass defines `__iter__`, and `__len__` if it knows it.
+
+    Raises:
+        NotImplementedError: while iterating, a subclass does not define `__iter__`.
 
     Source:
         `paddle.io.Sampler`.
@@ -51,7 +54,7 @@ class Sampler:
 
     def __iter__(self) -> Iterator[Any]:
         raise NotImplementedError(
-            f"{type(self).__name__}: a sampler has an order. Got a class without __iter__, expected a definition. "
+            f"{type(self).__name__}: a sampler needs __iter__. Got a class without __iter__, expected a definition. "
             f"Write `def __iter__(self): yield indices`."
         )
 
@@ -61,6 +64,9 @@ class SequenceSampler(Sampler):
 
     Args:
         data_source: a data set with a length.
+
+    Raises:
+        TypeError: `data_source` has no length (also a ValueError).
 
     Source:
         `paddle.io.SequenceSampler`.
@@ -124,7 +130,7 @@ class RandomSampler(Sampler):
         require_length(data_source, "RandomSampler", "data_source")
         if not (generator is None or isinstance(generator, Generator) or hasattr(type(generator), "__next__")):
             raise InvalidTypeError(
-                f"RandomSampler: the generator gives indices. Got {type(generator).__name__}, expected a Generator, an iterator or None. "
+                f"RandomSampler: the generator cannot give indices. Got {type(generator).__name__}, expected a Generator, an iterator or None. "
                 f"Write iter(indices) for indices of your own."
             )
         self.replacement = replacement
@@ -176,7 +182,7 @@ class SubsetRandomSampler(Sampler):
         indices: of these samples.
 
     Raises:
-        ValueError: there is none.
+        ValueError: `indices` is empty.
 
     Source:
         `paddle.io.SubsetRandomSampler`.
@@ -251,14 +257,14 @@ class WeightedRandomSampler(Sampler):
             found = np.asarray(weights.numpy() if isinstance(weights, Tensor) else weights, dtype=np.float64)
         except (TypeError, ValueError):
             raise InvalidTypeError(
-                f"WeightedRandomSampler: weights are numbers, one for each sample. Got {type(weights).__name__}, expected a list of "
+                f"WeightedRandomSampler: weights are not numbers. Got {type(weights).__name__}, expected a list of "
                 f"numbers, an array or a tensor. Write [1.0, 2.0, ...]."
             ) from None
         if found.ndim != 1 or not found.size or not (found >= 0).all() or not 0 < found.sum() < np.inf:
             raise AssertedArgumentError(
                 f"WeightedRandomSampler: weights should be positive value, one for each sample. Got shape "
                 f"{list(found.shape)} with values from {found.min(initial=np.inf)} to {found.max(initial=-np.inf)}, expected "
-                f"one row of finite numbers >= 0, not all 0. Divide by nothing: they need not add up to 1."
+                f"one row of finite numbers >= 0, not all 0. They need not add up to 1."
             )
         if not replacement and np.count_nonzero(found) < num_samples:
             raise AssertedArgumentError(

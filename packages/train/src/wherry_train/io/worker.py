@@ -1,4 +1,4 @@
-"""What runs in a worker of DataLoader, and how its batches travel.
+"""The worker process of a DataLoader, and how its batches are sent.
 
 A worker and its DataLoader are joined by one socket. Small things travel through it; arrays are written
 into segments: memory that both map. A worker makes a segment when it needs one and sends its file
@@ -205,7 +205,7 @@ def run_worker(
     init_fn: Callable[[int], Any] | None,
     use_shared_memory: bool,
 ) -> None:
-    """The life of a worker: answers tasks until its DataLoader closes the connection."""
+    """The main loop of a worker: answers tasks until its DataLoader closes the connection."""
     # Ctrl-C reaches the whole group of processes; the DataLoader decides what follows from it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)

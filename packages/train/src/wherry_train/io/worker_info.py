@@ -1,4 +1,4 @@
-"""What a worker of DataLoader can know of itself."""
+"""`get_worker_info`: which worker of a DataLoader this process is."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -42,6 +42,6 @@ def get_worker_info() -> WorkerInfo | None:
 
 
 def set_worker_info(info: WorkerInfo) -> None:
-    """From now on this process is that worker."""
+    """Set what `get_worker_info` returns in this process."""
     global _worker_info
     _worker_info = info

@@ -1,4 +1,4 @@
-"""The processes of a DataLoader, seen from the process that trains: starting, asking, ending them."""
+"""The worker processes of a DataLoader, as the main process starts, asks and ends them."""
 from __future__ import annotations
 
 import multiprocessing
@@ -31,7 +31,7 @@ _starting = threading.Lock()  # two threads that fork at once would copy each ot
 
 
 def _unlock() -> None:
-    """A process that another thread's lock was copied into would wait for a thread that it does not have."""
+    """After a fork: a lock that another thread held in the parent would never be released here."""
     global _starting
     _starting = threading.Lock()
 

@@ -1,4 +1,4 @@
-"""Adam and its relatives: steps scaled by running averages of gradients and of their squares."""
+"""Adam, AdamW, Adamax and Lamb: steps scaled by running averages of gradients and of their squares."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
@@ -8,7 +8,7 @@ from wherry_nn.clip import ClipGradBase
 from wherry_nn.param_attr import WeightDecayRegularizer
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
-from wherry_tensor.constructed import check_arguments, flag
+from wherry_tensor.constructor_arguments import check_arguments, flag
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, short
 from wherry_train.optimizer.lr import LRScheduler
 from wherry_train.optimizer.optimizer import Optimizer, number
@@ -50,10 +50,10 @@ class Adam(_WithBetas):
         param -= rate * moment1 / (sqrt(moment2) + epsilon * sqrt(1 - beta2 ** t))
 
     Args:
-        learning_rate: the length of a step, or a scheduler.
-        beta1: how much of the average of gradients is kept at each step, in [0, 1); a number or a
+        learning_rate: a float, or a scheduler of `paddle.optimizer.lr`.
+        beta1: the decay rate of the first moment, in [0, 1); a number or a
             tensor of one element.
-        beta2: the same for the average of squares.
+        beta2: the decay rate of the second moment, in [0, 1).
         epsilon: keeps the division finite.
         parameters: tensors, or parameter groups; see `Optimizer`.
         weight_decay: the coefficient of an L2 penalty, or a regularizer.
@@ -61,11 +61,14 @@ class Adam(_WithBetas):
         lazy_mode: of a parameter with a sparse gradient (`embedding(sparse=True)`) only the rows that have one, and their
             moments, change.
         multi_precision: keep float32 copies of 16-bit parameters.
-        use_multi_tensor: accepted for compatibility; many parameters are always updated in one call.
+        use_multi_tensor: no effect; many parameters are always updated in one call.
         name: becomes part of the names of the accumulators.
 
+    Shape:
+        Moments have the shape of their parameter, powers of the betas `[1]`.
+
     Raises:
-        ValueError: a beta lies outside of [0, 1), epsilon is negative, or one of them None.
+        ValueError: a beta lies outside of [0, 1), epsilon is negative, or one of them is None.
         TypeError, ValueError, AttributeError: as `Optimizer`.
 
     Source:
@@ -101,7 +104,6 @@ class Adam(_WithBetas):
         self._set_betas(beta1, beta2, epsilon)
         self._lazy_mode = lazy_mode
         self._multi_precision = multi_precision
-        self._use_multi_tensor = use_multi_tensor
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
     def _attributes(self, param: Tensor, options: dict[str, Any], decay: float) -> tuple[Any, ...]:
@@ -112,28 +114,31 @@ class Adam(_WithBetas):
 
 
 class AdamW(_WithBetas):
-    """Adam whose weight decay does not pass through the moments: `param *= 1 - lr * weight_decay` before the step.
+    """Adam with decoupled weight decay: `param *= 1 - lr * weight_decay` before the step.
 
     A regularizer that a parameter has is added to its gradient, beside the decay.
 
     Args:
-        learning_rate: the length of a step, or a scheduler.
-        beta1: how much of the average of gradients is kept at each step, in [0, 1).
-        beta2: the same for the average of squares.
+        learning_rate: a float, or a scheduler of `paddle.optimizer.lr`.
+        beta1: the decay rate of the first moment, in [0, 1).
+        beta2: the decay rate of the second moment, in [0, 1).
         epsilon: keeps the division finite.
         parameters: tensors, or parameter groups; see `Optimizer`.
         weight_decay: how much parameters shrink, as a float or a tensor of one element.
         lr_ratio: a function of a parameter that gives a factor for its learning rate.
-        apply_decay_param_fun: a function of a parameter's name: does it decay?
+        apply_decay_param_fun: a function of a parameter's name: True for those that decay.
         grad_clip: how to clip gradients.
         lazy_mode: of a parameter with a sparse gradient (`embedding(sparse=True)`) only the rows that have one, and their
             moments, change.
         multi_precision: keep float32 copies of 16-bit parameters.
         name: becomes part of the names of the accumulators.
 
+    Shape:
+        Moments have the shape of their parameter, powers of the betas `[1]`.
+
     Raises:
         TypeError: `weight_decay` is neither float nor Tensor.
-        ValueError: a beta lies outside of [0, 1), epsilon is negative, or one of them None.
+        ValueError: a beta lies outside of [0, 1), epsilon is negative, or one of them is None.
         TypeError, ValueError, AttributeError: as `Optimizer`.
 
     Source:
@@ -208,16 +213,16 @@ class AdamW(_WithBetas):
 
 
 class Adamax(_WithBetas):
-    """Adam with the largest gradient so far in place of the average of squares.
+    """Adam with the infinity norm: a decaying maximum of gradients in place of the second moment.
 
         moment = beta1 * moment + (1 - beta1) * grad
         inf_norm = max(beta2 * inf_norm + epsilon, abs(grad))
         param -= learning_rate / (1 - beta1 ** t) * moment / inf_norm
 
     Args:
-        learning_rate: the length of a step, or a scheduler.
-        beta1: how much of the average of gradients is kept at each step, in [0, 1).
-        beta2: how fast large gradients are forgotten, in [0, 1).
+        learning_rate: a float, or a scheduler of `paddle.optimizer.lr`.
+        beta1: the decay rate of the first moment, in [0, 1).
+        beta2: the decay rate of the infinity norm, in [0, 1).
         epsilon: keeps the division finite.
         parameters: tensors, or parameter groups; see `Optimizer`.
         weight_decay: the coefficient of an L2 penalty, or a regularizer.
@@ -225,11 +230,19 @@ class Adamax(_WithBetas):
         name: becomes part of the names of the accumulators.
 
     Raises:
-        ValueError: a beta lies outside of [0, 1), epsilon is negative, or one of them None.
+        ValueError: a beta lies outside of [0, 1), epsilon is negative, or one of them is None.
         TypeError, ValueError, AttributeError: as `Optimizer`.
 
     Source:
         `paddle.optimizer.Adamax`; Kingma & Ba, "Adam: a method for stochastic optimization" (2015), section 7.
+
+    Examples:
+        >>> weight = wherry.to_tensor([1.0], stop_gradient=False)
+        >>> optimizer = wherry.optimizer.Adamax(learning_rate=0.25, parameters=[weight])
+        >>> (2 * weight).sum().backward()
+        >>> optimizer.step()  # the first step has the length of the learning rate
+        >>> print(weight.numpy())
+        [0.75]
     """
 
     _op = ops.adamax
@@ -255,31 +268,39 @@ class Adamax(_WithBetas):
 
 
 class Lamb(_WithBetas):
-    """Adam for large batches: each parameter's step is as long as the parameter itself, times the learning rate.
+    """Layer-wise adaptive Adam for large batches: the norm of each parameter scales its step.
 
         step = moment1 / (1 - beta1 ** t) / (sqrt(moment2 / (1 - beta2 ** t)) + epsilon) + lamb_weight_decay * param
         param -= learning_rate * norm(param) / norm(step) * step
 
     Args:
-        learning_rate: the length of a step, or a scheduler.
+        learning_rate: a float, or a scheduler of `paddle.optimizer.lr`.
         lamb_weight_decay: how much parameters shrink.
-        beta1: how much of the average of gradients is kept at each step, in [0, 1).
-        beta2: the same for the average of squares.
+        beta1: the decay rate of the first moment, in [0, 1).
+        beta2: the decay rate of the second moment, in [0, 1).
         epsilon: keeps the division finite.
         parameters: tensors, or parameter groups; see `Optimizer`.
         grad_clip: how to clip gradients.
-        exclude_from_weight_decay_fn: a function of a parameter: does it not decay?
+        exclude_from_weight_decay_fn: a function of a parameter: True for those that do not decay.
         multi_precision: keep float32 copies of 16-bit parameters.
         always_adapt: adapt the length of the step also for parameters that do not decay.
         name: becomes part of the names of the accumulators.
 
     Raises:
-        ValueError: a beta lies outside of [0, 1), epsilon is negative, or one of them None.
+        ValueError: a beta lies outside of [0, 1), epsilon is negative, or one of them is None.
         TypeError, ValueError, AttributeError: as `Optimizer`.
 
     Source:
         `paddle.optimizer.Lamb`; You et al., "Large batch optimization for deep learning: training BERT in 76
         minutes" (2020).
+
+    Examples:
+        >>> weight = wherry.to_tensor([3.0, 4.0], stop_gradient=False)
+        >>> optimizer = wherry.optimizer.Lamb(learning_rate=0.5, lamb_weight_decay=0.0, always_adapt=True, parameters=[weight])
+        >>> (wherry.to_tensor([1.0, 0.0]) * weight).sum().backward()
+        >>> optimizer.step()  # 0.5 times the norm of the parameter, 5, along the gradient
+        >>> print(weight.numpy().round(3))
+        [0.5 4. ]
     """
 
     _op = ops.lamb

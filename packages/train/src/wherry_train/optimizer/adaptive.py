@@ -1,4 +1,4 @@
-"""Steps scaled by the gradients seen so far: Adagrad, Adadelta, RMSProp."""
+"""Adagrad, Adadelta and RMSProp: steps scaled by the squares of past gradients."""
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from wherry_nn.clip import ClipGradBase
 from wherry_nn.param_attr import WeightDecayRegularizer
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
-from wherry_tensor.constructed import check_arguments, flag
+from wherry_tensor.constructor_arguments import check_arguments, flag
 from wherry_train.optimizer.lr import LRScheduler
 from wherry_train.optimizer.optimizer import Optimizer, number
 
@@ -22,7 +22,7 @@ class Adagrad(Optimizer):
         param -= learning_rate * grad / (sqrt(moment) + epsilon)
 
     Args:
-        learning_rate: the length of a step, or a scheduler.
+        learning_rate: a float, or a scheduler of `paddle.optimizer.lr`.
         epsilon: keeps the division finite.
         parameters: tensors, or parameter groups; see `Optimizer`.
         weight_decay: the coefficient of an L2 penalty, or a regularizer.
@@ -69,14 +69,14 @@ class Adagrad(Optimizer):
         return number("Adagrad", "epsilon", options.get("epsilon", self._epsilon), _not_negative, "a number >= 0"), decay
 
     def _changes_rows_only(self, attributes: tuple[Any, ...]) -> bool:
-        return attributes[-1] == 0.0  # a penalty pulls at every row
+        return attributes[-1] == 0.0  # a penalty changes every row
 
     def _first_value(self, accumulator: str, options: dict[str, Any]) -> float:
         return float(options.get("initial_accumulator_value", self.initial_accumulator_value))
 
 
 class Adadelta(Optimizer):
-    """Steps in the units of the parameters: scaled by running averages of squared steps over squared gradients.
+    """Steps scaled by running averages: squared steps over squared gradients.
 
         avg_squared_grad = rho * avg_squared_grad + (1 - rho) * grad ** 2
         step = sqrt((avg_squared_update + epsilon) / (avg_squared_grad + epsilon)) * grad
@@ -86,7 +86,7 @@ class Adadelta(Optimizer):
     Args:
         learning_rate: multiplies the steps, or a scheduler; 1.0 is that of the paper.
         epsilon: keeps the division finite, and gets the first step going.
-        rho: how much of the averages is kept at each step.
+        rho: the decay rate of the averages.
         parameters: tensors, or parameter groups; see `Optimizer`.
         weight_decay: the coefficient of an L2 penalty, or a regularizer.
         grad_clip: how to clip gradients.
@@ -98,6 +98,14 @@ class Adadelta(Optimizer):
 
     Source:
         `paddle.optimizer.Adadelta`; Zeiler, "ADADELTA: an adaptive learning rate method" (2012).
+
+    Examples:
+        >>> weight = wherry.to_tensor([1.0], stop_gradient=False)
+        >>> optimizer = wherry.optimizer.Adadelta(learning_rate=1.0, epsilon=1e-6, rho=0.5, parameters=[weight])
+        >>> (2 * weight).sum().backward()
+        >>> optimizer.step()  # sqrt(1e-6 / (0.5 * 2**2 + 1e-6)) * 2
+        >>> print(round(float(weight), 5))
+        0.99859
     """
 
     _op = ops.adadelta
@@ -135,10 +143,10 @@ class RMSProp(Optimizer):
         param -= velocity
 
     Args:
-        learning_rate: the length of a step, or a scheduler.
-        rho: how much of the averages is kept at each step, >= 0.
+        learning_rate: a float, or a scheduler of `paddle.optimizer.lr`.
+        rho: the decay rate of the averages, >= 0.
         epsilon: keeps the division finite, >= 0.
-        momentum: how much of the last step is kept, >= 0.
+        momentum: the part of the last step that is added again, >= 0.
         centered: divide by the standard deviation of the gradient rather than by its root mean square.
         parameters: tensors, or parameter groups; see `Optimizer`.
         weight_decay: the coefficient of an L2 penalty, or a regularizer.
@@ -152,6 +160,14 @@ class RMSProp(Optimizer):
     Source:
         `paddle.optimizer.RMSProp`; Tieleman & Hinton, lecture 6.5 (2012); centered: Graves, "Generating
         sequences with recurrent neural networks" (2013).
+
+    Examples:
+        >>> weight = wherry.to_tensor([1.0], stop_gradient=False)
+        >>> optimizer = wherry.optimizer.RMSProp(learning_rate=0.25, rho=0.75, parameters=[weight])
+        >>> (2 * weight).sum().backward()
+        >>> optimizer.step()  # 0.25 * 2 / sqrt((1 - 0.75) * 2**2)
+        >>> print(weight.numpy().round(3))
+        [0.5]
     """
 
     _op = ops.rmsprop

@@ -1,4 +1,4 @@
-"""Around another optimizer: `LookAhead` holds the parameters back, `ModelAverage` averages them over the last steps."""
+"""`LookAhead` and `ModelAverage`: averages of parameters beside another optimizer."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
@@ -7,9 +7,9 @@ from typing import Any
 
 from wherry_tensor import _core, ops, to_tensor, zeros_like
 from wherry_tensor._core import Tensor
-from wherry_tensor.building import building
-from wherry_tensor.constructed import check_arguments, integer
+from wherry_tensor.constructor_arguments import check_arguments, integer
 from wherry_tensor.errors import AssertedArgumentError, InvalidTypeError, short
+from wherry_tensor.static_builder import building
 from wherry_train.optimizer.lr import LRScheduler
 from wherry_train.optimizer.optimizer import _HALF, Optimizer, _put, _write, number
 
@@ -27,7 +27,7 @@ def _refuse_programs(name: str) -> None:
 
 
 class LookAhead(Optimizer):
-    """Every `k` steps of another optimizer: go from where they began only a part `alpha` of their way.
+    """Wraps another optimizer: after every `k` steps the slow weights move the part `alpha` of the way to the fast ones.
 
     `slow += alpha * (fast - slow); fast = slow`, where fast are the parameters as the inner optimizer changes them. The slow
     ones begin as the parameters are after the first step, as in Paddle. Rate and scheduler are those of the inner optimizer
@@ -67,7 +67,7 @@ class LookAhead(Optimizer):
             )
         if not isinstance(inner_optimizer, Optimizer):
             raise InvalidTypeError(
-                f"LookAhead: inner_optimizer is no optimizer. Got {short(inner_optimizer)} ({type(inner_optimizer).__name__}), "
+                f"LookAhead: inner_optimizer is not an optimizer. Got {short(inner_optimizer)} ({type(inner_optimizer).__name__}), "
                 f"expected one of paddle.optimizer. Write LookAhead(SGD(...))."
             )
         self.alpha = number("LookAhead", "alpha", alpha, lambda x: True, "a number from 0 to 1")
@@ -112,7 +112,7 @@ class LookAhead(Optimizer):
         self._learning_rate = scheduler
 
     def step(self) -> None:
-        """A step of the inner optimizer; after each `k` of them, go back.
+        """A step of the inner optimizer; after every `k` of them, move the slow weights and go on from there.
 
         Source:
             `paddle.incubate.LookAhead.step`.
@@ -131,7 +131,7 @@ class LookAhead(Optimizer):
 
         Args:
             loss: a tensor; it is not used otherwise.
-            startup_program: of static mode, which this optimizer does not have.
+            startup_program: of static mode, which this optimizer does not support.
             parameters: which to change; None means all of the optimizer.
             no_grad_set: which to leave alone.
 
@@ -205,7 +205,7 @@ _MOST_SUMMED = 16384  # into one sum, for the sake of precision
 
 
 class _Average:
-    """What is known of one parameter: sums over this window, and the window before it."""
+    """The sums and counts of one parameter, over this window and the one before."""
 
     def __init__(self, param: Tensor) -> None:
         dtype = _core.float32 if param.dtype in _HALF else param.dtype
@@ -307,7 +307,7 @@ class ModelAverage(Optimizer):
 
         Args:
             loss: a tensor; it is not used otherwise.
-            startup_program: of static mode, which this optimizer does not have.
+            startup_program: of static mode, which this optimizer does not support.
             parameters: not used: those of the optimizer are averaged.
             no_grad_set: not used.
 
@@ -326,7 +326,7 @@ class ModelAverage(Optimizer):
 
     @contextmanager
     def apply(self, executor: Any = None, need_restore: bool = True) -> Iterator[None]:
-        """For a `with`: let the parameters be their averages inside.
+        """A context manager: inside, the parameters hold their averages.
 
         Args:
             executor: of static mode; unused.
@@ -363,7 +363,7 @@ class ModelAverage(Optimizer):
                 self.restore()
 
     def restore(self, executor: Any = None) -> None:
-        """Put the parameters back that `apply(need_restore=False)` has replaced.
+        """Restore the parameters that `apply(need_restore=False)` has replaced.
 
         Args:
             executor: of static mode; unused.

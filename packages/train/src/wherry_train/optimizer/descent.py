@@ -8,7 +8,7 @@ from wherry_nn.clip import ClipGradBase
 from wherry_nn.param_attr import WeightDecayRegularizer
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, scalar
-from wherry_tensor.constructed import check_arguments, flag
+from wherry_tensor.constructor_arguments import check_arguments, flag
 from wherry_train.optimizer.lr import LRScheduler
 from wherry_train.optimizer.optimizer import Optimizer, number
 
@@ -19,7 +19,7 @@ class SGD(Optimizer):
     """Gradient descent: `param -= lr * grad`.
 
     Args:
-        learning_rate: the length of a step, or a scheduler.
+        learning_rate: a float, or a scheduler of `paddle.optimizer.lr`.
         parameters: tensors, or parameter groups; see `Optimizer`.
         weight_decay: the coefficient of an L2 penalty, or a regularizer.
         grad_clip: how to clip gradients.
@@ -59,24 +59,24 @@ class SGD(Optimizer):
         return (decay,)
 
     def _changes_rows_only(self, attributes: tuple[Any, ...]) -> bool:
-        return attributes[-1] == 0.0  # a penalty pulls at every row
+        return attributes[-1] == 0.0  # a penalty changes every row
 
 
 class Momentum(Optimizer):
-    """Gradient descent that keeps its direction: `velocity = momentum * velocity + grad; param -= lr * velocity`.
+    """Gradient descent with momentum: `velocity = momentum * velocity + grad; param -= lr * velocity`.
 
     With `use_nesterov`: `param -= lr * (grad + momentum * velocity)`.
 
     Args:
-        learning_rate: the length of a step, or a scheduler.
-        momentum: how much of the last direction is kept.
+        learning_rate: a float, or a scheduler of `paddle.optimizer.lr`.
+        momentum: the part of the velocity that is kept at each step.
         parameters: tensors, or parameter groups; see `Optimizer`.
-        use_nesterov: look ahead along the velocity.
+        use_nesterov: use Nesterov's momentum.
         weight_decay: the coefficient of an L2 penalty, or a regularizer.
         grad_clip: how to clip gradients.
         multi_precision: keep float32 copies of 16-bit parameters.
         rescale_grad: multiplies gradients before anything else is added; 1 / batch size, say.
-        use_multi_tensor: accepted for compatibility; many parameters are always updated in one call.
+        use_multi_tensor: no effect; many parameters are always updated in one call.
         name: becomes part of the names of the accumulators.
 
     Raises:
@@ -119,7 +119,6 @@ class Momentum(Optimizer):
         self._use_nesterov = bool(use_nesterov)
         self._multi_precision = multi_precision
         self._rescale_grad = number("Momentum", "rescale_grad", rescale_grad, lambda x: True, "a number")
-        self._use_multi_tensor = use_multi_tensor
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
     def _attributes(self, param: Tensor, options: dict[str, Any], decay: float) -> tuple[Any, ...]:

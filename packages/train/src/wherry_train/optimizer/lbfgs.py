@@ -10,8 +10,8 @@ from wherry_nn.clip import ClipGradBase
 from wherry_nn.param_attr import WeightDecayRegularizer
 from wherry_tensor import _core, allclose, concat, eye, matmul, ops, reshape, to_tensor, zeros_like
 from wherry_tensor._core import Tensor
-from wherry_tensor.constructed import check_arguments, integer
-from wherry_tensor.constructed import number as a_number
+from wherry_tensor.constructor_arguments import check_arguments, integer
+from wherry_tensor.constructor_arguments import number as a_number
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.tracebacks import warn
 from wherry_train.optimizer.line_search import Trial, strong_wolfe
@@ -32,7 +32,7 @@ def _largest(a: Tensor) -> float:
 
 
 class _History:
-    """The last steps with how the gradient changed on each: what L-BFGS knows of the second derivatives."""
+    """The last steps and changes of the gradient, from which L-BFGS approximates the inverse Hessian."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -83,7 +83,6 @@ class LBFGS(Optimizer):
         weight_decay: accepted for compatibility. As in Paddle it has no effect, which a warning says: add the penalty to the
             loss in the closure.
         grad_clip: the same.
-        name: accepted for compatibility; unused.
 
     Raises:
         RuntimeError: another `line_search_fn`.
@@ -132,7 +131,7 @@ class LBFGS(Optimizer):
             )
         if history_size < 1:
             raise InvalidArgumentError(
-                f"LBFGS: history_size counts the steps that are remembered. Got {history_size}, expected 1 or more. Leave it out for 100."
+                f"LBFGS: history_size is too small. Got {history_size}, expected 1 or more. Leave it out for 100."
             )
         if weight_decay is not None or grad_clip is not None:
             warn(
@@ -166,14 +165,14 @@ class LBFGS(Optimizer):
             The loss as it was at the beginning.
 
         Raises:
-            TypeError: `closure` is no function, or returns something else than a loss.
+            TypeError: `closure` is not a function, or returns something else than a loss.
 
         Source:
             `paddle.incubate.optimizer.LBFGS.step`.
         """
         if not callable(closure):
             raise InvalidTypeError(
-                f"LBFGS.step: it evaluates the loss several times. Got {short(closure)} ({type(closure).__name__}), expected a "
+                f"LBFGS.step: closure is not callable. Got {short(closure)} ({type(closure).__name__}), expected a "
                 f"function that clears the gradients, calls backward and returns the loss. Write optimizer.step(closure)."
             )
         params = [p for p in self._all_parameters() if not p.stop_gradient]
@@ -242,7 +241,7 @@ class LBFGS(Optimizer):
         return loss
 
     def state_dict(self) -> dict[str, Any]:
-        """What is remembered between steps, under the key "state": Paddle's names.
+        """The state between steps, with Paddle's names, under the key "state".
 
         Source:
             `paddle.incubate.optimizer.LBFGS.state_dict`.
@@ -296,7 +295,7 @@ class LBFGS(Optimizer):
         parameters: Iterable[Tensor] | None = None,
         no_grad_set: Iterable[Tensor] | None = None,
     ) -> tuple[list[Any], list[tuple[Tensor, Tensor]]]:
-        """Not possible: it needs the loss at other places, too.
+        """Not supported: L-BFGS evaluates the loss at several points. Call `step(closure)`.
 
         Args:
             loss: unused.
@@ -311,7 +310,8 @@ class LBFGS(Optimizer):
             `paddle.incubate.optimizer.LBFGS.minimize`.
         """
         raise NotImplementedError(
-            "LBFGS.minimize: it evaluates the loss at several places. Got a loss, expected a function. Call step(closure)."
+            "LBFGS.minimize: it is not supported, as L-BFGS evaluates the loss at several points. Got a loss, expected a function. "
+            "Call step(closure)."
         )
 
 
@@ -333,7 +333,7 @@ def _move(params: list[Tensor], starts: list[Tensor], direction: Tensor, step: f
         _put(param, start + reshape(part, start.shape) * step)
 
 
-# Minima of functions.
+# minimize_bfgs and minimize_lbfgs.
 
 
 def minimize_bfgs(
@@ -349,7 +349,7 @@ def minimize_bfgs(
     dtype: str = "float32",
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
-    """A minimum of a function, by the method of Broyden, Fletcher, Goldfarb and Shanno.
+    """Minimize a function by the BFGS method (Broyden, Fletcher, Goldfarb, Shanno).
 
     Args:
         objective_func: takes a vector, returns one number.
@@ -362,7 +362,6 @@ def minimize_bfgs(
         max_line_search_iters: the most evaluations of one iteration.
         initial_step_length: where each line search begins.
         dtype: "float32" or "float64", that of the position.
-        name: accepted for compatibility; unused.
 
     Returns:
         Whether a tolerance was reached; the number of evaluations; the position; the value; the gradient there; the estimate of the
@@ -384,9 +383,7 @@ def minimize_bfgs(
         >>> print(bool(found[0]), found[2].numpy().round(4))
         True [1. 1.]
     """
-    run = _Minimization(
-        "minimize_bfgs", objective_func, initial_position, initial_inverse_hessian_estimate, line_search_fn, dtype, locals(),
-    )
+    run = _Minimization("minimize_bfgs", locals())
     estimate = eye(run.size, dtype=dtype) if run.estimate is None else run.estimate
 
     def update(step: Tensor, change: Tensor) -> None:
@@ -399,7 +396,7 @@ def minimize_bfgs(
         squared = reshape(step, [-1, 1]) * step
         estimate = estimate + squared * (inverse * (1.0 + inverse * _dot(change, column))) - (mixed + mixed.t()) * inverse
 
-    run.go(lambda grad: -matmul(estimate, grad), update, max_iters, tolerance_grad, tolerance_change, max_line_search_iters, initial_step_length)
+    run.go(lambda grad: -matmul(estimate, grad), update)
     return (*run.result(), estimate)
 
 
@@ -417,7 +414,7 @@ def minimize_lbfgs(
     dtype: str = "float32",
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-    """As `minimize_bfgs`, with the last steps in place of a matrix: for positions of many numbers.
+    """Minimize a function by L-BFGS: as `minimize_bfgs`, with the last steps in place of a matrix.
 
     Args:
         objective_func: takes a vector, returns one number.
@@ -431,7 +428,6 @@ def minimize_lbfgs(
         max_line_search_iters: the most evaluations of one iteration.
         initial_step_length: where each line search begins.
         dtype: "float32" or "float64", that of the position.
-        name: accepted for compatibility; unused.
 
     Returns:
         Whether a tolerance was reached; the number of evaluations; the position; the value; the gradient there.
@@ -450,32 +446,31 @@ def minimize_lbfgs(
         >>> print(bool(found[0]), found[2].numpy().round(4))
         True [1. 1.]
     """
-    run = _Minimization(
-        "minimize_lbfgs", objective_func, initial_position, initial_inverse_hessian_estimate, line_search_fn, dtype, locals(),
-    )
+    run = _Minimization("minimize_lbfgs", locals())
     history = _History(max(1, int(history_size)))
-    run.go(
-        lambda grad: history.direction(grad, run.estimate), history.add, max_iters, tolerance_grad, tolerance_change,
-        max_line_search_iters, initial_step_length,
-    )
+    run.go(lambda grad: history.direction(grad, run.estimate), history.add)
     return run.result()
 
 
 class _Minimization:
-    """The search for a minimum, whatever gives the directions."""
+    """The search for a minimum, whatever gives the directions.
 
-    def __init__(
-        self, name: str, function: Any, position: Any, estimate: Any, line_search: Any, dtype: Any, arguments: dict[str, Any],
-    ) -> None:
+    Args:
+        name: of the public function, for errors.
+        arguments: all that it was called with, by name.
+    """
+
+    def __init__(self, name: str, arguments: dict[str, Any]) -> None:
         check_arguments(
             name, arguments, max_iters=integer, max_line_search_iters=integer, tolerance_grad=a_number, tolerance_change=a_number,
             initial_step_length=a_number,
         )
+        position, estimate, dtype = (arguments[key] for key in ("initial_position", "initial_inverse_hessian_estimate", "dtype"))
         if dtype not in ("float32", "float64"):
             raise InvalidArgumentError(
                 f"{name}: The dtype must be 'float32' or 'float64'. Got {short(dtype)}, expected one of these. Leave it out for 'float32'."
             )
-        if line_search != "strong_wolfe":
+        if (line_search := arguments["line_search_fn"]) != "strong_wolfe":
             raise NotImplementedError(
                 f"{name}: Currently only support line_search_fn = 'strong_wolfe'. Got {short(line_search)}, expected that. Leave it out."
             )
@@ -488,7 +483,9 @@ class _Minimization:
                 f"{name}: initial_position does not fit. Got {position.dtype.name} of shape {position.shape}, expected a vector of dtype "
                 f"{dtype!r}. Reshape it and say dtype={position.dtype.name!r}, or cast it."
             )
-        self.name, self.function = name, function
+        self.name, self.function = name, arguments["objective_func"]
+        self.most, self.tolerance_grad, self.tolerance_change = (arguments[key] for key in ("max_iters", "tolerance_grad", "tolerance_change"))
+        self.most_trials, self.first_step = max(1, int(arguments["max_line_search_iters"])), float(arguments["initial_step_length"])
         self.size = position.size
         self.estimate = None if estimate is None else self._checked(estimate)
         self.position = position.detach()
@@ -525,13 +522,10 @@ class _Minimization:
             _core.set_grad_mode(before)
         return reshape(value.detach(), []), zeros_like(position) if grad is None else grad.detach()
 
-    def go(
-        self, direction_for: Callable[[Tensor], Tensor], update: Callable[[Tensor, Tensor], None], most: int, tolerance_grad: float,
-        tolerance_change: float, most_trials: int, first_step: float,
-    ) -> None:
+    def go(self, direction_for: Callable[[Tensor], Tensor], update: Callable[[Tensor, Tensor], None]) -> None:
         self.value, self.grad = self._at(self.position)
-        self.converged = _largest(self.grad) <= tolerance_grad
-        for _ in range(most):
+        self.converged = _largest(self.grad) <= self.tolerance_grad
+        for _ in range(self.most):
             if self.converged:
                 return
             direction = direction_for(self.grad)
@@ -544,13 +538,13 @@ class _Minimization:
                 values[step], grad = self._at(self.position + direction * step)
                 return Trial(step, float(values[step]), _dot(grad, direction), grad)
 
-            found, _ = strong_wolfe(at, start, float(first_step), _largest(direction), tolerance_change, max(1, int(most_trials)))
+            found, _ = strong_wolfe(at, start, self.first_step, _largest(direction), self.tolerance_change, self.most_trials)
             if found.step == 0.0:
-                return  # nothing smaller in this direction
+                return  # no smaller value in this direction
             step = direction * found.step
             update(step, found.grad - self.grad)
             self.position, self.value, self.grad = self.position + step, values[found.step], found.grad
-            self.converged = _largest(self.grad) <= tolerance_grad or _largest(step) <= tolerance_change
+            self.converged = _largest(self.grad) <= self.tolerance_grad or _largest(step) <= self.tolerance_change
 
     def result(self) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
         return (

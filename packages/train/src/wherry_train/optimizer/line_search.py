@@ -1,4 +1,4 @@
-"""How far to go along a direction: the strong Wolfe conditions, by bracketing and cubic interpolation.
+"""Line search for the strong Wolfe conditions, by bracketing and cubic interpolation.
 
 Nocedal and Wright, "Numerical Optimization" (2006), algorithms 3.5 and 3.6.
 """
@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 from wherry_tensor._core import Tensor
 
-_DECREASE = 1e-4  # of the first condition: which part of what the slope promises
-_FLATNESS = 0.9   # of the second: which part of the slope may be left
-_MARGIN = 0.1     # of an interval: no nearer to its ends than that, twice in a row
+_DECREASE = 1e-4  # c1, of the sufficient decrease condition
+_FLATNESS = 0.9   # c2, of the curvature condition
+_MARGIN = 0.1     # of an interval: no two trials in a row nearer to its ends
 
 
 @dataclass(slots=True)
 class Trial:
-    """A place on the line: how far, the function there, its slope along the line, its gradient."""
+    """A point on the line: the step length, the value, the slope along the line, the gradient."""
 
     step: float
     value: float
@@ -29,7 +29,7 @@ class Trial:
 
 
 def cubic_minimum(one: Trial, other: Trial, low: float, high: float) -> float:
-    """Where the cubic through two trials, with their slopes, is least between `low` and `high`; the middle if nowhere."""
+    """The minimum between `low` and `high` of the cubic through two trials and their slopes; the middle if there is none."""
     middle = (low + high) / 2
     if one.step == other.step or not (one.is_finite() and other.is_finite()):
         return middle
@@ -49,7 +49,7 @@ def cubic_minimum(one: Trial, other: Trial, low: float, high: float) -> float:
 def strong_wolfe(
     evaluate: Callable[[float], Trial], start: Trial, step: float, length: float, tolerance: float = 1e-9, most: int = 25
 ) -> tuple[Trial, int]:
-    """A trial that meets both conditions, or the best there is after `most` of them; and how many there were.
+    """A trial that meets both conditions, or the best after `most` of them; and the number of trials.
 
     `length` is the largest entry of the direction: an interval that moves nothing by more than `tolerance` is searched no further.
     """

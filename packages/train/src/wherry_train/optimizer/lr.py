@@ -1,4 +1,4 @@
-"""Learning rates that change while training goes on: `paddle.optimizer.lr`.
+"""Learning rate schedulers: `paddle.optimizer.lr`.
 
 A scheduler counts calls of `step` (by convention one for each epoch; for those that warm up, one for
 each batch) and computes the rate from the count. An optimizer that was given a scheduler asks it for
@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wherry_tensor._core import Tensor
-from wherry_tensor.constructed import (
+from wherry_tensor.constructor_arguments import (
     Check,
     as_constructed,
     check_arguments,
@@ -86,7 +86,7 @@ class LRScheduler:
             )
         if not isinstance(last_epoch, (int, float)):
             raise TypeError(
-                f"{name}: last_epoch is a count. Got {short(last_epoch)} ({type(last_epoch).__name__}), expected an int. Leave it "
+                f"{name}: last_epoch is not a number. Got {short(last_epoch)} ({type(last_epoch).__name__}), expected an int. Leave it "
                 f"out to start anew."
             )
         _check(self, {"last_epoch": last_epoch, "verbose": verbose})
@@ -94,7 +94,6 @@ class LRScheduler:
         self.last_lr = float(learning_rate)
         self.last_epoch = last_epoch
         self.verbose = verbose
-        self._var_name = None
         self.step()
 
     def __call__(self) -> float:
@@ -131,7 +130,7 @@ class LRScheduler:
     def get_lr(self) -> float:
         """The rate at `self.last_epoch`: what a subclass defines."""
         raise NotImplementedError(
-            f"{type(self).__name__}: it does not say which rate to use. Got a scheduler without get_lr, expected one that "
+            f"{type(self).__name__}: get_lr is not implemented. Got a scheduler without get_lr, expected one that "
             f"computes the rate from self.last_epoch. Use a subclass such as StepDecay, or define get_lr."
         )
 
@@ -211,6 +210,15 @@ class NoamDecay(LRScheduler):
 
     Source:
         `paddle.optimizer.lr.NoamDecay`; Vaswani et al., "Attention is all you need" (2017).
+
+    Examples:
+        >>> scheduler = wherry.optimizer.lr.NoamDecay(d_model=64, warmup_steps=4)
+        >>> rates = []
+        >>> for _ in range(6):
+        ...     scheduler.step()
+        ...     rates.append(round(scheduler(), 4))
+        >>> rates
+        [0.0156, 0.0312, 0.0469, 0.0625, 0.0559, 0.051]
     """
 
     def __init__(
@@ -230,10 +238,10 @@ class NoamDecay(LRScheduler):
 
 
 class PiecewiseDecay(LRScheduler):
-    """Another constant between each two boundaries.
+    """Piecewise constant: the next value begins at each boundary.
 
     Args:
-        boundaries: the epochs from which on the next value holds, rising.
+        boundaries: the epochs at which the next value begins, increasing.
         values: one more than boundaries.
         last_epoch, verbose: as `LRScheduler`.
 
@@ -264,7 +272,7 @@ class PiecewiseDecay(LRScheduler):
             )
         if len(values) <= len(boundaries):
             raise ValueError(
-                f"PiecewiseDecay: The values have one more element than boundaries. Got {len(values)} values and "
+                f"PiecewiseDecay: The values must have one more element than boundaries. Got {len(values)} values and "
                 f"{len(boundaries)} boundaries, expected {len(boundaries) + 1} values. The last one holds from the last "
                 f"boundary on."
             )
@@ -292,6 +300,12 @@ class NaturalExpDecay(LRScheduler):
 
     Source:
         `paddle.optimizer.lr.NaturalExpDecay`.
+
+    Examples:
+        >>> scheduler = wherry.optimizer.lr.NaturalExpDecay(learning_rate=1.0, gamma=0.5)
+        >>> scheduler.step()
+        >>> round(scheduler(), 4)
+        0.6065
     """
 
     def __init__(self, learning_rate: float, gamma: float, last_epoch: int = -1, verbose: bool = False) -> None:
@@ -316,8 +330,19 @@ class InverseTimeDecay(LRScheduler):
         gamma: how fast it falls.
         last_epoch, verbose: as `LRScheduler`.
 
+    Raises:
+        TypeError: `learning_rate` or `gamma` is not a number.
+        ValueError: `learning_rate` is negative; in `step`, `1 + gamma * epoch` is 0.
+
     Source:
         `paddle.optimizer.lr.InverseTimeDecay`.
+
+    Examples:
+        >>> scheduler = wherry.optimizer.lr.InverseTimeDecay(learning_rate=1.0, gamma=0.5)
+        >>> scheduler.step()
+        >>> scheduler.step()
+        >>> scheduler()
+        0.5
     """
 
     def __init__(self, learning_rate: float, gamma: float, last_epoch: int = -1, verbose: bool = False) -> None:
@@ -336,7 +361,7 @@ class InverseTimeDecay(LRScheduler):
 
 
 class PolynomialDecay(LRScheduler):
-    """Falls from `learning_rate` to `end_lr` in `decay_steps` steps, along a power of the time that is left.
+    """Falls from `learning_rate` to `end_lr` in `decay_steps` steps, as a power of the fraction of steps that is left.
 
         (learning_rate - end_lr) * (1 - epoch / decay_steps)**power + end_lr
 
@@ -353,6 +378,15 @@ class PolynomialDecay(LRScheduler):
 
     Source:
         `paddle.optimizer.lr.PolynomialDecay`.
+
+    Examples:
+        >>> scheduler = wherry.optimizer.lr.PolynomialDecay(learning_rate=1.0, decay_steps=4, end_lr=0.0)
+        >>> rates = []
+        >>> for _ in range(6):
+        ...     rates.append(scheduler())
+        ...     scheduler.step()
+        >>> rates
+        [1.0, 0.75, 0.5, 0.25, 0.0, 0.0]
     """
 
     def __init__(
@@ -388,7 +422,7 @@ class PolynomialDecay(LRScheduler):
 
 
 class LinearWarmup(LRScheduler):
-    """Rises in a straight line at the beginning, then does what another scheduler or a number says.
+    """Rises linearly from `start_lr`, then follows another scheduler, or stays at a number.
 
     Args:
         learning_rate: the rate afterwards, or the scheduler that takes over. That one's first epoch is
@@ -399,7 +433,7 @@ class LinearWarmup(LRScheduler):
         last_epoch, verbose: as `LRScheduler`.
 
     Raises:
-        TypeError: `learning_rate` is neither number nor scheduler.
+        TypeError: `learning_rate` is neither a number nor a scheduler.
         ValueError: `warmup_steps` is not a positive int, or `end_lr` not greater than `start_lr` (also an AssertionError).
 
     Source:
@@ -487,10 +521,17 @@ class ExponentialDecay(LRScheduler):
         last_epoch, verbose: as `LRScheduler`.
 
     Raises:
-        ValueError: `gamma` lies outside (also an AssertionError).
+        ValueError: `gamma` is not in (0, 1) (also an AssertionError).
 
     Source:
         `paddle.optimizer.lr.ExponentialDecay`.
+
+    Examples:
+        >>> scheduler = wherry.optimizer.lr.ExponentialDecay(learning_rate=1.0, gamma=0.5)
+        >>> scheduler.step()
+        >>> scheduler.step()
+        >>> scheduler()
+        0.25
     """
 
     def __init__(self, learning_rate: float, gamma: float, last_epoch: int = -1, verbose: bool = False) -> None:
@@ -517,8 +558,8 @@ class MultiStepDecay(LRScheduler):
         last_epoch, verbose: as `LRScheduler`.
 
     Raises:
-        TypeError: `milestones` is neither list nor tuple.
-        ValueError: they do not rise; `gamma` is not less than 1.
+        TypeError: `milestones` is neither a list nor a tuple.
+        ValueError: `milestones` do not increase; `gamma` is not less than 1.
 
     Source:
         `paddle.optimizer.lr.MultiStepDecay`.
@@ -544,7 +585,7 @@ class MultiStepDecay(LRScheduler):
         _check(self, locals())
         if not isinstance(milestones, (tuple, list)):
             raise TypeError(
-                f"MultiStepDecay: milestones are several epochs. Got {short(milestones)} ({type(milestones).__name__}), expected a "
+                f"MultiStepDecay: milestones is not a list. Got {short(milestones)} ({type(milestones).__name__}), expected a "
                 f"list or tuple. Write milestones=[{milestones}]."
             )
         if not all(a < b for a, b in zip(milestones, milestones[1:], strict=False)):
@@ -651,6 +692,13 @@ class MultiplicativeDecay(LRScheduler):
 
     Source:
         `paddle.optimizer.lr.MultiplicativeDecay`.
+
+    Examples:
+        >>> scheduler = wherry.optimizer.lr.MultiplicativeDecay(1.0, lr_lambda=lambda epoch: 0.5)
+        >>> scheduler.step()
+        >>> scheduler.step()
+        >>> scheduler()
+        0.25
     """
 
     def __init__(
@@ -660,8 +708,9 @@ class MultiplicativeDecay(LRScheduler):
         _callable(lr_lambda, self)
         if isinstance(last_epoch, (int, float)) and last_epoch > _MOST_PRODUCTS:
             raise InvalidArgumentError(
-                f"MultiplicativeDecay: a rate is the product of all factors so far. Got last_epoch={short(last_epoch)}, expected at most "
-                f"{_MOST_PRODUCTS}, which takes a second. Use LambdaDecay for a rate that follows from the epoch alone."
+                f"MultiplicativeDecay: last_epoch is too large, as the rate is a product of all factors. Got "
+                f"last_epoch={short(last_epoch)}, expected at most {_MOST_PRODUCTS}, which takes a second. Use LambdaDecay for a rate "
+                f"that follows from the epoch alone."
             )
         self.lr_lambda = lr_lambda
         super().__init__(learning_rate, last_epoch, verbose)
@@ -674,7 +723,7 @@ class MultiplicativeDecay(LRScheduler):
 
 
 class ReduceOnPlateau(LRScheduler):
-    """Multiplied by `factor` when a measure has not become better for more than `patience` epochs.
+    """Multiplied by `factor` when a measure has not improved for more than `patience` epochs.
 
     Args:
         learning_rate: the rate at the beginning.
@@ -747,7 +796,6 @@ class ReduceOnPlateau(LRScheduler):
         self.last_lr = float(learning_rate)
         self.last_epoch = 0
         self.verbose = verbose
-        self._var_name = None
 
     def state_keys(self) -> None:
         """Set `self.keys`: the counters and the best measure belong to the state.
@@ -765,7 +813,7 @@ class ReduceOnPlateau(LRScheduler):
             epoch: its number, to jump there; None means the next one.
 
         Raises:
-            TypeError: `metrics` is none of these.
+            TypeError: `metrics` is not a number, an array or a tensor.
             ValueError: it has more than one element (also an AssertionError).
 
         Source:
@@ -809,11 +857,20 @@ class CosineAnnealingDecay(LRScheduler):
         last_epoch, verbose: as `LRScheduler`.
 
     Raises:
-        TypeError: `T_max` is not an int, `eta_min` no number.
+        TypeError: `T_max` is not an int, or `eta_min` is not a number.
         ValueError: `T_max` is not positive (also an AssertionError).
 
     Source:
         `paddle.optimizer.lr.CosineAnnealingDecay`; Loshchilov & Hutter, "SGDR" (2017), without restarts.
+
+    Examples:
+        >>> scheduler = wherry.optimizer.lr.CosineAnnealingDecay(learning_rate=1.0, T_max=2)
+        >>> rates = []
+        >>> for _ in range(3):
+        ...     rates.append(round(scheduler(), 6))
+        ...     scheduler.step()
+        >>> rates
+        [1.0, 0.5, 0.0]
     """
 
     def __init__(
@@ -861,6 +918,15 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         `paddle.optimizer.lr.CosineAnnealingWarmRestarts`, which after `set_state_dict` goes on as if it
         had just restarted; here the rates of a resumed training are those of one that was never stopped.
         Loshchilov & Hutter, "SGDR: stochastic gradient descent with warm restarts" (2017).
+
+    Examples:
+        >>> scheduler = wherry.optimizer.lr.CosineAnnealingWarmRestarts(learning_rate=1.0, T_0=2)
+        >>> rates = []
+        >>> for _ in range(4):
+        ...     rates.append(round(scheduler(), 6))
+        ...     scheduler.step()
+        >>> rates
+        [1.0, 0.5, 1.0, 0.5]
     """
 
     def __init__(
@@ -876,7 +942,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         for name, value, least in ("T_0", T_0, 1), ("T_mult", T_mult, 1):
             if not isinstance(value, int) or value < least:
                 raise ValueError(
-                    f"CosineAnnealingWarmRestarts: {name} counts epochs. Got {name}={short(value)}, expected an int >= {least}. "
+                    f"CosineAnnealingWarmRestarts: {name} is not a number of epochs. Got {name}={short(value)}, expected an int >= {least}. "
                     f"Round it."
                 )
         _number(eta_min, "eta_min", self)
@@ -912,7 +978,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """The factor of the rate goes in a straight line from `start_factor` to `end_factor` in `total_steps` steps.
+    """The factor of the rate changes linearly from `start_factor` to `end_factor` in `total_steps` steps.
 
     Args:
         learning_rate: the rate that the factors multiply.
@@ -922,10 +988,19 @@ class LinearLR(LRScheduler):
         last_epoch, verbose: as `LRScheduler`.
 
     Raises:
-        ValueError: one of these lies outside.
+        ValueError: one of these is out of its range.
 
     Source:
         `paddle.optimizer.lr.LinearLR`.
+
+    Examples:
+        >>> scheduler = wherry.optimizer.lr.LinearLR(learning_rate=1.0, total_steps=2, start_factor=0.5)
+        >>> rates = []
+        >>> for _ in range(3):
+        ...     rates.append(scheduler())
+        ...     scheduler.step()
+        >>> rates
+        [0.5, 0.75, 1.0]
     """
 
     def __init__(
@@ -979,10 +1054,20 @@ class OneCycleLR(LRScheduler):
         last_epoch, verbose: as `LRScheduler`.
 
     Raises:
-        TypeError, ValueError: an argument has another type or lies outside; more than `total_steps` steps.
+        TypeError, ValueError: an argument has the wrong type or is out of range; more than `total_steps` steps.
 
     Source:
         `paddle.optimizer.lr.OneCycleLR`; Smith & Topin, "Super-convergence" (2018).
+
+    Examples:
+        >>> scheduler = wherry.optimizer.lr.OneCycleLR(max_learning_rate=1.0, total_steps=5, divide_factor=4.0, end_learning_rate=0.0,
+        ...                                            phase_pct=0.5)
+        >>> rates = []
+        >>> for _ in range(5):
+        ...     rates.append(round(scheduler(), 4))
+        ...     scheduler.step()
+        >>> rates
+        [0.25, 0.8125, 0.9045, 0.3455, 0.0]
     """
 
     def __init__(
@@ -1053,25 +1138,34 @@ class OneCycleLR(LRScheduler):
 
 
 class CyclicLR(LRScheduler):
-    """Rises from `base_learning_rate` to `max_learning_rate` and falls back, in straight lines, again and again.
+    """Rises from `base_learning_rate` to `max_learning_rate` and falls back, linearly, in cycles.
 
     Args:
         base_learning_rate: the smallest rate.
         max_learning_rate: the largest rate.
         step_size_up: steps of a rise, > 0.
         step_size_down: steps of a fall; None: as many as of a rise.
-        mode: "triangular": every cycle is as high; "triangular2": half as high as the one before;
+        mode: "triangular": all cycles have the same height; "triangular2": each has half the height;
             "exp_range": scaled by `exp_gamma` to the power of the step.
         exp_gamma: for "exp_range".
-        scale_fn: a function that says how high, in place of `mode`.
+        scale_fn: a function that gives the height of a cycle, in place of `mode`.
         scale_mode: what `scale_fn` is called with: the number of the "cycle", from 1, or of "iterations".
         last_epoch, verbose: as `LRScheduler`.
 
     Raises:
-        TypeError, ValueError: an argument has another type or lies outside.
+        TypeError, ValueError: an argument has the wrong type or is out of range.
 
     Source:
         `paddle.optimizer.lr.CyclicLR`; Smith, "Cyclical learning rates for training neural networks" (2017).
+
+    Examples:
+        >>> scheduler = wherry.optimizer.lr.CyclicLR(base_learning_rate=0.5, max_learning_rate=1.0, step_size_up=2)
+        >>> rates = []
+        >>> for _ in range(5):
+        ...     rates.append(scheduler())
+        ...     scheduler.step()
+        >>> rates
+        [0.5, 0.75, 1.0, 0.75, 0.5]
     """
 
     def __init__(

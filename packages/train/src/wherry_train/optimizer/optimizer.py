@@ -23,10 +23,10 @@ from wherry_nn.param_attr import WeightDecayRegularizer
 from wherry_nn.parameter import Parameter
 from wherry_tensor import _core, ops, to_tensor
 from wherry_tensor._core import DType, Op, Tensor
-from wherry_tensor.building import building, lasting
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidTypeError, OutOfRangeError, short
-from wherry_tensor.many import on_each
-from wherry_tensor.suggestions import check_keywords
+from wherry_tensor.foreach import on_each
+from wherry_tensor.static_builder import building, lasting
+from wherry_tensor.suggestions import check_keywords, did_you_mean
 from wherry_tensor.tracebacks import warn
 from wherry_train.optimizer.lr import LRScheduler
 from wherry_train.regularizer import L2Decay
@@ -46,10 +46,10 @@ class Optimizer:
 
     Args:
         learning_rate: the length of a step, or a scheduler of `paddle.optimizer.lr`.
-        parameters: tensors that ask for gradients, or dicts of options, one for each group of
+        parameters: tensors that require gradients, or dicts of options, one for each group of
             parameters: `{"params": [...], "learning_rate": factor, "weight_decay": ..., "grad_clip": ...}`
-            and arguments of the optimizer. The factor multiplies the learning rate. What a group does
-            not say is what the optimizer says; a group's weight decay replaces regularizers that its
+            and arguments of the optimizer. The factor multiplies the learning rate. Options that a group
+            leaves out are those of the optimizer; a group's weight decay replaces regularizers that its
             parameters have.
         weight_decay: the coefficient of an L2 penalty, or a regularizer. A parameter with a regularizer
             of its own keeps that.
@@ -83,6 +83,10 @@ class Optimizer:
         if kwargs:
             check_keywords(cls, kwargs)
         return super().__new__(cls)
+
+    def __getattr__(self, name: str) -> Any:
+        hint = "" if name.startswith("__") else did_you_mean(name, dir(type(self)))
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}.{hint}", name=name, obj=self)
 
     def __init__(
         self,
@@ -163,7 +167,7 @@ class Optimizer:
     # Learning rate.
 
     def get_lr(self) -> float:
-        """The learning rate in use: the number, or what the scheduler says now.
+        """The current learning rate: the number, or the value of the scheduler.
 
         Source:
             `paddle.optimizer.Optimizer.get_lr`.
@@ -205,7 +209,7 @@ class Optimizer:
         """Take the learning rate from `scheduler` from now on.
 
         Raises:
-            TypeError: `scheduler` is not a LRScheduler.
+            TypeError: `scheduler` is not an LRScheduler.
 
         Source:
             `paddle.optimizer.Optimizer.set_lr_scheduler`.
@@ -226,7 +230,7 @@ class Optimizer:
         return known
 
     def _refresh_rates(self) -> float:
-        """Write the learning rate of now into the tensors of `_rate_of`, which programs read; it."""
+        """Write the current learning rate into the tensors of `_rate_of`, which programs read, and return it."""
         rate = self._learning_rate
         if type(rate) is not float:
             rate = float(rate()) if isinstance(rate, LRScheduler) else float(rate)
@@ -311,7 +315,7 @@ class Optimizer:
         no_grad_set: Iterable[Tensor] | None = None,
         callbacks: Any = None,
     ) -> list[tuple[Tensor, Tensor]]:
-        """The parameters that have a gradient, each with it. As in Paddle nothing is computed: call `loss.backward()` first.
+        """The pairs of a parameter and its gradient. As in Paddle nothing is computed: call `loss.backward()` first.
 
         Args:
             loss: a tensor; it is not used otherwise.
@@ -400,9 +404,9 @@ class Optimizer:
         return out
 
     def clear_grad(self, set_to_zero: bool = True) -> None:
-        """Let the gradients of all parameters be zeros, or, with `set_to_zero=False`, None.
+        """Set the gradients of all parameters to zero, or, with `set_to_zero=False`, to None.
 
-        Zeros that nobody looks at cost nothing: they are made when they are asked for.
+        The zeros are made when they are first read, so unused ones cost nothing.
 
         Source:
             `paddle.optimizer.Optimizer.clear_grad`, also called `clear_gradients`.
@@ -453,7 +457,7 @@ class Optimizer:
     def _update_rows(
         self, group: _Group, params: list[Any], grads: list[Tensor], scales: list[Tensor | None] | None
     ) -> tuple[list[Any], list[Tensor], list[Tensor | None] | None]:
-        """Change the rows that sparse gradients name, where the others would stay as they are. What is left to update, dense."""
+        """Update only the rows of sparse gradients where the other rows would not change. Returns what is left to update, dense."""
         left = [place for place, grad in enumerate(grads) if not isinstance(grad, SelectedRows)]
         for place, (param, grad) in enumerate(zip(params, grads, strict=True)):
             if not isinstance(grad, SelectedRows):
@@ -497,7 +501,7 @@ class Optimizer:
         ops.cast.each_into((params,), (masters,), (batch.half,))
 
     def _batches(self, group: _Group, params: list[Any]) -> list[_Batch]:
-        """Which of `params` are updated alike. Computed anew only when parameters or their options have changed."""
+        """`params` grouped by how they are updated. Computed again only when parameters or their options have changed."""
         if group.plain:
             marks = [(p.regularizer, p.optimize_attr["learning_rate"]) for p in params]
         else:
@@ -536,7 +540,7 @@ class Optimizer:
                     f"Consider using multi_precision=True option of the {type(self).__name__} optimizer.",
                     stacklevel=4,
                 )
-        if len(group.layouts) > 64:  # parameters that come and go: forget what was
+        if len(group.layouts) > 64:  # the parameters with gradients keep changing: drop old layouts
             group.layouts.clear()
         group.layouts[key] = marks, list(batches.values())
         return group.layouts[key][1]
@@ -546,14 +550,14 @@ class Optimizer:
         for group in self._groups:
             group.layouts.clear()
 
-    # What subclasses say.
+    # What subclasses define.
 
     _fuses_decay = True  # does the op have the attribute weight_decay for L2 penalties?
 
     def _attributes(self, param: Tensor, options: dict[str, Any], decay: float) -> tuple[Any, ...]:
         """The attributes of the op for one parameter, in the order of its declaration."""
         raise NotImplementedError(
-            f"{type(self).__name__}: it does not say how to update. Got an optimizer without _op and _attributes, expected "
+            f"{type(self).__name__}: it does not define an update. Got an optimizer without _op and _attributes, expected "
             f"both. Use a subclass of Optimizer such as SGD."
         )
 
@@ -656,7 +660,7 @@ class Optimizer:
         return state
 
     def _held(self) -> dict[str, Tensor]:
-        """What was loaded for parameters that have no accumulators yet, for no step has been done since.
+        """What was loaded for parameters that have no accumulators yet, because no step was made since.
 
         Paddle leaves it out: there, a state that is loaded and saved without a step between is lost.
         """
@@ -875,7 +879,7 @@ def _checked_parameters(parameters: Any, optimizer: Optimizer) -> list[Any]:
         )
     if callable(parameters) and getattr(parameters, "__name__", "") == "parameters":
         raise AttributeTypeError(
-            f"{name}: this is the method that gives the parameters. Got {parameters.__name__} itself, expected what it returns. "
+            f"{name}: parameters is a method. Got {parameters.__name__} itself, expected what it returns. "
             f"Write parameters=layer.parameters()."
         )
     if isinstance(parameters, dict):
@@ -885,7 +889,7 @@ def _checked_parameters(parameters: Any, optimizer: Optimizer) -> list[Any]:
         )
     if not hasattr(type(parameters), "__iter__") and not hasattr(type(parameters), "__getitem__"):
         raise InvalidTypeError(
-            f"{name}: the parameters are in a list. Got {short(parameters)} ({type(parameters).__name__}), expected tensors. Write "
+            f"{name}: parameters is not a list. Got {short(parameters)} ({type(parameters).__name__}), expected tensors. Write "
             f"parameters=layer.parameters()."
         )
     found = list(parameters)
@@ -976,5 +980,5 @@ def _write(tensor: Tensor, value: Any, name: str) -> None:
 
 
 def _put(tensor: Tensor, value: Tensor) -> None:
-    """Copy values, which a file has brought to the cpu perhaps, into a tensor where that is."""
+    """Copy values, which may be on the cpu after loading, into a tensor on its own device."""
     ops.copy.into((tensor,), _core.to_device(value, _core.device_of(tensor)))

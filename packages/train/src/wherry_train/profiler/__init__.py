@@ -2,7 +2,7 @@
 
 `Profiler` records the steps that its scheduler picks and gives what happened to `on_trace_ready`. What is recorded: each op
 and its kernel, each gradient rule, `backward`, `Optimizer.step`, calls of layers, batches of a DataLoader, and the user's own
-`RecordEvent`, on every thread. While nothing is recorded none of it costs anything.
+`RecordEvent`, on every thread. It costs nothing while nothing is recorded.
 """
 from wherry_train.profiler.events import RecordEvent, TracerEventType
 from wherry_train.profiler.profiler import Profiler, ProfilerTarget

@@ -1,4 +1,4 @@
-"""What happened during a trace: events of the core, and those that Python notes."""
+"""Events of a trace: those of the core, and those recorded from Python."""
 from __future__ import annotations
 
 import functools
@@ -15,7 +15,7 @@ from wherry_tensor import _core
 from wherry_tensor.errors import InvalidTypeError, short
 from wherry_train.io import dataloader
 
-__all__ = ["Event", "RecordEvent", "TracerEventType", "recorded", "start", "stop"]
+__all__ = ["Event", "RecordEvent", "TracerEventType", "described", "inputs_of", "recorded", "start", "stop"]
 
 _STREAMS = 1 << 50  # and above: numbers of streams in place of threads
 
@@ -24,7 +24,7 @@ R = TypeVar("R")
 
 
 class TracerEventType(IntEnum):
-    """What kind of thing an event is.
+    """The kind of an event.
 
     Source:
         `paddle.profiler.TracerEventType`, with its numbers.
@@ -49,7 +49,7 @@ class TracerEventType(IntEnum):
 
 @dataclass(slots=True)
 class Event:
-    """Something that a thread did. Times are nanoseconds since some moment, the same for all events of a trace."""
+    """An event of a thread. Times are nanoseconds since some moment, the same for all events of a trace."""
 
     kind: TracerEventType
     name: str
@@ -67,6 +67,24 @@ class Event:
         return self.end - self.begin
 
 
+def described(inputs: tuple[Any, ...]) -> str:
+    """`float32[2, 3], None`."""
+    return ", ".join("None" if one is None else f"{one[0]}{list(one[1])}" for one in inputs)
+
+
+def inputs_of(text: str) -> Iterator[Any]:
+    """The inverse of `described`."""
+    while text:
+        if text.startswith("None"):
+            yield None
+            text = text[4:]
+        else:
+            dtype, _, rest = text.partition("[")
+            sizes, _, text = rest.partition("]")
+            yield dtype, tuple(int(size) for size in sizes.split(",") if size.strip())
+        text = text.removeprefix(", ")
+
+
 class RecordEvent:
     """Names a part of the program in the trace: a context manager, a decorator, or `begin()` and `end()`.
 
@@ -75,7 +93,7 @@ class RecordEvent:
         event_type: a TracerEventType.
 
     Raises:
-        TypeError: `name` is no str.
+        TypeError: `name` is not a str.
 
     Source:
         `paddle.profiler.RecordEvent`. Where nothing is recorded it does nothing.
@@ -91,7 +109,7 @@ class RecordEvent:
 
     def __init__(self, name: str, event_type: Any = TracerEventType.PythonUserDefined) -> None:
         if not isinstance(name, str):
-            raise InvalidTypeError(f"RecordEvent: an event has a name. Got {short(name)} ({type(name).__name__}), expected a str, such as 'load'.")
+            raise InvalidTypeError(f"RecordEvent: name is not a str. Got {short(name)} ({type(name).__name__}), expected a str, such as 'load'.")
         self.name, self.event_type = name, TracerEventType(event_type)
         self._begun: list[int] = []
 
@@ -124,7 +142,7 @@ class RecordEvent:
 
 
 class _Reading:
-    """An iterator of batches that tells how long each took."""
+    """An iterator over batches that reports how long each took."""
 
     def __init__(self, batches: Iterator[Any], told: list[Callable[[int, int], None]]) -> None:
         self._batches, self._told = batches, told
@@ -174,7 +192,7 @@ def start(devices: Iterable[int] = ()) -> None:
 def stop() -> tuple[list[Event], int, dict[int, str]]:
     """The events since `start`, in the order in which they began, how many were lost for lack of memory, and the names of streams.
 
-    A stream of a device stands where a thread does; its number is none of a thread.
+    Streams of devices are listed like threads, with numbers that no thread has.
     """
     layer.note_calls(False)
     there = _core.trace_devices_stop()  # waits

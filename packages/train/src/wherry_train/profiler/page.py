@@ -5,8 +5,8 @@ import html
 import json
 from importlib.resources import files
 
-from wherry_train.profiler.events import Event, TracerEventType
-from wherry_train.profiler.results import ProfilerResult, described
+from wherry_train.profiler.events import Event, TracerEventType, described
+from wherry_train.profiler.results import ProfilerResult
 from wherry_train.profiler.statistics import outermost
 
 __all__ = ["as_page"]

@@ -1,11 +1,12 @@
-"""Traces as Perfetto's protocol buffers have them (perfetto.dev: TracePacket, TrackEvent, TrackDescriptor)."""
+"""Traces in Perfetto's protocol buffer format (perfetto.dev: TracePacket, TrackEvent, TrackDescriptor)."""
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from wherry_tensor.wire import Field, Schema
+from wherry_tensor.protobuf import Field, Schema
+from wherry_train.profiler.events import Event, TracerEventType, described, inputs_of
 
 if TYPE_CHECKING:
     from wherry_train.profiler.results import ProfilerResult
@@ -105,8 +106,6 @@ _trace = Schema(Trace, "a trace", Field(1, "packets", _packet, repeated=True))
 
 def write(result: ProfilerResult) -> bytes:
     """The bytes of a trace."""
-    from wherry_train.profiler.results import described
-
     process = 2  # the uuid of its track; the counter's is 1, a thread's comes behind
     tracks = {thread: process + 1 + at for at, thread in enumerate(dict.fromkeys([*result.threads, *(e.thread for e in result.events)]))}
     packets = [
@@ -138,16 +137,12 @@ def write(result: ProfilerResult) -> bytes:
     return _trace.write(Trace(packets))
 
 
-def read(data: bytes) -> ProfilerResult:
-    """The trace of these bytes.
+def read(data: bytes, result: ProfilerResult) -> ProfilerResult:
+    """Put the trace of these bytes into `result`, which is empty.
 
     Raises:
-        ValueError: they are none, or of a program that names other kinds of events.
+        ValueError: `data` is not a Perfetto trace, or has events of other kinds than a Profiler's.
     """
-    from wherry_train.profiler.events import Event, TracerEventType
-    from wherry_train.profiler.results import ProfilerResult, _inputs
-
-    result = ProfilerResult([])
     threads: dict[int, int] = {}
     open_: dict[int, list[Event]] = {}
     for packet in _trace.read(data).packets:
@@ -161,7 +156,7 @@ def read(data: bytes) -> ProfilerResult:
             event = Event(TracerEventType[packet.event.categories[0]], packet.event.name, at, at, threads[packet.event.track])
             for note in packet.event.notes:
                 if note.name == "inputs":
-                    event.inputs = tuple(_inputs(note.text))
+                    event.inputs = tuple(inputs_of(note.text))
                 elif note.name == "ready":
                     event.ready = at + note.number
                 elif note.name in ("allocated", "taken"):

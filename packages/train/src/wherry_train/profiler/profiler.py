@@ -26,7 +26,7 @@ __all__ = ["Profiler", "ProfilerTarget"]
 
 
 class ProfilerTarget(Enum):
-    """What a profiler looks at.
+    """A kind of device that a profiler records.
 
     Source:
         `paddle.profiler.ProfilerTarget`.
@@ -55,11 +55,11 @@ class Profiler:
         profile_memory: also show the bytes that tensors hold.
         timer_only: only time steps and reading of batches, which costs next to nothing; there is no trace then.
         emit_nvtx: marks for NVIDIA's tools; without a GPU it has no effect.
-        custom_device_types: names of devices from plug-ins; they have no times of their own either.
+        custom_device_types: names of devices from plug-ins; their work is not timed separately.
         with_flops: count operations; not supported.
 
     Raises:
-        TypeError: `scheduler` or `on_trace_ready` is neither None nor what is expected.
+        TypeError: `scheduler` or `on_trace_ready` has the wrong type.
         ValueError: `scheduler` names no steps (also an AssertionError).
 
     Source:
@@ -84,11 +84,10 @@ class Profiler:
     ) -> None:
         if on_trace_ready is not None and not callable(on_trace_ready):
             raise InvalidTypeError(
-                f"Profiler: on_trace_ready is a function of the profiler. Got {short(on_trace_ready)} ({type(on_trace_ready).__name__}), expected "
+                f"Profiler: on_trace_ready is not callable. Got {short(on_trace_ready)} ({type(on_trace_ready).__name__}), expected "
                 f"a callable, such as export_chrome_tracing('traces')."
             )
         self._state_of = from_steps(scheduler)
-        self._ready_at_start = scheduler is not None
         self.targets = [ProfilerTarget.CPU] if targets is None else list(targets)
         self._devices = _gpus() if targets is None or ProfilerTarget.GPU in self.targets else []
         for target in self.targets:
@@ -130,7 +129,7 @@ class Profiler:
         self._step_begun = perf_counter_ns()
 
     def stop(self) -> None:
-        """The last step ends; recorded steps that were not handed out yet are."""
+        """End the last step, and hand out recorded steps that are left."""
         if not self._running:
             return
         self._running = False
@@ -152,7 +151,9 @@ class Profiler:
             ValueError: `num_samples` is less than 0.
         """
         if num_samples is not None and (isinstance(num_samples, bool) or not isinstance(num_samples, int) or num_samples < 0):
-            raise InvalidArgumentError(f"Profiler.step: num_samples counts samples. Got {short(num_samples)}, expected an int >= 0, or None.")
+            raise InvalidArgumentError(
+                f"Profiler.step: num_samples is not a number of samples. Got {short(num_samples)}, expected an int >= 0, or None."
+            )
         if not self._running:
             return
         self._benchmark.step(num_samples)
@@ -205,12 +206,14 @@ class Profiler:
             TypeError: `sorted_by` or `views` is something else.
         """
         if not isinstance(sorted_by, SortedKeys):
-            raise InvalidTypeError(f"Profiler.summary: sorted_by says what rows are sorted by. Got {short(sorted_by)}, expected one of SortedKeys.")
+            raise InvalidTypeError(f"Profiler.summary: sorted_by is not a SortedKeys. Got {short(sorted_by)}, expected one of SortedKeys.")
         if time_unit not in statistics.UNITS:
             raise InvalidArgumentError(f"Profiler.summary: the unit is not known. Got {short(time_unit)}, expected 's', 'ms', 'us' or 'ns'.")
         chosen = list(SummaryView) if views is None else [views] if isinstance(views, SummaryView) else list(views)
         if not all(isinstance(view, SummaryView) for view in chosen):
-            raise InvalidTypeError(f"Profiler.summary: views are tables. Got {short(views)}, expected one of SummaryView, or a list of them.")
+            raise InvalidTypeError(
+                f"Profiler.summary: views are not SummaryViews. Got {short(views)}, expected one of SummaryView, or a list of them."
+            )
         if not self.timer_only:
             for text in statistics.tables(self._result("summary"), chosen, sorted_by, time_unit, op_detail, thread_sep).values():
                 print(text, end="\n\n")
@@ -231,7 +234,7 @@ class Profiler:
         if wanted and not self._recording:
             if not _one.acquire(blocking=False):
                 raise RuntimeError(
-                    "Profiler: another profiler records. Got a second one, expected one at a time in a process. Stop the other one first."
+                    "Profiler: another profiler is recording. Got a second one, expected one at a time in a process. Stop the other one first."
                 )
             self._recording = True
             self._started, self._begun, self._cpu_time, self._busy = time.time(), perf_counter_ns(), time.process_time(), _busy_time()

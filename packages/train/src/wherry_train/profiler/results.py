@@ -4,7 +4,7 @@ from __future__ import annotations
 import json
 import os
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from wherry_tensor.arguments import path_of
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_train.profiler import perfetto
-from wherry_train.profiler.events import Event, TracerEventType
+from wherry_train.profiler.events import Event, TracerEventType, described, inputs_of
 from wherry_train.serialization import write_file
 
 if TYPE_CHECKING:
@@ -37,9 +37,18 @@ class ProfilerResult:
         started: when the trace began, seconds since 1970.
         process_load: time of this process on all cores by the time that passed; above 1 with several threads.
         system_load: the share of all cores that was busy, None where the system does not tell.
-        lost: how many events there was no memory for.
+        lost: the number of events that did not fit into memory.
         with_shapes: whether the shapes of inputs are shown.
         with_memory: whether memory is shown.
+
+    Raises:
+        TypeError: `events` is not a list, or `threads` is not a dict (also a ValueError).
+
+    Examples:
+        >>> with wherry.profiler.Profiler(on_trace_ready=lambda profiler: None) as profiler:
+        ...     total = wherry.ones([2, 3]).sum()
+        >>> "reduce_sum" in {event.name for event in profiler.profiler_result.events}
+        True
     """
 
     events: list[Event]
@@ -55,12 +64,12 @@ class ProfilerResult:
     def __post_init__(self) -> None:
         if not isinstance(self.events, list) or not all(isinstance(event, Event) for event in self.events):
             raise InvalidTypeError(
-                f"ProfilerResult: events are what a profiler recorded. Got {short(self.events)} ({type(self.events).__name__}), expected a list of "
+                f"ProfilerResult: events is not a list of Events. Got {short(self.events)} ({type(self.events).__name__}), expected a list of "
                 f"Event. Take Profiler.profiler_result, or load_profiler_result(file)."
             )
         if not isinstance(self.threads, dict):
             raise InvalidTypeError(
-                f"ProfilerResult: threads names each thread by its number. Got {short(self.threads)} ({type(self.threads).__name__}), expected a "
+                f"ProfilerResult: threads is not a dict of names. Got {short(self.threads)} ({type(self.threads).__name__}), expected a "
                 f"dict. Write {{1: 'main'}}."
             )
 
@@ -71,7 +80,7 @@ class ProfilerResult:
             ValueError: another format.
         """
         if format not in ("json", "pb"):
-            raise InvalidArgumentError(f"Profiler.export: there are two formats. Got {short(format)}, expected 'json' or 'pb'.")
+            raise InvalidArgumentError(f"Profiler.export: the format is unknown. Got {short(format)}, expected 'json' or 'pb'.")
         path = os.fsdecode(path_of(path, "Profiler.export"))
         data = json.dumps(self.chrome(), separators=(",", ":")).encode() if format == "json" else perfetto.write(self)
         write_file(path, lambda file: file.write(data))
@@ -122,21 +131,16 @@ class ProfilerResult:
         return f"<ProfilerResult of {len(self.events)} events on {len(self.threads)} threads>"
 
 
-def described(inputs: tuple[Any, ...]) -> str:
-    """`float32[2, 3], None`."""
-    return ", ".join("None" if one is None else f"{one[0]}{list(one[1])}" for one in inputs)
-
-
 def _named(dir_name: str, worker_name: str | None, what: str, ending: str) -> Callable[[Profiler], None]:
     path_of(dir_name, what, "dir_name")
     if worker_name is not None and (not isinstance(worker_name, str) or Path(worker_name).name != worker_name):
-        raise InvalidTypeError(f"{what}: worker_name becomes part of a file's name. Got {short(worker_name)}, expected a str without a path.")
+        raise InvalidTypeError(f"{what}: worker_name is not a file name. Got {short(worker_name)}, expected a str without a path.")
     Path(dir_name).mkdir(parents=True, exist_ok=True)
 
     def export(profiler: Profiler) -> None:
         if not callable(getattr(profiler, "export", None)):
             raise InvalidTypeError(
-                f"{what}: the function that it makes is called with a profiler. Got {short(profiler)} ({type(profiler).__name__}), expected a "
+                f"{what}: the argument is not a Profiler. Got {short(profiler)} ({type(profiler).__name__}), expected a "
                 f"Profiler. Pass the function itself as on_trace_ready."
             )
         name = worker_name or f"host_{socket.gethostname()}pid_{os.getpid()}"
@@ -153,8 +157,22 @@ def export_chrome_tracing(dir_name: str, worker_name: str | None = None) -> Call
         dir_name: the folder; it is made.
         worker_name: the first part of the files' names; None takes the host and the process.
 
+    Returns:
+        A function of the profiler.
+
+    Raises:
+        TypeError: `dir_name` is not a path, or `worker_name` is not a str without a path (also a ValueError).
+
     Source:
         `paddle.profiler.export_chrome_tracing`. `wherry trace FILE` makes a page of such a file.
+
+    Examples:
+        >>> import os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with wherry.profiler.Profiler(on_trace_ready=wherry.profiler.export_chrome_tracing(folder, "worker")):
+        ...         total = wherry.ones([2, 3]).sum()
+        ...     os.listdir(folder)
+        ['worker_time_....json']
     """
     return _named(dir_name, worker_name, "export_chrome_tracing", "json")
 
@@ -166,8 +184,22 @@ def export_protobuf(dir_name: str, worker_name: str | None = None) -> Callable[[
         dir_name: the folder; it is made.
         worker_name: the first part of the files' names; None takes the host and the process.
 
+    Returns:
+        A function of the profiler.
+
+    Raises:
+        TypeError: `dir_name` is not a path, or `worker_name` is not a str without a path (also a ValueError).
+
     Source:
         `paddle.profiler.export_protobuf`, whose files have a format that only Paddle reads; these have Perfetto's.
+
+    Examples:
+        >>> import os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with wherry.profiler.Profiler(on_trace_ready=wherry.profiler.export_protobuf(folder, "worker")):
+        ...         total = wherry.ones([2, 3]).sum()
+        ...     os.listdir(folder)
+        ['worker_time_....pb']
     """
     return _named(dir_name, worker_name, "export_protobuf", "pb")
 
@@ -182,11 +214,21 @@ def load_profiler_result(filename: str) -> ProfilerResult:
         What was recorded. Times begin at 0.
 
     Raises:
-        FileNotFoundError: there is none.
-        ValueError: the file is no such trace.
+        FileNotFoundError: there is no such file.
+        ValueError: the file is not a trace of a profiler.
 
     Source:
         `paddle.profiler.load_profiler_result`.
+
+    Examples:
+        >>> import tempfile
+        >>> with wherry.profiler.Profiler(on_trace_ready=lambda profiler: None) as profiler:
+        ...     total = wherry.ones([2, 3]).sum()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     profiler.export(folder + "/trace.json")
+        ...     result = wherry.profiler.load_profiler_result(folder + "/trace.json")
+        >>> len(result.events) == len(profiler.profiler_result.events)
+        True
     """
     path = Path(path_of(filename, "load_profiler_result", "filename"))
     if not path.exists():
@@ -196,11 +238,11 @@ def load_profiler_result(filename: str) -> ProfilerResult:
     data = path.read_bytes()
     try:
         if data[:1] != b"{":
-            return perfetto.read(data)
+            return perfetto.read(data, ProfilerResult([]))
         return _from_chrome(json.loads(data))
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError, RecursionError) as error:
         raise InvalidArgumentError(
-            f"load_profiler_result: this is no trace of a profiler, or a damaged one. Got {short(str(filename))} ({error}), expected a file that "
+            f"load_profiler_result: this is not a trace of a profiler, or a damaged one. Got {short(str(filename))} ({error}), expected a file that "
             f"Profiler.export wrote."
         ) from None
 
@@ -221,22 +263,9 @@ def _from_chrome(trace: dict[str, Any]) -> ProfilerResult:
             continue
         arguments = one.get("args", {})
         event.allocated, event.taken = int(arguments.get("allocated", 0)), int(arguments.get("taken", 0))
-        event.inputs = tuple(_inputs(str(arguments.get("inputs", ""))))
+        event.inputs = tuple(inputs_of(str(arguments.get("inputs", ""))))
         result.events.append(event)
     for event in result.events:
         if event.kind == TracerEventType.Operator:
             event.ready = starts.get((event.thread, event.end), 0)
     return result
-
-
-def _inputs(text: str) -> Iterator[Any]:
-    """The inverse of `described`."""
-    while text:
-        if text.startswith("None"):
-            yield None
-            text = text[4:]
-        else:
-            dtype, _, rest = text.partition("[")
-            sizes, _, text = rest.partition("]")
-            yield dtype, tuple(int(size) for size in sizes.split(",") if size.strip())
-        text = text.removeprefix(", ")

@@ -79,12 +79,12 @@ def from_steps(scheduler: Any) -> Callable[[int], ProfilerState]:
         return scheduler  # type: ignore[no-any-return]
     if not isinstance(scheduler, (tuple, list)) or any(isinstance(x, bool) or not isinstance(x, int) for x in scheduler):
         raise InvalidTypeError(
-            f"Profiler: scheduler says which steps are recorded. Got {short(scheduler)}, expected (first, end), two ints, or a function from "
+            f"Profiler: scheduler is not a range of steps or a function. Got {short(scheduler)}, expected (first, end), two ints, or a function from "
             f"the number of a step to a ProfilerState. Write scheduler=(3, 14), or use make_scheduler()."
         )
     if len(scheduler) != 2 or scheduler[1] <= max(scheduler[0], 0):
         raise AssertedArgumentError(
-            f"Profiler: scheduler says from which step on, and before which, is recorded. Got {short(scheduler)}, expected two ints with "
+            f"Profiler: scheduler is not a valid range of steps. Got {short(scheduler)}, expected two ints with "
             f"first < end and end > 0, such as (3, 14)."
         )
     first, end = max(scheduler[0], 0), scheduler[1]

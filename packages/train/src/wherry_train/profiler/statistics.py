@@ -18,7 +18,7 @@ _USER = (TracerEventType.PythonUserDefined, TracerEventType.UserDefined)
 
 
 class SortedKeys(Enum):
-    """By what the rows of a summary are sorted, the largest first (for `...Min` the smallest).
+    """What the rows of a summary are sorted by, the largest first (for `...Min` the smallest).
 
     Source:
         `paddle.profiler.SortedKeys`. Without times of a GPU its keys sort as those of the cpu.
@@ -54,7 +54,7 @@ class SummaryView(Enum):
 
 @dataclass(slots=True)
 class Row:
-    """Calls of one thing, in nanoseconds."""
+    """The calls of one op, layer or event; times in nanoseconds."""
 
     name: str
     calls: int = 0
@@ -141,7 +141,7 @@ def of_kind(result: ProfilerResult, *kinds: TracerEventType) -> list[Event]:
 
 
 def step_time(result: ProfilerResult) -> int:
-    """What ratios refer to: the time of the steps."""
+    """The time of the steps, to which ratios refer."""
     return union(of_kind(result, TracerEventType.ProfileStep))
 
 

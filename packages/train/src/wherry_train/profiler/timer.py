@@ -1,4 +1,4 @@
-"""How fast a loop goes: the time of a step, the part of it that goes into reading batches, and samples per second."""
+"""The speed of a loop: the time of a step, the part of it that goes into reading batches, and samples per second."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Data sets of images, from the files that their makers publish."""
+"""Image data sets, read from the files that their authors publish."""
 from wherry_vision.datasets.cifar import Cifar10, Cifar100
 from wherry_vision.datasets.flowers import Flowers
 from wherry_vision.datasets.folder import DatasetFolder, ImageFolder

@@ -23,25 +23,38 @@ _URL = "https://dataset.bj.bcebos.com/cifar/"
 
 
 class Cifar10(Dataset):
-    """Colour pictures of 32 x 32 in ten classes, 50,000 to train and 10,000 to test.
+    """Colour images of 32 x 32 in ten classes, 50,000 to train and 10,000 to test.
 
     Args:
         data_file: the path of the archive cifar-10-python.tar.gz; None downloads it.
         mode: "train" or "test".
         transform: a function that each image goes through.
         download: whether the archive may be downloaded.
-        backend: "pil" gives images of Pillow, "cv2" arrays `[32, 32, 3]` of float32; None what `set_image_backend` chose.
+        backend: "pil" gives images of Pillow, "cv2" arrays `[32, 32, 3]` of float32; None takes that of `set_image_backend`.
 
     Returns:
         Of an index: the image, and its label as an array of int64 without axes.
 
     Raises:
-        AssertionError: the file is not given and must not be downloaded, or there is no such mode (also a ValueError).
-        ValueError: the file is damaged or another one, asks for more than data, or there is no such backend.
+        AssertionError: the file is not given and must not be downloaded, or `mode` is unknown (also a ValueError).
+        ValueError: the file is damaged or another one, holds a pickle that is not plain data, or `backend` is unknown.
         RuntimeError: the file cannot be downloaded.
 
     Source:
         `paddle.vision.datasets.Cifar10`.
+
+    Examples:
+        >>> import io, pickle, tarfile, tempfile
+        >>> batch = pickle.dumps({b"data": np.zeros([2, 3072], np.uint8), b"labels": [7, 3]}, 2)
+        >>> with tempfile.TemporaryDirectory() as folder:  # an archive of two images
+        ...     with tarfile.open(folder + "/cifar.tar.gz", "w:gz") as archive:
+        ...         member = tarfile.TarInfo("cifar-10-batches-py/data_batch_1")
+        ...         member.size = len(batch)
+        ...         archive.addfile(member, io.BytesIO(batch))
+        ...     data = wherry.vision.datasets.Cifar10(folder + "/cifar.tar.gz", backend="cv2")
+        >>> image, label = data[1]
+        >>> image.shape, int(label)
+        ((32, 32, 3), 3)
     """
 
     _source = (_URL + "cifar-10-python.tar.gz", "c58f30108f718f92721af3b95e74349a")
@@ -84,25 +97,38 @@ class Cifar10(Dataset):
 
 
 class Cifar100(Cifar10):
-    """Colour pictures of 32 x 32 in a hundred classes, 50,000 to train and 10,000 to test.
+    """Colour images of 32 x 32 in a hundred classes, 50,000 to train and 10,000 to test.
 
     Args:
         data_file: the path of the archive cifar-100-python.tar.gz; None downloads it.
         mode: "train" or "test".
         transform: a function that each image goes through.
         download: whether the archive may be downloaded.
-        backend: "pil" gives images of Pillow, "cv2" arrays `[32, 32, 3]` of float32; None what `set_image_backend` chose.
+        backend: "pil" gives images of Pillow, "cv2" arrays `[32, 32, 3]` of float32; None takes that of `set_image_backend`.
 
     Returns:
         Of an index: the image, and its label as an array of int64 without axes.
 
     Raises:
-        AssertionError: the file is not given and must not be downloaded, or there is no such mode (also a ValueError).
-        ValueError: the file is damaged or another one, asks for more than data, or there is no such backend.
+        AssertionError: the file is not given and must not be downloaded, or `mode` is unknown (also a ValueError).
+        ValueError: the file is damaged or another one, holds a pickle that is not plain data, or `backend` is unknown.
         RuntimeError: the file cannot be downloaded.
 
     Source:
         `paddle.vision.datasets.Cifar100`.
+
+    Examples:
+        >>> import io, pickle, tarfile, tempfile
+        >>> batch = pickle.dumps({b"data": np.zeros([2, 3072], np.uint8), b"fine_labels": [7, 3]}, 2)
+        >>> with tempfile.TemporaryDirectory() as folder:  # an archive of two images
+        ...     with tarfile.open(folder + "/cifar.tar.gz", "w:gz") as archive:
+        ...         member = tarfile.TarInfo("cifar-100-python/train")
+        ...         member.size = len(batch)
+        ...         archive.addfile(member, io.BytesIO(batch))
+        ...     data = wherry.vision.datasets.Cifar100(folder + "/cifar.tar.gz", backend="cv2")
+        >>> image, label = data[1]
+        >>> image.shape, int(label)
+        ((32, 32, 3), 3)
     """
 
     _source = (_URL + "cifar-100-python.tar.gz", "eb9058c3a382ffc7106e4002c42a8d85")

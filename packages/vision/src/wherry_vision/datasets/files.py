@@ -1,4 +1,4 @@
-"""What data sets of images have in common beside files: the library that images come from."""
+"""The image backend of data sets."""
 from __future__ import annotations
 
 from typing import Any
@@ -10,7 +10,7 @@ __all__ = ["backend_of"]
 
 
 def backend_of(kind: str, backend: Any) -> str:
-    """The library that images come from: "pil" gives Pillow's, "cv2" arrays."""
+    """The backend for images: "pil" gives images of Pillow, "cv2" arrays."""
     chosen = get_image_backend() if backend is None else backend
     if chosen not in ("pil", "cv2"):
         raise InvalidArgumentError(f"{kind}: Expected backend are one of ['pil', 'cv2'], but got {chosen}. set_image_backend chooses one.")

@@ -22,7 +22,7 @@ _SETS = {"train": "tstid", "test": "trnid", "valid": "valid"}  # the larger part
 
 
 class Flowers(Dataset):
-    """Pictures of flowers in 102 classes: 6149 to train, 1020 to test and 1020 to validate.
+    """Images of flowers in 102 classes: 6149 to train, 1020 to test and 1020 to validate.
 
     Args:
         data_file: the path of the archive 102flowers.tgz; None downloads it.
@@ -31,14 +31,14 @@ class Flowers(Dataset):
         mode: "train", "valid" or "test".
         transform: a function that each image goes through.
         download: whether files that are not given may be downloaded.
-        backend: "pil" gives images of Pillow, "cv2" arrays `[height, width, 3]` of float32; None what `set_image_backend` chose.
+        backend: "pil" gives images of Pillow, "cv2" arrays `[height, width, 3]` of float32; None takes that of `set_image_backend`.
 
     Returns:
         Of an index: the image, and its label (from 1) as an array `[1]` of int64.
 
     Raises:
-        AssertionError: a file is not given and must not be downloaded, or there is no such mode (also a ValueError).
-        ValueError: a file is damaged or another one, or there is no such backend.
+        AssertionError: a file is not given and must not be downloaded, or `mode` is unknown (also a ValueError).
+        ValueError: a file is damaged or another one, or `backend` is unknown.
         RuntimeError: a file cannot be downloaded.
 
     Source:
@@ -104,7 +104,7 @@ def _of_mat(kind: str, path: str, name: str) -> Any:
             data = file.read(_LARGEST)
         order = {b"IM": "<", b"MI": ">"}.get(data[126:128])
         if order is None:
-            raise InvalidArgumentError("it is no file of MATLAB 5")
+            raise InvalidArgumentError("it is not a file of MATLAB 5")
         for code, element in _elements(data[128:], order):
             if code == _PACKED:
                 unpacker = zlib.decompressobj()
@@ -122,7 +122,7 @@ def _elements(data: bytes, order: str) -> list[tuple[int, bytes]]:
     found, at = [], 0
     while at + 8 <= len(data):
         code, size = struct.unpack_from(order + "II", data, at)
-        if code >> 16:  # a short one: size and type share four bytes, and the data stands in the others
+        if code >> 16:  # a short one: size and type share four bytes, and the data is in the others
             size, code, start, end = code >> 16, code & 0xFFFF, at + 4, at + 8
         else:
             start = at + 8

@@ -1,4 +1,4 @@
-"""Pictures in folders."""
+"""Data sets of images in folders."""
 from __future__ import annotations
 
 import os
@@ -23,16 +23,16 @@ def _loaded(path: str) -> Any:
 
 
 def _accepting(kind: str, extensions: Any, is_valid_file: Any) -> tuple[Any, Callable[[str], bool]]:
-    """The endings of names that are taken, and a function that says so."""
+    """The file name extensions to read, and a function that decides for a path."""
     if extensions is not None and is_valid_file is not None:
         raise InvalidArgumentError(f"{kind}: Both extensions and is_valid_file cannot be not None at the same time. Got both, expected one of them.")
     if is_valid_file is not None:
         if not callable(is_valid_file):
-            raise InvalidTypeError(f"{kind}: is_valid_file is a function of a path. Got {short(is_valid_file)}, expected one.")
+            raise InvalidTypeError(f"{kind}: is_valid_file is not callable. Got {short(is_valid_file)}, expected one.")
         return extensions, is_valid_file
     endings = IMG_EXTENSIONS if extensions is None else extensions
     if not isinstance(endings, (list, tuple, str)) or not all(isinstance(ending, str) for ending in endings):
-        raise InvalidTypeError(f"{kind}: extensions are the ends of names. Got {short(extensions)}, expected some like ('.png',).")
+        raise InvalidTypeError(f"{kind}: extensions is not a list of file name extensions. Got {short(extensions)}, expected some like ('.png',).")
     small = tuple(ending.lower() for ending in ([endings] if isinstance(endings, str) else endings))
     return endings, lambda path: path.lower().endswith(small)
 
@@ -50,10 +50,10 @@ class DatasetFolder(Dataset):
 
     Args:
         root: the folder of the classes' folders.
-        loader: makes a sample of a path; None reads a picture in colours.
-        extensions: the ends of names that are taken; None takes those of pictures.
+        loader: makes a sample from a path; None reads an RGB image.
+        extensions: the file name extensions to read; None takes those of images.
         transform: a function that each sample goes through.
-        is_valid_file: says of each path whether it is taken, in place of `extensions`.
+        is_valid_file: a function of a path that decides whether to read it, in place of `extensions`.
 
     Attributes:
         classes: the names of the folders, in order.
@@ -65,11 +65,22 @@ class DatasetFolder(Dataset):
         Of an index: the sample, and the number of its class.
 
     Raises:
-        RuntimeError: there is no file.
-        ValueError: both `extensions` and `is_valid_file` are given; a file is no picture.
+        RuntimeError: no file is found.
+        ValueError: both `extensions` and `is_valid_file` are given; while reading, a file is not an image.
 
     Source:
         `paddle.vision.datasets.DatasetFolder`.
+
+    Examples:
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     for name in ("cat", "dog"):
+        ...         pathlib.Path(folder, name).mkdir()
+        ...         np.save(f"{folder}/{name}/a.npy", np.zeros([4, 5]))
+        ...     data = wherry.vision.datasets.DatasetFolder(folder, loader=np.load, extensions=(".npy",))
+        ...     sample, label = data[1]
+        >>> data.classes, sample.shape, label
+        (['cat', 'dog'], (4, 5), 1)
     """
 
     def __init__(
@@ -106,14 +117,14 @@ class DatasetFolder(Dataset):
 
 
 class ImageFolder(Dataset):
-    """All pictures in a folder and those below it.
+    """All images in a folder and the folders below it.
 
     Args:
         root: the folder.
-        loader: makes a sample of a path; None reads a picture in colours.
-        extensions: the ends of names that are taken; None takes those of pictures.
+        loader: makes a sample from a path; None reads an RGB image.
+        extensions: the file name extensions to read; None takes those of images.
         transform: a function that each sample goes through.
-        is_valid_file: says of each path whether it is taken, in place of `extensions`.
+        is_valid_file: a function of a path that decides whether to read it, in place of `extensions`.
 
     Attributes:
         samples: the paths.
@@ -122,11 +133,20 @@ class ImageFolder(Dataset):
         Of an index: a list with the sample.
 
     Raises:
-        RuntimeError: there is no file.
-        ValueError: both `extensions` and `is_valid_file` are given; a file is no picture.
+        RuntimeError: no file is found.
+        ValueError: both `extensions` and `is_valid_file` are given; while reading, a file is not an image.
 
     Source:
         `paddle.vision.datasets.ImageFolder`.
+
+    Examples:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     np.save(f"{folder}/a.npy", np.zeros([4, 5]))
+        ...     data = wherry.vision.datasets.ImageFolder(folder, loader=np.load, extensions=(".npy",))
+        ...     [sample] = data[0]
+        >>> sample.shape
+        (4, 5)
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""MNIST and what has its format: LeCun, Bottou, Bengio & Haffner (1998); Xiao, Rasul & Vollgraf (2017)."""
+"""MNIST and Fashion-MNIST: LeCun, Bottou, Bengio & Haffner (1998); Xiao, Rasul & Vollgraf (2017)."""
 from __future__ import annotations
 
 import gzip
@@ -16,7 +16,7 @@ from wherry_vision.transforms.pictures import of_array
 
 __all__ = ["MNIST", "FashionMNIST"]
 
-_LARGEST = 1 << 31  # bytes that a file may have unpacked
+_LARGEST = 1 << 31  # the largest unpacked size of a file, in bytes
 
 
 class MNIST(Dataset):
@@ -28,18 +28,29 @@ class MNIST(Dataset):
         mode: "train" or "test".
         transform: a function that each image goes through.
         download: whether files that are not given may be downloaded.
-        backend: "pil" gives images of Pillow, "cv2" arrays `[28, 28]` of float32; None what `set_image_backend` chose.
+        backend: "pil" gives images of Pillow, "cv2" arrays `[28, 28]` of float32; None takes that of `set_image_backend`.
 
     Returns:
         Of an index: the image, and its label as an array `[1]` of int64.
 
     Raises:
-        AssertionError: a file is not given and must not be downloaded, or there is no such mode (also a ValueError).
-        ValueError: a file is damaged or another one, or there is no such backend.
+        AssertionError: a file is not given and must not be downloaded, or `mode` is unknown (also a ValueError).
+        ValueError: a file is damaged or another one, or `backend` is unknown.
         RuntimeError: a file cannot be downloaded.
 
     Source:
         `paddle.vision.datasets.MNIST`.
+
+    Examples:
+        >>> import gzip, pathlib, struct, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:  # files of two images
+        ...     images, labels = pathlib.Path(folder, "images.gz"), pathlib.Path(folder, "labels.gz")
+        ...     _ = images.write_bytes(gzip.compress(struct.pack(">4i", 2051, 2, 28, 28) + bytes(2 * 28 * 28)))
+        ...     _ = labels.write_bytes(gzip.compress(struct.pack(">2i", 2049, 2) + bytes([7, 3])))
+        ...     data = wherry.vision.datasets.MNIST(images, labels, backend="cv2")
+        >>> image, label = data[1]
+        >>> image.shape, label
+        ((28, 28), array([3]))
     """
 
     NAME = "mnist"
@@ -76,7 +87,7 @@ class MNIST(Dataset):
         labels = _idx(kind, self.label_path, 1)
         if len(images) != len(labels):
             raise InvalidArgumentError(
-                f"{kind}: each image has a label. Got {len(images)} images and {len(labels)} labels, expected as many. Check the paths."
+                f"{kind}: images and labels differ in number. Got {len(images)} images and {len(labels)} labels, expected as many. Check the paths."
             )
         self.images, self.labels = images, labels.astype(np.int64)[:, None]
 
@@ -92,7 +103,7 @@ class MNIST(Dataset):
 
 
 class FashionMNIST(MNIST):
-    """Clothes in the format of MNIST, 60,000 pictures to train and 10,000 to test.
+    """Images of clothes in the format of MNIST, 60,000 to train and 10,000 to test.
 
     Args:
         image_path: of the file of images (idx3-ubyte, packed by gzip); None downloads it.
@@ -100,18 +111,29 @@ class FashionMNIST(MNIST):
         mode: "train" or "test".
         transform: a function that each image goes through.
         download: whether files that are not given may be downloaded.
-        backend: "pil" gives images of Pillow, "cv2" arrays `[28, 28]` of float32; None what `set_image_backend` chose.
+        backend: "pil" gives images of Pillow, "cv2" arrays `[28, 28]` of float32; None takes that of `set_image_backend`.
 
     Returns:
         Of an index: the image, and its label as an array `[1]` of int64.
 
     Raises:
-        AssertionError: a file is not given and must not be downloaded, or there is no such mode (also a ValueError).
-        ValueError: a file is damaged or another one, or there is no such backend.
+        AssertionError: a file is not given and must not be downloaded, or `mode` is unknown (also a ValueError).
+        ValueError: a file is damaged or another one, or `backend` is unknown.
         RuntimeError: a file cannot be downloaded.
 
     Source:
         `paddle.vision.datasets.FashionMNIST`.
+
+    Examples:
+        >>> import gzip, pathlib, struct, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:  # files of two images
+        ...     images, labels = pathlib.Path(folder, "images.gz"), pathlib.Path(folder, "labels.gz")
+        ...     _ = images.write_bytes(gzip.compress(struct.pack(">4i", 2051, 2, 28, 28) + bytes(2 * 28 * 28)))
+        ...     _ = labels.write_bytes(gzip.compress(struct.pack(">2i", 2049, 2) + bytes([7, 3])))
+        ...     data = wherry.vision.datasets.FashionMNIST(images, labels, backend="cv2")
+        >>> image, label = data[1]
+        >>> image.shape, label
+        ((28, 28), array([3]))
     """
 
     NAME = "fashion-mnist"

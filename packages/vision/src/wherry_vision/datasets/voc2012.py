@@ -15,26 +15,26 @@ from wherry_vision.image import picture_of
 __all__ = ["VOC2012"]
 
 _SOURCE = ("https://dataset.bj.bcebos.com/voc/VOCtrainval_11-May-2012.tar", "6cd6e144f989b92b3379bac3b3de84fd")
-_SETS = {"train": "trainval", "test": "train", "valid": "val"}  # as Paddle divides them
+_SETS = {"train": "trainval", "test": "train", "valid": "val"}  # Paddle's split
 _ROOT = "VOCdevkit/VOC2012/"
 
 
 class VOC2012(Dataset):
-    """Pictures, and of each pixel what is seen in it.
+    """Images with a class for each pixel, for segmentation.
 
     Args:
         data_file: the path of the archive VOCtrainval_11-May-2012.tar; None downloads it.
         mode: "train" (pictures to train and to validate), "valid", or "test" (those to train).
         transform: a function that each picture goes through.
         download: whether the archive may be downloaded.
-        backend: "pil" gives images of Pillow, "cv2" arrays of float32; None what `set_image_backend` chose.
+        backend: "pil" gives images of Pillow, "cv2" arrays of float32; None takes that of `set_image_backend`.
 
     Returns:
-        Of an index: the picture, and the classes of its pixels as an image of the same size (255 where nothing is said).
+        Of an index: the picture, and the classes of its pixels as an image of the same size (255 where there is no label).
 
     Raises:
-        AssertionError: the file is not given and must not be downloaded, or there is no such mode (also a ValueError).
-        ValueError: the file is damaged or another one, or there is no such backend.
+        AssertionError: the file is not given and must not be downloaded, or `mode` is unknown (also a ValueError).
+        ValueError: the file is damaged or another one, or `backend` is unknown.
         RuntimeError: the file cannot be downloaded.
 
     Source:

@@ -1,4 +1,4 @@
-"""Models for images, with Paddle's names for their parameters: the files of the same classes in Paddle can be loaded."""
+"""Image models. Parameters have Paddle's names, so weights saved by Paddle can be loaded."""
 from wherry_vision.models.alexnet import AlexNet, alexnet
 from wherry_vision.models.densenet import DenseNet, densenet121, densenet161, densenet169, densenet201, densenet264
 from wherry_vision.models.googlenet import GoogLeNet, googlenet

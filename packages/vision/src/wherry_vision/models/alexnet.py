@@ -30,7 +30,7 @@ def _convolution(before: int, channels: int, size: int, stride: int, padding: in
 
 
 class ConvPoolLayer(Layer):
-    """A convolution, a ReLU and maxima."""
+    """A convolution, a ReLU and max pooling."""
 
     def __init__(self, input_channels: int, output_channels: int, filter_size: int, stride: int, padding: int) -> None:
         super().__init__()
@@ -43,13 +43,16 @@ class ConvPoolLayer(Layer):
 
 
 class AlexNet(Layer):
-    """Five convolutions and three linear layers.
+    """AlexNet: five convolutions and three linear layers.
 
     Args:
         num_classes: of the output; 0 or less leaves the linear layers out.
 
     Shape:
         `[N, 3, 224, 224]` to `[N, num_classes]`; without classes to `[N, 256, 6, 6]`.
+
+    Raises:
+        TypeError: `num_classes` is not an int (also a ValueError).
 
     Source:
         `paddle.vision.models.AlexNet`.
@@ -92,13 +95,18 @@ def alexnet(pretrained: bool = False, **kwargs: Any) -> AlexNet:
     """AlexNet.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once.
+        pretrained: load weights trained on ImageNet, which are downloaded once.
         kwargs: of `AlexNet`.
 
     Raises:
-        RuntimeError: the weights cannot be downloaded, or are others than expected.
+        RuntimeError: the weights cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.alexnet`.
+
+    Examples:
+        >>> model = wherry.vision.models.alexnet(num_classes=0)  # the features alone
+        >>> model(wherry.ones([1, 3, 224, 224])).shape
+        [1, 256, 6, 6]
     """
     return with_weights(AlexNet(**kwargs), "alexnet", pretrained, model_urls)

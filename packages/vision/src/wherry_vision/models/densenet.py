@@ -105,7 +105,7 @@ class TransitionLayer(Layer):
 
 
 class DenseNet(Layer):
-    """Blocks in which each layer sees all before it.
+    """DenseNet: in each block, a layer gets the outputs of all layers before it.
 
     Args:
         layers: 121, 161, 169, 201 or 264.
@@ -118,7 +118,7 @@ class DenseNet(Layer):
         `[N, 3, H, W]` to `[N, num_classes]`; without classes to `[N, C, 1, 1]`, and without pooling to `[N, C, H/32, W/32]`.
 
     Raises:
-        AssertionError: there is no such number of layers (also a ValueError).
+        AssertionError: `layers` is not one of these (also a ValueError).
 
     Source:
         `paddle.vision.models.DenseNet`.
@@ -179,14 +179,19 @@ def densenet121(pretrained: bool = False, **kwargs: Any) -> DenseNet:
     """DenseNet of 121 layers.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once.
+        pretrained: load weights trained on ImageNet, which are downloaded once.
         kwargs: of `DenseNet`.
 
     Raises:
-        RuntimeError: the weights cannot be downloaded, or are others than expected.
+        RuntimeError: the weights cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.densenet121`.
+
+    Examples:
+        >>> model = wherry.vision.models.densenet121(num_classes=10)
+        >>> model(wherry.ones([1, 3, 64, 64])).shape
+        [1, 10]
     """
     return _densenet(121, pretrained, **kwargs)
 
@@ -195,14 +200,20 @@ def densenet161(pretrained: bool = False, **kwargs: Any) -> DenseNet:
     """DenseNet of 161 layers.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once.
+        pretrained: load weights trained on ImageNet, which are downloaded once.
         kwargs: of `DenseNet`.
 
     Raises:
-        RuntimeError: the weights cannot be downloaded, or are others than expected.
+        RuntimeError: the weights cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.densenet161`.
+
+    Examples:
+        >>> with wherry.LazyGuard():  # without values for the parameters
+        ...     model = wherry.vision.models.densenet161()
+        >>> sum(parameter.size for parameter in model.parameters())
+        28900936
     """
     return _densenet(161, pretrained, **kwargs)
 
@@ -211,14 +222,19 @@ def densenet169(pretrained: bool = False, **kwargs: Any) -> DenseNet:
     """DenseNet of 169 layers.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once.
+        pretrained: load weights trained on ImageNet, which are downloaded once.
         kwargs: of `DenseNet`.
 
     Raises:
-        RuntimeError: the weights cannot be downloaded, or are others than expected.
+        RuntimeError: the weights cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.densenet169`.
+
+    Examples:
+        >>> model = wherry.vision.models.densenet169(num_classes=10)
+        >>> model(wherry.ones([1, 3, 64, 64])).shape
+        [1, 10]
     """
     return _densenet(169, pretrained, **kwargs)
 
@@ -227,14 +243,20 @@ def densenet201(pretrained: bool = False, **kwargs: Any) -> DenseNet:
     """DenseNet of 201 layers.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once.
+        pretrained: load weights trained on ImageNet, which are downloaded once.
         kwargs: of `DenseNet`.
 
     Raises:
-        RuntimeError: the weights cannot be downloaded, or are others than expected.
+        RuntimeError: the weights cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.densenet201`.
+
+    Examples:
+        >>> with wherry.LazyGuard():  # without values for the parameters
+        ...     model = wherry.vision.models.densenet201()
+        >>> sum(parameter.size for parameter in model.parameters())
+        20242984
     """
     return _densenet(201, pretrained, **kwargs)
 
@@ -243,13 +265,19 @@ def densenet264(pretrained: bool = False, **kwargs: Any) -> DenseNet:
     """DenseNet of 264 layers.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once.
+        pretrained: load weights trained on ImageNet, which are downloaded once.
         kwargs: of `DenseNet`.
 
     Raises:
-        RuntimeError: the weights cannot be downloaded, or are others than expected.
+        RuntimeError: the weights cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.densenet264`.
+
+    Examples:
+        >>> with wherry.LazyGuard():  # without values for the parameters
+        ...     model = wherry.vision.models.densenet264()
+        >>> sum(parameter.size for parameter in model.parameters())
+        33736232
     """
     return _densenet(264, pretrained, **kwargs)

@@ -32,7 +32,7 @@ class ConvLayer(Layer):
 
 
 class Inception(Layer):
-    """Convolutions of three sizes and maxima, side by side."""
+    """Convolutions of three sizes and max pooling in parallel."""
 
     def __init__(
         self, input_channels: int, filter1: int, filter3R: int, filter3: int, filter5R: int, filter5: int, proj: int  # noqa: N803  as in Paddle
@@ -52,17 +52,20 @@ class Inception(Layer):
 
 
 class GoogLeNet(Layer):
-    """Nine inception blocks, with two outputs on the way that help to train.
+    """GoogLeNet: nine inception blocks, with two auxiliary outputs for training.
 
     Args:
         num_classes: of the outputs; 0 or less leaves the linear layers out.
         with_pool: averages over the image before the linear layers.
 
     Returns:
-        Of a call: the output, and two from further below.
+        Of a call: the output, and the two auxiliary outputs.
 
     Shape:
         `[N, 3, 224, 224]` to three times `[N, num_classes]`.
+
+    Raises:
+        TypeError: `num_classes` is not an int (also a ValueError).
 
     Source:
         `paddle.vision.models.GoogLeNet`.
@@ -133,13 +136,19 @@ def googlenet(pretrained: bool = False, **kwargs: Any) -> GoogLeNet:
     """GoogLeNet.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once.
+        pretrained: load weights trained on ImageNet, which are downloaded once.
         kwargs: of `GoogLeNet`.
 
     Raises:
-        RuntimeError: the weights cannot be downloaded, or are others than expected.
+        RuntimeError: the weights cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.googlenet`.
+
+    Examples:
+        >>> model = wherry.vision.models.googlenet(num_classes=10)
+        >>> out, first, second = model(wherry.ones([1, 3, 224, 224]))
+        >>> out.shape, first.shape, second.shape
+        ([1, 10], [1, 10], [1, 10])
     """
     return with_weights(GoogLeNet(**kwargs), "googlenet", pretrained, model_urls)

@@ -40,7 +40,7 @@ class InceptionStem(Layer):
 
 
 class InceptionA(Layer):
-    """Convolutions of 1, 5 and twice 3, and means, side by side."""
+    """Convolutions of 1, 5 and twice 3, and average pooling, in parallel."""
 
     def __init__(self, num_channels: int, pool_features: int) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class InceptionA(Layer):
 
 
 class InceptionB(Layer):
-    """Halves the image: convolutions of 3 and twice 3, and maxima."""
+    """Halves the image: convolutions of 3 and twice 3, and max pooling."""
 
     def __init__(self, num_channels: int) -> None:
         super().__init__()
@@ -109,7 +109,7 @@ class InceptionC(Layer):
 
 
 class InceptionD(Layer):
-    """Halves the image: convolutions of 3 and of 7 in both directions, and maxima."""
+    """Halves the image: convolutions of 3 and of 7 in both directions, and max pooling."""
 
     def __init__(self, num_channels: int) -> None:
         super().__init__()
@@ -127,7 +127,7 @@ class InceptionD(Layer):
 
 
 class InceptionE(Layer):
-    """Convolutions of 3 in either direction, side by side."""
+    """Convolutions of 3 in either direction, in parallel."""
 
     def __init__(self, num_channels: int) -> None:
         super().__init__()
@@ -157,7 +157,7 @@ class InceptionE(Layer):
 
 
 class InceptionV3(Layer):
-    """Eleven blocks of convolutions side by side, for images of 299 x 299.
+    """Inception v3: eleven blocks of parallel convolutions, for images of 299 x 299.
 
     Args:
         num_classes: of the output; 0 or less leaves the linear layer out.
@@ -165,6 +165,9 @@ class InceptionV3(Layer):
 
     Shape:
         `[N, 3, 299, 299]` to `[N, num_classes]`; without classes to `[N, 2048, 1, 1]`, and without pooling to `[N, 2048, 8, 8]`.
+
+    Raises:
+        TypeError: `num_classes` is not an int (also a ValueError).
 
     Source:
         `paddle.vision.models.InceptionV3`.
@@ -206,13 +209,18 @@ def inception_v3(pretrained: bool = False, **kwargs: Any) -> InceptionV3:
     """Inception, third version.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once.
+        pretrained: load weights trained on ImageNet, which are downloaded once.
         kwargs: of `InceptionV3`.
 
     Raises:
-        RuntimeError: the weights cannot be downloaded, or are others than expected.
+        RuntimeError: the weights cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.inception_v3`.
+
+    Examples:
+        >>> model = wherry.vision.models.inception_v3(num_classes=10)
+        >>> model(wherry.ones([1, 3, 299, 299])).shape
+        [1, 10]
     """
     return with_weights(InceptionV3(**kwargs), "inception_v3", pretrained, model_urls)

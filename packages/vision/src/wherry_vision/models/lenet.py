@@ -14,7 +14,7 @@ __all__ = ["LeNet"]
 
 
 class LeNet(Layer):
-    """Two convolutions and three linear layers.
+    """LeNet: two convolutions and three linear layers.
 
     Args:
         num_classes: of the output; 0 or less leaves out the linear layers.

@@ -22,7 +22,7 @@ _BLOCKS = (  # name, channels and stride
 
 
 class DepthwiseSeparable(Layer):
-    """A 3 x 3 convolution of each channel, and a 1 x 1 convolution across them."""
+    """A depthwise 3 x 3 convolution, then a pointwise 1 x 1 convolution."""
 
     def __init__(self, in_channels: int, out_channels: int, stride: int) -> None:
         super().__init__()
@@ -34,7 +34,7 @@ class DepthwiseSeparable(Layer):
 
 
 class MobileNetV1(Layer):
-    """A small model of depthwise separable convolutions.
+    """MobileNet v1: a small model of depthwise separable convolutions.
 
     Args:
         scale: of the numbers of channels.
@@ -43,6 +43,10 @@ class MobileNetV1(Layer):
 
     Shape:
         `[N, 3, H, W]` to `[N, num_classes]`; without classes to `[N, C, 1, 1]`, and without pooling to `[N, C, H/32, W/32]`.
+
+    Raises:
+        TypeError: `num_classes` is not an int (also a ValueError).
+        ValueError: `scale` is not positive, or too small for one channel (also an AssertionError).
 
     Source:
         `paddle.vision.models.MobileNetV1`.
@@ -82,15 +86,20 @@ def mobilenet_v1(pretrained: bool = False, scale: float = 1.0, **kwargs: Any) ->
     """MobileNet, first version.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once; there are those of scale 1.
+        pretrained: load weights trained on ImageNet, which are downloaded once; only for scale 1.
         scale: of the numbers of channels.
         kwargs: of `MobileNetV1`.
 
     Raises:
-        ValueError: there are no such weights.
-        RuntimeError: they cannot be downloaded, or are others than expected.
+        ValueError: `pretrained`, and there are no weights for this scale.
+        RuntimeError: they cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.mobilenet_v1`.
+
+    Examples:
+        >>> model = wherry.vision.models.mobilenet_v1(num_classes=10)
+        >>> model(wherry.ones([1, 3, 64, 64])).shape
+        [1, 10]
     """
     return with_weights(MobileNetV1(scale=scale, **kwargs), f"mobilenetv1_{scale}", pretrained, model_urls)

@@ -23,7 +23,7 @@ _STAGES = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3
 
 
 class InvertedResidual(Layer):
-    """A depthwise convolution of many channels between two layers of few; what came in is added where the shapes agree."""
+    """A depthwise convolution between an expansion and a projection; the input is added where the shapes agree."""
 
     def __init__(self, inp: int, oup: int, stride: int, expand_ratio: float, norm_layer: Any = BatchNorm2D) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class InvertedResidual(Layer):
 
 
 class MobileNetV2(Layer):
-    """A small model of inverted residual blocks.
+    """MobileNet v2: a small model of inverted residual blocks.
 
     Args:
         scale: of the numbers of channels.
@@ -51,6 +51,10 @@ class MobileNetV2(Layer):
 
     Shape:
         `[N, 3, H, W]` to `[N, num_classes]`; without classes to `[N, C, 1, 1]`, and without pooling to `[N, C, H/32, W/32]`.
+
+    Raises:
+        TypeError: `num_classes` is not an int (also a ValueError).
+        ValueError: `scale` is not finite.
 
     Source:
         `paddle.vision.models.MobileNetV2`.
@@ -91,15 +95,20 @@ def mobilenet_v2(pretrained: bool = False, scale: float = 1.0, **kwargs: Any) ->
     """MobileNet, second version.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once; there are those of scale 1.
+        pretrained: load weights trained on ImageNet, which are downloaded once; only for scale 1.
         scale: of the numbers of channels.
         kwargs: of `MobileNetV2`.
 
     Raises:
-        ValueError: there are no such weights.
-        RuntimeError: they cannot be downloaded, or are others than expected.
+        ValueError: `pretrained`, and there are no weights for this scale.
+        RuntimeError: they cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.mobilenet_v2`.
+
+    Examples:
+        >>> model = wherry.vision.models.mobilenet_v2(num_classes=10)
+        >>> model(wherry.ones([1, 3, 64, 64])).shape
+        [1, 10]
     """
     return with_weights(MobileNetV2(scale=scale, **kwargs), f"mobilenetv2_{scale}", pretrained, model_urls)

@@ -37,7 +37,7 @@ _LARGE = (
 
 
 class SqueezeExcitation(Layer):
-    """Scales each channel by a factor that is computed from the means of all (Hu, Shen & Sun, 2017)."""
+    """Squeeze and excitation: scales each channel by a factor computed from the means of all (Hu, Shen & Sun, 2017)."""
 
     def __init__(self, input_channels: int, squeeze_channels: int, activation: Any = ReLU, scale_activation: Any = Sigmoid) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class SqueezeExcitation(Layer):
 
 
 class InvertedResidual(Layer):
-    """A depthwise convolution of many channels between two layers of few; what came in is added where the shapes agree."""
+    """A depthwise convolution between an expansion and a projection; the input is added where the shapes agree."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class InvertedResidual(Layer):
 
 
 class MobileNetV3(Layer):
-    """What both sizes have in common. `config` has a row for each block, at scale 1."""
+    """The base of both sizes. `config` has a row for each block, at scale 1."""
 
     def __init__(self, config: Any, last_channel: int, scale: float = 1.0, num_classes: int = 1000, with_pool: bool = True) -> None:
         super().__init__()
@@ -120,7 +120,7 @@ class MobileNetV3(Layer):
 
 
 class MobileNetV3Small(MobileNetV3):
-    """A small model whose blocks an automatic search has chosen, the smaller of two.
+    """MobileNet v3, the smaller of two sizes, with blocks from an architecture search.
 
     Args:
         scale: of the numbers of channels.
@@ -129,6 +129,10 @@ class MobileNetV3Small(MobileNetV3):
 
     Shape:
         `[N, 3, H, W]` to `[N, num_classes]`; without classes to `[N, C, 1, 1]`, and without pooling to `[N, C, H/32, W/32]`.
+
+    Raises:
+        TypeError: `num_classes` is not an int (also a ValueError).
+        ValueError: `scale` is not finite.
 
     Source:
         `paddle.vision.models.MobileNetV3Small`.
@@ -144,7 +148,7 @@ class MobileNetV3Small(MobileNetV3):
 
 
 class MobileNetV3Large(MobileNetV3):
-    """A small model whose blocks an automatic search has chosen, the larger of two.
+    """MobileNet v3, the larger of two sizes, with blocks from an architecture search.
 
     Args:
         scale: of the numbers of channels.
@@ -153,6 +157,10 @@ class MobileNetV3Large(MobileNetV3):
 
     Shape:
         `[N, 3, H, W]` to `[N, num_classes]`; without classes to `[N, C, 1, 1]`, and without pooling to `[N, C, H/32, W/32]`.
+
+    Raises:
+        TypeError: `num_classes` is not an int (also a ValueError).
+        ValueError: `scale` is not finite.
 
     Source:
         `paddle.vision.models.MobileNetV3Large`.
@@ -171,16 +179,21 @@ def mobilenet_v3_small(pretrained: bool = False, scale: float = 1.0, **kwargs: A
     """MobileNet, third version, the smaller.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once; there are those of scale 1.
+        pretrained: load weights trained on ImageNet, which are downloaded once; only for scale 1.
         scale: of the numbers of channels.
         kwargs: of `MobileNetV3Small`.
 
     Raises:
-        ValueError: there are no such weights.
-        RuntimeError: they cannot be downloaded, or are others than expected.
+        ValueError: `pretrained`, and there are no weights for this scale.
+        RuntimeError: they cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.mobilenet_v3_small`.
+
+    Examples:
+        >>> model = wherry.vision.models.mobilenet_v3_small(num_classes=10)
+        >>> model(wherry.ones([1, 3, 64, 64])).shape
+        [1, 10]
     """
     return with_weights(MobileNetV3Small(scale=scale, **kwargs), f"mobilenet_v3_small_x{scale}", pretrained, model_urls)
 
@@ -189,15 +202,20 @@ def mobilenet_v3_large(pretrained: bool = False, scale: float = 1.0, **kwargs: A
     """MobileNet, third version, the larger.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once; there are those of scale 1.
+        pretrained: load weights trained on ImageNet, which are downloaded once; only for scale 1.
         scale: of the numbers of channels.
         kwargs: of `MobileNetV3Large`.
 
     Raises:
-        ValueError: there are no such weights.
-        RuntimeError: they cannot be downloaded, or are others than expected.
+        ValueError: `pretrained`, and there are no weights for this scale.
+        RuntimeError: they cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.mobilenet_v3_large`.
+
+    Examples:
+        >>> model = wherry.vision.models.mobilenet_v3_large(num_classes=10)
+        >>> model(wherry.ones([1, 3, 64, 64])).shape
+        [1, 10]
     """
     return with_weights(MobileNetV3Large(scale=scale, **kwargs), f"mobilenet_v3_large_x{scale}", pretrained, model_urls)

@@ -1,4 +1,4 @@
-"""Weights that others have trained: where they are, and loading them into a model."""
+"""Pretrained weights: their addresses, and loading them into a model."""
 from __future__ import annotations
 
 from typing import TypeVar
@@ -17,11 +17,11 @@ AnyLayer = TypeVar("AnyLayer", bound=Layer)
 
 
 def with_weights(model: AnyLayer, name: str, pretrained: bool, weights: Weights) -> AnyLayer:
-    """The model, with its downloaded weights where they are asked for.
+    """The model, with its downloaded weights if `pretrained`.
 
     Raises:
         ValueError: there are no weights of this name.
-        RuntimeError: they cannot be downloaded, or are others than expected.
+        RuntimeError: they cannot be downloaded, or have another MD5.
     """
     if not pretrained:
         return model
@@ -30,7 +30,7 @@ def with_weights(model: AnyLayer, name: str, pretrained: bool, weights: Weights)
             f"{name}: {name} model do not have a pretrained model now, you should set pretrained=False. Got pretrained=True, expected False: "
             f"there are weights for {', '.join(weights) or 'none of these models'}. Train it, or load a file with set_state_dict."
         )
-    # Needed here alone: what makes models does without the network and without NumPy.
+    # Imported here: making a model needs neither the network nor NumPy.
     from wherry_train.download import get_weights_path_from_url
     from wherry_train.serialization import load
 

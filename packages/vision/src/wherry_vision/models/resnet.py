@@ -44,7 +44,7 @@ _BLOCKS = {18: (2, 2, 2, 2), 34: (3, 4, 6, 3), 50: (3, 4, 6, 3), 101: (3, 4, 23,
 
 
 class BasicBlock(Layer):
-    """Two 3 x 3 convolutions, and what came in is added."""
+    """Two 3 x 3 convolutions and a shortcut."""
 
     expansion = 1
 
@@ -80,7 +80,7 @@ class BasicBlock(Layer):
 
 
 class BottleneckBlock(Layer):
-    """A 3 x 3 convolution of few channels between two of 1 x 1, and what came in is added."""
+    """A 3 x 3 convolution between two of 1 x 1, and a shortcut."""
 
     expansion = 4
 
@@ -116,7 +116,7 @@ class BottleneckBlock(Layer):
 
 
 class ResNet(Layer):
-    """A stem, four stages of residual blocks, and a linear layer.
+    """ResNet: a stem, four stages of residual blocks, and a linear layer.
 
     Args:
         block: the class of the blocks, `BasicBlock` or `BottleneckBlock` of `paddle.vision.models.resnet`.
@@ -130,7 +130,7 @@ class ResNet(Layer):
         `[N, 3, H, W]` to `[N, num_classes]`; without classes to `[N, C, 1, 1]`, and without pooling to `[N, C, H/32, W/32]`.
 
     Raises:
-        ValueError: there is no such depth.
+        ValueError: `depth` is not one of these, or `block` is not a class of blocks.
 
     Source:
         `paddle.vision.models.ResNet`.
@@ -158,7 +158,9 @@ class ResNet(Layer):
         self.relu = ReLU()
         self.maxpool = MaxPool2D(3, stride=2, padding=1)
         if not isinstance(getattr(block, "expansion", None), int):
-            raise InvalidTypeError(f"ResNet: block is a class of blocks. Got {short(block)}, expected BasicBlock or BottleneckBlock. Pass the class.")
+            raise InvalidTypeError(
+                f"ResNet: block is not a class of blocks. Got {short(block)}, expected BasicBlock or BottleneckBlock. Pass the class."
+            )
         for i, (planes, count) in enumerate(zip((64, 128, 256, 512), _BLOCKS[depth], strict=True)):
             setattr(self, f"layer{i + 1}", self._stage(block, planes, count, stride=1 if i == 0 else 2))
         if with_pool:
@@ -192,14 +194,19 @@ def resnet18(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """ResNet-18.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once.
+        pretrained: load weights trained on ImageNet, which are downloaded once.
         kwargs: of `ResNet`.
 
     Raises:
-        RuntimeError: the weights cannot be downloaded, or are others than expected.
+        RuntimeError: the weights cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.resnet18`.
+
+    Examples:
+        >>> model = wherry.vision.models.resnet18(num_classes=10)
+        >>> model(wherry.ones([1, 3, 64, 64])).shape
+        [1, 10]
     """
     return _resnet("resnet18", BasicBlock, 18, pretrained, **kwargs)
 
@@ -208,14 +215,19 @@ def resnet34(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """ResNet-34.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once.
+        pretrained: load weights trained on ImageNet, which are downloaded once.
         kwargs: of `ResNet`.
 
     Raises:
-        RuntimeError: the weights cannot be downloaded, or are others than expected.
+        RuntimeError: the weights cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.resnet34`.
+
+    Examples:
+        >>> model = wherry.vision.models.resnet34(num_classes=10)
+        >>> model(wherry.ones([1, 3, 64, 64])).shape
+        [1, 10]
     """
     return _resnet("resnet34", BasicBlock, 34, pretrained, **kwargs)
 
@@ -224,14 +236,19 @@ def resnet50(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """ResNet-50.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once.
+        pretrained: load weights trained on ImageNet, which are downloaded once.
         kwargs: of `ResNet`.
 
     Raises:
-        RuntimeError: the weights cannot be downloaded, or are others than expected.
+        RuntimeError: the weights cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.resnet50`.
+
+    Examples:
+        >>> model = wherry.vision.models.resnet50(num_classes=10)
+        >>> model(wherry.ones([1, 3, 64, 64])).shape
+        [1, 10]
     """
     return _resnet("resnet50", BottleneckBlock, 50, pretrained, **kwargs)
 
@@ -240,14 +257,20 @@ def resnet101(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """ResNet-101.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once.
+        pretrained: load weights trained on ImageNet, which are downloaded once.
         kwargs: of `ResNet`.
 
     Raises:
-        RuntimeError: the weights cannot be downloaded, or are others than expected.
+        RuntimeError: the weights cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.resnet101`.
+
+    Examples:
+        >>> with wherry.LazyGuard():  # without values for the parameters
+        ...     model = wherry.vision.models.resnet101()
+        >>> sum(parameter.size for parameter in model.parameters())
+        44654504
     """
     return _resnet("resnet101", BottleneckBlock, 101, pretrained, **kwargs)
 
@@ -256,14 +279,20 @@ def resnet152(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """ResNet-152.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once.
+        pretrained: load weights trained on ImageNet, which are downloaded once.
         kwargs: of `ResNet`.
 
     Raises:
-        RuntimeError: the weights cannot be downloaded, or are others than expected.
+        RuntimeError: the weights cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.resnet152`.
+
+    Examples:
+        >>> with wherry.LazyGuard():  # without values for the parameters
+        ...     model = wherry.vision.models.resnet152()
+        >>> sum(parameter.size for parameter in model.parameters())
+        60344232
     """
     return _resnet("resnet152", BottleneckBlock, 152, pretrained, **kwargs)
 
@@ -272,14 +301,19 @@ def resnext50_32x4d(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """ResNeXt-50, 32 groups of 4 channels.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once.
+        pretrained: load weights trained on ImageNet, which are downloaded once.
         kwargs: of `ResNet`.
 
     Raises:
-        RuntimeError: the weights cannot be downloaded, or are others than expected.
+        RuntimeError: the weights cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.resnext50_32x4d`.
+
+    Examples:
+        >>> model = wherry.vision.models.resnext50_32x4d(num_classes=10)
+        >>> model(wherry.ones([1, 3, 64, 64])).shape
+        [1, 10]
     """
     kwargs["groups"] = 32
     kwargs["width"] = 4
@@ -290,14 +324,20 @@ def resnext50_64x4d(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """ResNeXt-50, 64 groups of 4 channels.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once.
+        pretrained: load weights trained on ImageNet, which are downloaded once.
         kwargs: of `ResNet`.
 
     Raises:
-        RuntimeError: the weights cannot be downloaded, or are others than expected.
+        RuntimeError: the weights cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.resnext50_64x4d`.
+
+    Examples:
+        >>> with wherry.LazyGuard():  # without values for the parameters
+        ...     model = wherry.vision.models.resnext50_64x4d()
+        >>> sum(parameter.size for parameter in model.parameters())
+        45290920
     """
     kwargs["groups"] = 64
     kwargs["width"] = 4
@@ -308,14 +348,20 @@ def resnext101_32x4d(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """ResNeXt-101, 32 groups of 4 channels.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once.
+        pretrained: load weights trained on ImageNet, which are downloaded once.
         kwargs: of `ResNet`.
 
     Raises:
-        RuntimeError: the weights cannot be downloaded, or are others than expected.
+        RuntimeError: the weights cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.resnext101_32x4d`.
+
+    Examples:
+        >>> with wherry.LazyGuard():  # without values for the parameters
+        ...     model = wherry.vision.models.resnext101_32x4d()
+        >>> sum(parameter.size for parameter in model.parameters())
+        44315560
     """
     kwargs["groups"] = 32
     kwargs["width"] = 4
@@ -326,14 +372,20 @@ def resnext101_64x4d(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """ResNeXt-101, 64 groups of 4 channels.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once.
+        pretrained: load weights trained on ImageNet, which are downloaded once.
         kwargs: of `ResNet`.
 
     Raises:
-        RuntimeError: the weights cannot be downloaded, or are others than expected.
+        RuntimeError: the weights cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.resnext101_64x4d`.
+
+    Examples:
+        >>> with wherry.LazyGuard():  # without values for the parameters
+        ...     model = wherry.vision.models.resnext101_64x4d()
+        >>> sum(parameter.size for parameter in model.parameters())
+        83658152
     """
     kwargs["groups"] = 64
     kwargs["width"] = 4
@@ -344,14 +396,20 @@ def resnext152_32x4d(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """ResNeXt-152, 32 groups of 4 channels.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once.
+        pretrained: load weights trained on ImageNet, which are downloaded once.
         kwargs: of `ResNet`.
 
     Raises:
-        RuntimeError: the weights cannot be downloaded, or are others than expected.
+        RuntimeError: the weights cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.resnext152_32x4d`.
+
+    Examples:
+        >>> with wherry.LazyGuard():  # without values for the parameters
+        ...     model = wherry.vision.models.resnext152_32x4d()
+        >>> sum(parameter.size for parameter in model.parameters())
+        60150696
     """
     kwargs["groups"] = 32
     kwargs["width"] = 4
@@ -362,14 +420,20 @@ def resnext152_64x4d(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """ResNeXt-152, 64 groups of 4 channels.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once.
+        pretrained: load weights trained on ImageNet, which are downloaded once.
         kwargs: of `ResNet`.
 
     Raises:
-        RuntimeError: the weights cannot be downloaded, or are others than expected.
+        RuntimeError: the weights cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.resnext152_64x4d`.
+
+    Examples:
+        >>> with wherry.LazyGuard():  # without values for the parameters
+        ...     model = wherry.vision.models.resnext152_64x4d()
+        >>> sum(parameter.size for parameter in model.parameters())
+        115266984
     """
     kwargs["groups"] = 64
     kwargs["width"] = 4
@@ -380,14 +444,20 @@ def wide_resnet50_2(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """ResNet-50 with twice the channels inside its blocks.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once.
+        pretrained: load weights trained on ImageNet, which are downloaded once.
         kwargs: of `ResNet`.
 
     Raises:
-        RuntimeError: the weights cannot be downloaded, or are others than expected.
+        RuntimeError: the weights cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.wide_resnet50_2`.
+
+    Examples:
+        >>> with wherry.LazyGuard():  # without values for the parameters
+        ...     model = wherry.vision.models.wide_resnet50_2()
+        >>> sum(parameter.size for parameter in model.parameters())
+        68951464
     """
     kwargs["width"] = 128
     return _resnet("wide_resnet50_2", BottleneckBlock, 50, pretrained, **kwargs)
@@ -397,14 +467,20 @@ def wide_resnet101_2(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """ResNet-101 with twice the channels inside its blocks.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once.
+        pretrained: load weights trained on ImageNet, which are downloaded once.
         kwargs: of `ResNet`.
 
     Raises:
-        RuntimeError: the weights cannot be downloaded, or are others than expected.
+        RuntimeError: the weights cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.wide_resnet101_2`.
+
+    Examples:
+        >>> with wherry.LazyGuard():  # without values for the parameters
+        ...     model = wherry.vision.models.wide_resnet101_2()
+        >>> sum(parameter.size for parameter in model.parameters())
+        127024552
     """
     kwargs["width"] = 128
     return _resnet("wide_resnet101_2", BottleneckBlock, 101, pretrained, **kwargs)

@@ -38,7 +38,7 @@ _ACTIVATIONS = {"swish": Swish, "relu": ReLU, None: None}
 
 
 class InvertedResidual(Layer):
-    """Computes one half of the channels, and mixes both."""
+    """Convolves one half of the channels, then shuffles both halves."""
 
     def __init__(self, channels: int, activation_layer: Any = ReLU) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ class InvertedResidual(Layer):
 
 
 class InvertedResidualDS(Layer):
-    """Halves the image, along two ways that are mixed."""
+    """Halves the image in two branches, whose channels are shuffled."""
 
     def __init__(self, in_channels: int, out_channels: int, activation_layer: Any = ReLU) -> None:
         super().__init__()
@@ -72,7 +72,7 @@ class InvertedResidualDS(Layer):
 
 
 class ShuffleNetV2(Layer):
-    """A small model whose blocks compute half of the channels and shuffle them.
+    """ShuffleNet v2: a small model whose blocks convolve half of the channels and shuffle all.
 
     Args:
         scale: of the numbers of channels: 0.25, 0.33, 0.5, 1.0, 1.5 or 2.0.
@@ -84,8 +84,8 @@ class ShuffleNetV2(Layer):
         `[N, 3, H, W]` to `[N, num_classes]`; without classes to `[N, C, 1, 1]`, and without pooling to `[N, C, H/32, W/32]`.
 
     Raises:
-        NotImplementedError: there is no such scale.
-        RuntimeError: there is no such activation.
+        NotImplementedError: `scale` is not one of these.
+        RuntimeError: `act` is not one of these.
 
     Source:
         `paddle.vision.models.ShuffleNetV2`.
@@ -128,7 +128,6 @@ class ShuffleNetV2(Layer):
         if with_pool:
             self._pool2d_avg = AdaptiveAvgPool2D(1)
         if num_classes > 0:
-            self._out_c = last
             self._fc = Linear(last, num_classes)
 
     def forward(self, inputs: Tensor) -> Tensor:
@@ -149,14 +148,19 @@ def shufflenet_v2_x0_25(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2
     """ShuffleNet, second version, with channels times 0.25.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once.
+        pretrained: load weights trained on ImageNet, which are downloaded once.
         kwargs: of `ShuffleNetV2`.
 
     Raises:
-        RuntimeError: the weights cannot be downloaded, or are others than expected.
+        RuntimeError: the weights cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.shufflenet_v2_x0_25`.
+
+    Examples:
+        >>> model = wherry.vision.models.shufflenet_v2_x0_25(num_classes=10)
+        >>> model(wherry.ones([1, 3, 64, 64])).shape
+        [1, 10]
     """
     return _shufflenet_v2("shufflenet_v2_x0_25", 0.25, "relu", pretrained, **kwargs)
 
@@ -165,14 +169,19 @@ def shufflenet_v2_x0_33(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2
     """ShuffleNet, second version, with channels times 0.33.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once.
+        pretrained: load weights trained on ImageNet, which are downloaded once.
         kwargs: of `ShuffleNetV2`.
 
     Raises:
-        RuntimeError: the weights cannot be downloaded, or are others than expected.
+        RuntimeError: the weights cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.shufflenet_v2_x0_33`.
+
+    Examples:
+        >>> model = wherry.vision.models.shufflenet_v2_x0_33(num_classes=10)
+        >>> model(wherry.ones([1, 3, 64, 64])).shape
+        [1, 10]
     """
     return _shufflenet_v2("shufflenet_v2_x0_33", 0.33, "relu", pretrained, **kwargs)
 
@@ -181,14 +190,19 @@ def shufflenet_v2_x0_5(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
     """ShuffleNet, second version, with channels times 0.5.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once.
+        pretrained: load weights trained on ImageNet, which are downloaded once.
         kwargs: of `ShuffleNetV2`.
 
     Raises:
-        RuntimeError: the weights cannot be downloaded, or are others than expected.
+        RuntimeError: the weights cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.shufflenet_v2_x0_5`.
+
+    Examples:
+        >>> model = wherry.vision.models.shufflenet_v2_x0_5(num_classes=10)
+        >>> model(wherry.ones([1, 3, 64, 64])).shape
+        [1, 10]
     """
     return _shufflenet_v2("shufflenet_v2_x0_5", 0.5, "relu", pretrained, **kwargs)
 
@@ -197,14 +211,19 @@ def shufflenet_v2_x1_0(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
     """ShuffleNet, second version, with channels times 1.0.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once.
+        pretrained: load weights trained on ImageNet, which are downloaded once.
         kwargs: of `ShuffleNetV2`.
 
     Raises:
-        RuntimeError: the weights cannot be downloaded, or are others than expected.
+        RuntimeError: the weights cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.shufflenet_v2_x1_0`.
+
+    Examples:
+        >>> model = wherry.vision.models.shufflenet_v2_x1_0(num_classes=10)
+        >>> model(wherry.ones([1, 3, 64, 64])).shape
+        [1, 10]
     """
     return _shufflenet_v2("shufflenet_v2_x1_0", 1.0, "relu", pretrained, **kwargs)
 
@@ -213,14 +232,19 @@ def shufflenet_v2_x1_5(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
     """ShuffleNet, second version, with channels times 1.5.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once.
+        pretrained: load weights trained on ImageNet, which are downloaded once.
         kwargs: of `ShuffleNetV2`.
 
     Raises:
-        RuntimeError: the weights cannot be downloaded, or are others than expected.
+        RuntimeError: the weights cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.shufflenet_v2_x1_5`.
+
+    Examples:
+        >>> model = wherry.vision.models.shufflenet_v2_x1_5(num_classes=10)
+        >>> model(wherry.ones([1, 3, 64, 64])).shape
+        [1, 10]
     """
     return _shufflenet_v2("shufflenet_v2_x1_5", 1.5, "relu", pretrained, **kwargs)
 
@@ -229,14 +253,19 @@ def shufflenet_v2_x2_0(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
     """ShuffleNet, second version, with channels times 2.0.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once.
+        pretrained: load weights trained on ImageNet, which are downloaded once.
         kwargs: of `ShuffleNetV2`.
 
     Raises:
-        RuntimeError: the weights cannot be downloaded, or are others than expected.
+        RuntimeError: the weights cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.shufflenet_v2_x2_0`.
+
+    Examples:
+        >>> model = wherry.vision.models.shufflenet_v2_x2_0(num_classes=10)
+        >>> model(wherry.ones([1, 3, 64, 64])).shape
+        [1, 10]
     """
     return _shufflenet_v2("shufflenet_v2_x2_0", 2.0, "relu", pretrained, **kwargs)
 
@@ -245,13 +274,18 @@ def shufflenet_v2_swish(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2
     """ShuffleNet, second version, with the activation swish.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once.
+        pretrained: load weights trained on ImageNet, which are downloaded once.
         kwargs: of `ShuffleNetV2`.
 
     Raises:
-        RuntimeError: the weights cannot be downloaded, or are others than expected.
+        RuntimeError: the weights cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.shufflenet_v2_swish`.
+
+    Examples:
+        >>> model = wherry.vision.models.shufflenet_v2_swish(num_classes=10)
+        >>> model(wherry.ones([1, 3, 64, 64])).shape
+        [1, 10]
     """
     return _shufflenet_v2("shufflenet_v2_swish", 1.0, "swish", pretrained, **kwargs)

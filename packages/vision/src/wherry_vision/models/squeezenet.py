@@ -22,7 +22,7 @@ model_urls: Weights = {
 }
 
 _FIRES = ((16, 64), (16, 64), (32, 128), (32, 128), (48, 192), (48, 192), (64, 256), (64, 256))  # channels squeezed, and of both halves
-_POOLED = {"1.0": (3, 7), "1.1": (2, 4)}  # the numbers of the fires before which the image is halved
+_POOLED = {"1.0": (3, 7), "1.1": (2, 4)}  # the fire modules before which the image is halved
 
 
 class MakeFireConv(Layer):
@@ -37,7 +37,7 @@ class MakeFireConv(Layer):
 
 
 class MakeFire(Layer):
-    """A 1 x 1 convolution to few channels; from these a 1 x 1 and a 3 x 3 convolution, side by side."""
+    """A fire module: a squeezing 1 x 1 convolution, then a 1 x 1 and a 3 x 3 convolution in parallel."""
 
     def __init__(self, input_channels: int, squeeze_channels: int, expand1x1_channels: int, expand3x3_channels: int) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ class MakeFire(Layer):
 
 
 class SqueezeNet(Layer):
-    """A small model without linear layers.
+    """SqueezeNet: a small model without linear layers.
 
     Args:
         version: "1.0", or "1.1", which computes less.
@@ -62,7 +62,7 @@ class SqueezeNet(Layer):
         `[N, 3, H, W]` to `[N, num_classes]`; without pooling to `[N, num_classes, H', W']`, without classes to `[N, 512]`.
 
     Raises:
-        AssertionError: there is no such version (also a ValueError).
+        AssertionError: `version` is not one of these (also a ValueError).
 
     Source:
         `paddle.vision.models.SqueezeNet`.
@@ -110,14 +110,19 @@ def squeezenet1_0(pretrained: bool = False, **kwargs: Any) -> SqueezeNet:
     """SqueezeNet 1.0.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once.
+        pretrained: load weights trained on ImageNet, which are downloaded once.
         kwargs: of `SqueezeNet`.
 
     Raises:
-        RuntimeError: the weights cannot be downloaded, or are others than expected.
+        RuntimeError: the weights cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.squeezenet1_0`.
+
+    Examples:
+        >>> model = wherry.vision.models.squeezenet1_0(num_classes=10)
+        >>> model(wherry.ones([1, 3, 64, 64])).shape
+        [1, 10]
     """
     return with_weights(SqueezeNet("1.0", **kwargs), "squeezenet1_0", pretrained, model_urls)
 
@@ -126,13 +131,18 @@ def squeezenet1_1(pretrained: bool = False, **kwargs: Any) -> SqueezeNet:
     """SqueezeNet 1.1.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once.
+        pretrained: load weights trained on ImageNet, which are downloaded once.
         kwargs: of `SqueezeNet`.
 
     Raises:
-        RuntimeError: the weights cannot be downloaded, or are others than expected.
+        RuntimeError: the weights cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.squeezenet1_1`.
+
+    Examples:
+        >>> model = wherry.vision.models.squeezenet1_1(num_classes=10)
+        >>> model(wherry.ones([1, 3, 64, 64])).shape
+        [1, 10]
     """
     return with_weights(SqueezeNet("1.1", **kwargs), "squeezenet1_1", pretrained, model_urls)

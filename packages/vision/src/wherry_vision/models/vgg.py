@@ -25,7 +25,7 @@ _CONVOLUTIONS = {11: (1, 1, 2, 2, 2), 13: (2, 2, 2, 2, 2), 16: (2, 2, 3, 3, 3), 
 
 
 class VGG(Layer):
-    """Convolutions, and three linear layers.
+    """VGG: convolutions, and three linear layers.
 
     Args:
         features: the layers before the linear ones.
@@ -34,6 +34,9 @@ class VGG(Layer):
 
     Shape:
         `[N, 3, H, W]` to `[N, num_classes]`; without classes to `[N, 512, 7, 7]`.
+
+    Raises:
+        TypeError: `num_classes` is not an int (also a ValueError).
 
     Source:
         `paddle.vision.models.VGG`.
@@ -83,16 +86,21 @@ def vgg11(pretrained: bool = False, batch_norm: bool = False, **kwargs: Any) -> 
     """VGG with 11 layers that have weights.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once.
-        batch_norm: normalizes behind each convolution.
+        pretrained: load weights trained on ImageNet, which are downloaded once.
+        batch_norm: add a batch normalization after each convolution.
         kwargs: of `VGG`.
 
     Raises:
         ValueError: there are no such weights.
-        RuntimeError: they cannot be downloaded, or are others than expected.
+        RuntimeError: they cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.vgg11`.
+
+    Examples:
+        >>> model = wherry.vision.models.vgg11(num_classes=0)  # the features alone
+        >>> model(wherry.ones([1, 3, 64, 64])).shape
+        [1, 512, 7, 7]
     """
     return _vgg(11, batch_norm, pretrained, **kwargs)
 
@@ -101,16 +109,21 @@ def vgg13(pretrained: bool = False, batch_norm: bool = False, **kwargs: Any) -> 
     """VGG with 13 layers that have weights.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once.
-        batch_norm: normalizes behind each convolution.
+        pretrained: load weights trained on ImageNet, which are downloaded once.
+        batch_norm: add a batch normalization after each convolution.
         kwargs: of `VGG`.
 
     Raises:
         ValueError: there are no such weights.
-        RuntimeError: they cannot be downloaded, or are others than expected.
+        RuntimeError: they cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.vgg13`.
+
+    Examples:
+        >>> model = wherry.vision.models.vgg13(num_classes=0)  # the features alone
+        >>> model(wherry.ones([1, 3, 64, 64])).shape
+        [1, 512, 7, 7]
     """
     return _vgg(13, batch_norm, pretrained, **kwargs)
 
@@ -119,16 +132,21 @@ def vgg16(pretrained: bool = False, batch_norm: bool = False, **kwargs: Any) -> 
     """VGG with 16 layers that have weights.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once.
-        batch_norm: normalizes behind each convolution.
+        pretrained: load weights trained on ImageNet, which are downloaded once.
+        batch_norm: add a batch normalization after each convolution.
         kwargs: of `VGG`.
 
     Raises:
         ValueError: there are no such weights.
-        RuntimeError: they cannot be downloaded, or are others than expected.
+        RuntimeError: they cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.vgg16`.
+
+    Examples:
+        >>> model = wherry.vision.models.vgg16(num_classes=0)  # the features alone
+        >>> model(wherry.ones([1, 3, 64, 64])).shape
+        [1, 512, 7, 7]
     """
     return _vgg(16, batch_norm, pretrained, **kwargs)
 
@@ -137,15 +155,20 @@ def vgg19(pretrained: bool = False, batch_norm: bool = False, **kwargs: Any) -> 
     """VGG with 19 layers that have weights.
 
     Args:
-        pretrained: with weights that were trained on ImageNet, which are downloaded once.
-        batch_norm: normalizes behind each convolution.
+        pretrained: load weights trained on ImageNet, which are downloaded once.
+        batch_norm: add a batch normalization after each convolution.
         kwargs: of `VGG`.
 
     Raises:
         ValueError: there are no such weights.
-        RuntimeError: they cannot be downloaded, or are others than expected.
+        RuntimeError: they cannot be downloaded, or have another MD5.
 
     Source:
         `paddle.vision.models.vgg19`.
+
+    Examples:
+        >>> model = wherry.vision.models.vgg19(num_classes=0)  # the features alone
+        >>> model(wherry.ones([1, 3, 64, 64])).shape
+        [1, 512, 7, 7]
     """
     return _vgg(19, batch_norm, pretrained, **kwargs)

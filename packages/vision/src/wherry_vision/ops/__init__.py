@@ -1,4 +1,4 @@
-"""Operators for detection: boxes, regions of images, YOLO, and reading pictures."""
+"""Ops for detection: boxes, regions of interest, YOLO; and reading images."""
 from wherry_vision.blocks import ConvNormActivation
 from wherry_vision.ops.boxes import box_coder, distribute_fpn_proposals, generate_proposals, matrix_nms, nms, prior_box
 from wherry_vision.ops.files import decode_jpeg, read_file

@@ -1,4 +1,4 @@
-"""Boxes: choosing among them, coding them, and making the first ones."""
+"""Boxes: non-maximum suppression, encoding, prior boxes, proposals."""
 from __future__ import annotations
 
 import math
@@ -24,11 +24,11 @@ def nms(
     categories: Sequence[int] | None = None,
     top_k: int | None = None,
 ) -> Tensor:
-    """The boxes that no better one which is kept overlaps by more than a threshold.
+    """Non-maximum suppression: drop each box that overlaps a better one by more than a threshold.
 
     Args:
         boxes: (x1, y1, x2, y2), float32 or float64.
-        iou_threshold: the area in common as a share of the area of both, beyond which the worse box goes.
+        iou_threshold: the intersection over union beyond which the worse box is dropped.
         scores: of the boxes, higher is better; None takes the boxes as they stand, best first.
         category_idxs: the class of each box, where each class is decided on by itself. It needs scores.
         categories: the classes that are looked at, with category_idxs.
@@ -42,7 +42,7 @@ def nms(
 
     Raises:
         AssertionError: classes without the list of them; `top_k` is more than there are boxes (also a ValueError).
-        TypeError: `boxes` is no floating tensor.
+        TypeError: `boxes` is not a tensor of a floating dtype.
         ValueError: shapes do not fit.
 
     Source:
@@ -89,16 +89,15 @@ def box_coder(
     axis: int = 0,
     name: str | None = None,
 ) -> Tensor:
-    """Boxes as what they differ by from others, or back.
+    """Encode boxes as offsets from prior boxes, or decode them.
 
     Args:
-        prior_box: the others, (x1, y1, x2, y2).
-        prior_box_var: what differences are divided by: four numbers, a tensor of four for each of the others, or None.
-        target_box: boxes to encode, or what they differ by to decode.
+        prior_box: the prior boxes, (x1, y1, x2, y2).
+        prior_box_var: what offsets are divided by: four numbers, a tensor of four for each prior box, or None.
+        target_box: boxes to encode, or offsets to decode.
         code_type: "encode_center_size" or "decode_center_size".
-        box_normalized: coordinates are shares; False: they are pixels, at which boxes end.
-        axis: decoding, the axis of `target_box` along which each other box is used again.
-        name: accepted for compatibility; unused.
+        box_normalized: coordinates are in [0, 1]; False: they are pixels, and a box includes its last one.
+        axis: for decoding, the axis of `target_box` along which each prior box is broadcast.
 
     Shape:
         Encoding, `[M, 4]` and `[N, 4]` to `[N, M, 4]`. Decoding, `[M, 4]` (`[N, 4]` with axis 1) and `[N, M, 4]` to `[N, M, 4]`.
@@ -108,6 +107,15 @@ def box_coder(
 
     Source:
         `paddle.vision.ops.box_coder`.
+
+    Examples:
+        >>> priors = wherry.to_tensor([[0.0, 0.0, 1.0, 1.0]])
+        >>> boxes = wherry.to_tensor([[0.5, 0.0, 1.5, 1.0]])
+        >>> offsets = wherry.vision.ops.box_coder(priors, None, boxes)  # x, y, and logarithms of width and height
+        >>> print(offsets.numpy())
+        [[[0.5 0.  0.  0. ]]]
+        >>> print(wherry.vision.ops.box_coder(priors, None, offsets, "decode_center_size").numpy())
+        [[[0.5 0.  1.5 1. ]]]
     """
     require_rank(prior_box, "box_coder", 2, name="prior_box", layout="[M, 4]")
     require_tensor(target_box, "box_coder", "target_box")
@@ -125,7 +133,7 @@ def box_coder(
         found = coded(prior_box, require_rank(target_box, "box_coder", 2, name="target_box", layout="[N, 4]"), one)
         return found if share is None else found / share
     if target_box.ndim != 3:
-        raise InvalidArgumentError(f"box_coder: what boxes differ by has three axes. Got shape {target_box.shape}, expected [N, M, 4].")
+        raise InvalidArgumentError(f"box_coder: the offsets to decode do not have three axes. Got shape {target_box.shape}, expected [N, M, 4].")
     if share is not None:
         target_box = target_box * (share.unsqueeze(axis) if share.ndim == 2 else share)
     return decoded(prior_box.unsqueeze(axis), target_box, one)
@@ -145,21 +153,20 @@ def prior_box(
     min_max_aspect_ratios_order: bool = False,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The first boxes of SSD: some at each place of a layer, in several sizes and shapes.
+    """Prior boxes of SSD: several sizes and shapes at each position of a feature map.
 
     Args:
-        input: what the layer gives; only its shape counts.
-        image: the images; only their shape counts.
-        min_sizes: sides of boxes in pixels.
-        max_sizes: for each of them a larger one: a square lies between both.
+        input: the feature map; only its shape is used.
+        image: the images; only their shape is used.
+        min_sizes: sides of square boxes in pixels.
+        max_sizes: a larger side for each: adds a square of the geometric mean of both.
         aspect_ratios: width over height of further boxes.
-        variance: what differences from these boxes are divided by.
-        flip: the ratios turned over too.
-        clip: coordinates end at 0 and 1.
-        steps: pixels between places, (width, height); 0 computes them.
-        offset: where in its place a box has its middle.
+        variance: what offsets from these boxes are divided by.
+        flip: also use the inverse of each ratio.
+        clip: clip coordinates to [0, 1].
+        steps: pixels between positions, (width, height); 0 computes them.
+        offset: the centre of a box within its position, 0.5 is the middle.
         min_max_aspect_ratios_order: the larger squares come before those with ratios.
-        name: accepted for compatibility; unused.
 
     Returns:
         Boxes (x1, y1, x2, y2) as shares of the image, and the variances of each.
@@ -172,6 +179,13 @@ def prior_box(
 
     Source:
         `paddle.vision.ops.prior_box`; Liu et al. (2015).
+
+    Examples:
+        >>> boxes, variances = wherry.vision.ops.prior_box(wherry.ones([1, 8, 2, 2]), wherry.ones([1, 3, 16, 16]), min_sizes=[8.0])
+        >>> boxes.shape
+        [2, 2, 1, 4]
+        >>> print(boxes[0, 1, 0].numpy())
+        [0.5 0.  1.  0.5]
     """
     for name_of, value in (("input", input), ("image", image)):
         shape = require_rank(value, "prior_box", 4, name=name_of, layout="[N, C, H, W]").shape
@@ -189,14 +203,14 @@ def prior_box(
         )
     if not smallest or not all(0 < side < math.inf for side in (*smallest, *largest)):
         raise InvalidArgumentError(
-            f"prior_box: sides are positive. Got min_sizes={short(smallest)} and max_sizes={short(largest)}, expected numbers above 0. "
+            f"prior_box: a side is not positive. Got min_sizes={short(smallest)} and max_sizes={short(largest)}, expected numbers above 0. "
             f"They count pixels."
         )
     ratios = reals(aspect_ratios, "prior_box", "aspect_ratios")
     for ratio in ratios:
         if not 1e-100 < ratio < 1e100:
             raise InvalidArgumentError(
-                f"prior_box: a ratio of width to height is positive. Got {ratio} among aspect_ratios, expected numbers above 0. Leave it out."
+                f"prior_box: an aspect ratio is not positive. Got {ratio} among aspect_ratios, expected numbers above 0. Leave it out."
             )
     return priors(input, image, smallest, largest, ratios, shares, flip, clip, (step_x, step_y), offset, min_max_aspect_ratios_order)
 
@@ -211,7 +225,7 @@ def distribute_fpn_proposals(
     rois_num: Tensor | None = None,
     name: str | None = None,
 ) -> tuple[list[Tensor], Tensor, list[Tensor]]:
-    """Boxes to the level of a feature pyramid that suits their size.
+    """Assign boxes to the level of a feature pyramid that fits their size.
 
     Args:
         fpn_rois: boxes (x1, y1, x2, y2), those of the first image first.
@@ -219,19 +233,27 @@ def distribute_fpn_proposals(
         max_level: the coarsest level.
         refer_level: the level of boxes of `refer_scale`.
         refer_scale: the square root of their area.
-        pixel_offset: boxes end at pixels, so that sides count one more.
-        rois_num: how many boxes lie in each image, int32.
-        name: accepted for compatibility; unused.
+        pixel_offset: a box includes its last pixel, so sides are one longer.
+        rois_num: the number of boxes of each image, int32.
 
     Returns:
         The boxes of each level; int32 `[R, 1]`, where each box of `fpn_rois` stands in all of them, one level after the other; and
-        of each level how many boxes lie in each image, int32.
+        of each level the number of boxes of each image, int32.
 
     Raises:
         AssertionError: the levels are not in order, or `rois_num` is missing (also a ValueError).
 
     Source:
         `paddle.vision.ops.distribute_fpn_proposals`; Lin et al. (2016).
+
+    Examples:
+        >>> boxes = wherry.to_tensor([[0.0, 0.0, 200.0, 200.0], [0.0, 0.0, 20.0, 20.0]])
+        >>> levels, restore, counts = wherry.vision.ops.distribute_fpn_proposals(
+        ...     boxes, min_level=2, max_level=4, refer_level=4, refer_scale=200, rois_num=wherry.to_tensor([2], dtype="int32"))
+        >>> [level.shape for level in levels]
+        [[1, 4], [0, 4], [1, 4]]
+        >>> restore.tolist()
+        [[1], [0]]
     """
     require_rank(fpn_rois, "distribute_fpn_proposals", 2, name="fpn_rois", layout="[R, 4]")
     min_level, max_level, refer_level = (
@@ -262,22 +284,21 @@ def matrix_nms(
     return_rois_num: bool = True,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor | None, Tensor | None]:
-    """Boxes whose scores are lowered by how much better ones of their class overlap them.
+    """Matrix NMS: lower the score of a box by its overlap with better boxes of its class.
 
     Args:
         bboxes: (x1, y1, x2, y2) of each image's boxes.
         scores: of each class and box.
-        score_threshold: boxes with less are not looked at.
-        post_threshold: boxes that then have less go.
-        nms_top_k: how many boxes of each class are looked at, the best; -1: all.
+        score_threshold: boxes with a lower score are dropped at the beginning.
+        post_threshold: boxes whose lowered score is below are dropped.
+        nms_top_k: how many of the best boxes of each class are used; -1: all.
         keep_top_k: how many boxes of an image remain at most; -1: all.
-        use_gaussian: lowers by a Gaussian function of the overlap in place of a line.
-        gaussian_sigma: its steepness.
+        use_gaussian: decay by a Gaussian function of the overlap, not linearly.
+        gaussian_sigma: of the Gaussian function.
         background_label: a class that is left out; -1: none.
-        normalized: coordinates are shares; False: they are pixels, at which boxes end.
-        return_index: gives where the boxes stood.
+        normalized: coordinates are in [0, 1]; False: they are pixels, and a box includes its last one.
+        return_index: also return the indices of the boxes.
         return_rois_num: gives how many boxes each image has.
-        name: accepted for compatibility; unused.
 
     Returns:
         `[K, 6]`: class, score and box; int32 `[N]`: how many each image has, or None; int32 `[K, 1]`: where each box stood among
@@ -291,6 +312,14 @@ def matrix_nms(
 
     Source:
         `paddle.vision.ops.matrix_nms`; Wang, Zhang, Kong, Li & Shen (2020).
+
+    Examples:
+        >>> boxes = wherry.to_tensor([[[0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 1.0, 0.5]]])
+        >>> scores = wherry.to_tensor([[[0.8, 0.5]]])  # of one class
+        >>> out, _, counts = wherry.vision.ops.matrix_nms(boxes, scores, 0.1, 0.1, 10, 10, background_label=-1)
+        >>> print(out.numpy())  # class, score, box: the second overlaps the first by a half
+        [[0.   0.8  0.   0.   1.   1.  ]
+         [0.   0.25 0.   0.   1.   0.5 ]]
     """
     require_rank(bboxes, "matrix_nms", 3, name="bboxes", layout="[N, M, 4]")
     require_rank(scores, "matrix_nms", 3, name="scores", layout="[N, C, M]")
@@ -302,7 +331,7 @@ def matrix_nms(
     background_label = integer(background_label, "matrix_nms", "background_label")
     if bboxes.shape[2] != 4 or bboxes.shape[:1] + bboxes.shape[1:2] != [scores.shape[0], scores.shape[2]]:
         raise InvalidArgumentError(
-            f"matrix_nms: each class has a score for each box. Got bboxes of shape {bboxes.shape} and scores of shape {scores.shape}, expected "
+            f"matrix_nms: boxes and scores do not fit. Got bboxes of shape {bboxes.shape} and scores of shape {scores.shape}, expected "
             f"[N, M, 4] and [N, C, M]."
         )
     sigma = gaussian_sigma if use_gaussian else None
@@ -325,22 +354,21 @@ def generate_proposals(
     return_rois_num: bool = False,
     name: str | None = None,
 ) -> tuple[Tensor, ...]:
-    """The boxes that a region proposal network offers: decoded, cut at the border, and chosen among.
+    """Proposals of a region proposal network: decode, clip to the image, and apply NMS.
 
     Args:
-        scores: of the anchors at each place.
-        bbox_deltas: what the boxes differ by from the anchors.
+        scores: of the anchors at each position.
+        bbox_deltas: offsets of the boxes from the anchors.
         img_size: height and width of each image.
-        anchors: (x1, y1, x2, y2) of the anchors at each place.
-        variances: what differences are multiplied by.
-        pre_nms_top_n: how many boxes of an image are looked at, the best.
+        anchors: (x1, y1, x2, y2) of the anchors at each position.
+        variances: what offsets are multiplied by.
+        pre_nms_top_n: how many of the best boxes of an image are used.
         post_nms_top_n: how many remain at most.
-        nms_thresh: the overlap beyond which the worse box goes.
-        min_size: boxes with a shorter side go; at least 1.
+        nms_thresh: the overlap beyond which the worse box is dropped.
+        min_size: boxes with a shorter side are dropped; at least 1.
         eta: less than 1 lowers the threshold by this factor with each box that is kept, down to a half.
-        pixel_offset: boxes end at pixels, so that sides count one more.
+        pixel_offset: a box includes its last pixel, so sides are one longer.
         return_rois_num: gives how many boxes each image has; outside of static programs it has to be True.
-        name: accepted for compatibility; unused.
 
     Returns:
         The boxes, their scores `[R, 1]`, and int32 `[N]`, how many each image has.
@@ -353,6 +381,15 @@ def generate_proposals(
 
     Source:
         `paddle.vision.ops.generate_proposals`; Ren, He, Girshick & Sun (2015).
+
+    Examples:
+        >>> anchors = wherry.to_tensor([[[[0.0, 0.0, 8.0, 8.0]], [[8.0, 0.0, 16.0, 8.0]]]])  # of one row of two positions
+        >>> scores = wherry.to_tensor([[[[0.9, 0.2]]]])
+        >>> proposals, kept, counts = wherry.vision.ops.generate_proposals(
+        ...     scores, wherry.zeros([1, 4, 1, 2]), wherry.to_tensor([[8.0, 16.0]]), anchors, wherry.ones_like(anchors), return_rois_num=True)
+        >>> print(proposals.numpy())
+        [[ 0.  0.  8.  8.]
+         [ 8.  0. 16.  8.]]
     """
     if not return_rois_num:
         raise AssertedArgumentError("generate_proposals: return_rois_num should be True in dygraph mode. Got False, expected True.")
@@ -367,7 +404,7 @@ def generate_proposals(
     pre_nms_top_n = integer(pre_nms_top_n, "generate_proposals", "pre_nms_top_n")
     post_nms_top_n = integer(post_nms_top_n, "generate_proposals", "post_nms_top_n")
     if eta > 1:
-        raise AssertedArgumentError(f"generate_proposals: eta is at most 1. Got {eta}, expected a factor that lowers the threshold.")
+        raise AssertedArgumentError(f"generate_proposals: eta is larger than 1. Got {eta}, expected a factor that lowers the threshold.")
     kept = remaining if eta == 1 else partial(_kept_adaptively, eta)
     return proposed(scores, bbox_deltas, img_size, anchors, variances, pre_nms_top_n, post_nms_top_n, nms_thresh, min_size, pixel_offset, kept)
 

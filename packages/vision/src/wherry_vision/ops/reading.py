@@ -1,4 +1,4 @@
-"""Reading numbers that functions on boxes are given."""
+"""Checks of numbers given to functions on boxes."""
 from __future__ import annotations
 
 from typing import Any
@@ -14,7 +14,7 @@ def real(value: Any, op_name: str, name: str) -> float:
     """A float, given as any one number that is real."""
     found = number(value, op_name, name)
     if isinstance(found, complex):
-        raise InvalidTypeError(f"{op_name}: '{name}' is a real number. Got {short(value)}, expected a float. Take its real part.")
+        raise InvalidTypeError(f"{op_name}: '{name}' is not a real number. Got {short(value)}, expected a float. Take its real part.")
     try:
         return float(found)
     except OverflowError:
@@ -32,7 +32,7 @@ def reals(values: Any, op_name: str, name: str, counted: int | None = None) -> l
     elif counted is None:
         return [real(values, op_name, name)]
     error = InvalidArgumentError if isinstance(values, (list, tuple)) else InvalidTypeError
-    raise error(f"{op_name}: '{name}' has {counted} numbers. Got {short(values)}, expected a list of {counted} floats. Write one for each.")
+    raise error(f"{op_name}: '{name}' does not have {counted} numbers. Got {short(values)}, expected a list of {counted} floats. Write one for each.")
 
 
 def count(value: Any, op_name: str, name: str, least: int = 1) -> int:

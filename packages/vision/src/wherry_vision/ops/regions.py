@@ -1,4 +1,4 @@
-"""Regions of images as small images of one size, and convolutions that read beside the grid."""
+"""Pooling of regions of interest, and deformable convolution."""
 from __future__ import annotations
 
 import math
@@ -28,23 +28,22 @@ def roi_align(
     aligned: bool = True,
     name: str | None = None,
 ) -> Tensor:
-    """Regions of images, each as the means of samples between the pixels.
+    """RoI Align: pool regions of images by the means of bilinear samples.
 
     Args:
         x: images, float32 or float64.
         boxes: (x1, y1, x2, y2) of each region, those of the first image first.
-        boxes_num: how many of them lie in each image, int32.
+        boxes_num: the number of regions of each image, int32.
         output_size: of the regions, (height, width) or one number for both.
         spatial_scale: what coordinates are multiplied by: the size of `x` as a share of that of the images.
-        sampling_ratio: samples along each axis for each place of the result; -1 takes as many as there are pixels.
-        aligned: pixels have their values in their middles; False is the older form.
-        name: accepted for compatibility; unused.
+        sampling_ratio: samples along each axis for each element of the result; -1 takes as many as there are pixels.
+        aligned: shift coordinates by half a pixel; False is the older form.
 
     Shape:
         `[N, C, H, W]`, `[R, 4]` and `[N]` to `[R, C, height, width]`.
 
     Raises:
-        TypeError: `output_size` is of another kind; `x` is not floating.
+        TypeError: `output_size` is not an int or a pair of ints; `x` does not have a floating dtype.
         ValueError: shapes do not fit, or `boxes_num` does not count the boxes.
 
     Source:
@@ -68,25 +67,31 @@ def roi_align(
 def roi_pool(
     x: Tensor, boxes: Tensor, boxes_num: Tensor, output_size: int | tuple[int, int], spatial_scale: float = 1.0, name: str | None = None
 ) -> Tensor:
-    """Regions of images, each as the maxima of its parts, whose borders are whole pixels.
+    """RoI pooling: pool regions of images by maxima over bins of whole pixels.
 
     Args:
         x: images, float32 or float64.
         boxes: (x1, y1, x2, y2) of each region, those of the first image first.
-        boxes_num: how many of them lie in each image, int32.
+        boxes_num: the number of regions of each image, int32.
         output_size: of the regions, (height, width) or one number for both.
         spatial_scale: what coordinates are multiplied by.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[N, C, H, W]`, `[R, 4]` and `[N]` to `[R, C, height, width]`.
 
     Raises:
-        TypeError: `output_size` is of another kind; `x` is not floating.
+        TypeError: `output_size` is not an int or a pair of ints; `x` does not have a floating dtype.
         ValueError: shapes do not fit, or `boxes_num` does not count the boxes.
 
     Source:
         `paddle.vision.ops.roi_pool`; Girshick (2015).
+
+    Examples:
+        >>> images = wherry.arange(16, dtype="float32").reshape([1, 1, 4, 4])
+        >>> boxes = wherry.to_tensor([[0.0, 0.0, 3.0, 3.0]])
+        >>> print(wherry.vision.ops.roi_pool(images, boxes, wherry.to_tensor([1], dtype="int32"), output_size=2).numpy())
+        [[[[ 5.  7.]
+           [13. 15.]]]]
     """
     height, width = _size("roi_pool", output_size)
     image = _images("roi_pool", x, boxes, boxes_num)
@@ -96,25 +101,31 @@ def roi_pool(
 def psroi_pool(
     x: Tensor, boxes: Tensor, boxes_num: Tensor, output_size: int | tuple[int, int], spatial_scale: float = 1.0, name: str | None = None
 ) -> Tensor:
-    """Regions of images, each as the means of its parts, which are read from channels of their own.
+    """Position-sensitive RoI pooling: means over bins, each of which reads its own channels.
 
     Args:
         x: images with height * width channels for each channel of the result, float32 or float64.
         boxes: (x1, y1, x2, y2) of each region, those of the first image first.
-        boxes_num: how many of them lie in each image, int32.
+        boxes_num: the number of regions of each image, int32.
         output_size: of the regions, (height, width) or one number for both.
         spatial_scale: what coordinates are multiplied by.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[N, C * height * width, H, W]`, `[R, 4]` and `[N]` to `[R, C, height, width]`.
 
     Raises:
-        TypeError: `output_size` is of another kind; `x` is not floating.
+        TypeError: `output_size` is not an int or a pair of ints; `x` does not have a floating dtype.
         ValueError: shapes do not fit, or `boxes_num` does not count the boxes.
 
     Source:
         `paddle.vision.ops.psroi_pool`; Dai, Li, He & Sun (2016).
+
+    Examples:
+        >>> images = wherry.arange(4, dtype="float32").reshape([1, 4, 1, 1]).expand([1, 4, 4, 4])
+        >>> boxes = wherry.to_tensor([[0.0, 0.0, 4.0, 4.0]])
+        >>> print(wherry.vision.ops.psroi_pool(images, boxes, wherry.to_tensor([1], dtype="int32"), output_size=2).numpy())
+        [[[[0. 1.]
+           [2. 3.]]]]
     """
     height, width = _size("psroi_pool", output_size)
     image = _images("psroi_pool", x, boxes, boxes_num)
@@ -125,11 +136,11 @@ def _size(op_name: str, output_size: Any) -> tuple[int, int]:
     size = (output_size, output_size) if isinstance(output_size, int) else output_size
     if isinstance(output_size, bool) or not isinstance(size, (tuple, list)) or not all(isinstance(n, int) for n in size):
         raise InvalidTypeError(
-            f"{op_name}: output_size is a number or a pair. Got {short(output_size)} ({type(output_size).__name__}), expected an int or two."
+            f"{op_name}: output_size is neither an int nor a pair. Got {short(output_size)} ({type(output_size).__name__}), expected an int or two."
         )
     if len(size) != 2 or not 1 <= min(size) <= max(size) < 1 << 31:
         raise InvalidArgumentError(
-            f"{op_name}: output_size is (height, width). Got {short(output_size)}, expected two positive numbers of at most 31 bits."
+            f"{op_name}: output_size is not a valid size. Got {short(output_size)}, expected two positive numbers of at most 31 bits."
         )
     return size[0], size[1]
 
@@ -139,14 +150,14 @@ def _images(op_name: str, x: Tensor, boxes: Tensor, boxes_num: Tensor) -> Tensor
     for what, value in (("x", x), ("boxes", boxes), ("boxes_num", boxes_num)):
         require_tensor(value, op_name, what)
     if x.ndim != 4:
-        raise InvalidArgumentError(f"{op_name}: images have four axes. Got x of shape {x.shape}, expected [N, C, H, W].")
+        raise InvalidArgumentError(f"{op_name}: x does not have four axes. Got x of shape {x.shape}, expected [N, C, H, W].")
     if boxes_num.ndim != 1:
-        raise InvalidArgumentError(f"{op_name}: boxes_num has a number for each image. Got shape {boxes_num.shape}, expected [{x.shape[0]}].")
+        raise InvalidArgumentError(f"{op_name}: boxes_num does not fit the images. Got shape {boxes_num.shape}, expected [{x.shape[0]}].")
     count = boxes_num.astype("int64")
     # Sizes that are not known while a program is captured are compared by the op itself.
     if type(boxes_num.shape[0]) is int and type(x.shape[0]) is int and boxes_num.shape[0] != x.shape[0]:
         raise InvalidArgumentError(
-            f"{op_name}: boxes_num has a number for each image. Got {boxes_num.shape[0]} for {x.shape[0]} images, expected as many."
+            f"{op_name}: boxes_num does not fit the images. Got {boxes_num.shape[0]} for {x.shape[0]} images, expected as many."
         )
     if is_symbolic(boxes_num):
         return image_of(count, boxes.shape[0])
@@ -154,7 +165,7 @@ def _images(op_name: str, x: Tensor, boxes: Tensor, boxes_num: Tensor) -> Tensor
 
 
 class _OfRegions(Layer):
-    """A function of images and boxes with a fixed size of its result."""
+    """The base of layers that pool regions to a fixed size."""
 
     def __init__(self, output_size: int | tuple[int, int], spatial_scale: float = 1.0) -> None:
         super().__init__()
@@ -175,8 +186,17 @@ class RoIAlign(_OfRegions):
     Shape:
         `[N, C, H, W]`, `[R, 4]` and `[N]` to `[R, C, height, width]`.
 
+    Raises:
+        When called, as `roi_align`.
+
     Source:
         `paddle.vision.ops.RoIAlign`.
+
+    Examples:
+        >>> layer = wherry.vision.ops.RoIAlign(output_size=2, spatial_scale=0.5)
+        >>> boxes = wherry.to_tensor([[0.0, 0.0, 8.0, 8.0]])
+        >>> layer(wherry.ones([1, 3, 8, 8]), boxes, wherry.to_tensor([1], dtype="int32")).shape
+        [1, 3, 2, 2]
     """
 
     def forward(self, x: Tensor, boxes: Tensor, boxes_num: Tensor, aligned: bool = True) -> Tensor:
@@ -193,8 +213,17 @@ class RoIPool(_OfRegions):
     Shape:
         `[N, C, H, W]`, `[R, 4]` and `[N]` to `[R, C, height, width]`.
 
+    Raises:
+        When called, as `roi_pool`.
+
     Source:
         `paddle.vision.ops.RoIPool`.
+
+    Examples:
+        >>> layer = wherry.vision.ops.RoIPool(output_size=2, spatial_scale=0.5)
+        >>> boxes = wherry.to_tensor([[0.0, 0.0, 8.0, 8.0]])
+        >>> layer(wherry.ones([1, 3, 8, 8]), boxes, wherry.to_tensor([1], dtype="int32")).shape
+        [1, 3, 2, 2]
     """
 
     def forward(self, x: Tensor, boxes: Tensor, boxes_num: Tensor) -> Tensor:
@@ -211,8 +240,17 @@ class PSRoIPool(_OfRegions):
     Shape:
         `[N, C * height * width, H, W]`, `[R, 4]` and `[N]` to `[R, C, height, width]`.
 
+    Raises:
+        When called, as `psroi_pool`.
+
     Source:
         `paddle.vision.ops.PSRoIPool`.
+
+    Examples:
+        >>> layer = wherry.vision.ops.PSRoIPool(output_size=2, spatial_scale=0.5)
+        >>> boxes = wherry.to_tensor([[0.0, 0.0, 8.0, 8.0]])
+        >>> layer(wherry.ones([1, 12, 8, 8]), boxes, wherry.to_tensor([1], dtype="int32")).shape
+        [1, 3, 2, 2]
     """
 
     def __init__(self, output_size: int | tuple[int, int], spatial_scale: float = 1.0) -> None:
@@ -236,11 +274,11 @@ def deform_conv2d(
     mask: Tensor | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """A convolution whose taps are read at offsets that are computed for each place, between the pixels.
+    """Deformable convolution: reads its taps at given offsets for each position, between the pixels.
 
     Args:
         x: images, float32 or float64.
-        offset: of each tap at each place: y and x, in turns.
+        offset: of each tap at each position: y and x, alternating.
         weight: of the convolution.
         bias: is added to each channel.
         stride: a number, or (height, width).
@@ -248,8 +286,7 @@ def deform_conv2d(
         dilation: a number, or (height, width).
         deformable_groups: the channels are divided into as many groups with offsets of their own.
         groups: the channels are divided into as many groups with convolutions of their own.
-        mask: a factor for each tap at each place (version 2); None has none.
-        name: accepted for compatibility; unused.
+        mask: a factor for each tap at each position (version 2); None leaves it out.
 
     Shape:
         `[N, C, H, W]`, `[N, 2 * deformable_groups * taps, H', W']` and `[M, C / groups, height, width]` to `[N, M, H', W']`;
@@ -273,7 +310,7 @@ def deform_conv2d(
         if not isinstance(value, Tensor) or value.ndim != 4:
             got = f"shape {value.shape}" if isinstance(value, Tensor) else f"{short(value)} ({type(value).__name__})"
             error = InvalidArgumentError if isinstance(value, Tensor) else InvalidTypeError
-            raise error(f"deform_conv2d: `{what}` has four axes. Got {got}, expected a tensor of rank 4.")
+            raise error(f"deform_conv2d: `{what}` does not have four axes. Got {got}, expected a tensor of rank 4.")
     for what, given, rank in (("mask", mask, 4), ("bias", bias, 1)):
         if given is not None:
             require_rank(given, "deform_conv2d", rank, name=what)
@@ -282,7 +319,7 @@ def deform_conv2d(
     out_channels, inner = weight.shape[:2]
     if type(groups) is not int or groups < 1 or out_channels % groups or inner * groups != x.shape[1]:
         raise InvalidArgumentError(
-            f"deform_conv2d: each of {short(groups)} groups has its channels. Got {x.shape[1]} channels and weight of shape {weight.shape}, "
+            f"deform_conv2d: the groups do not fit the channels. Got {x.shape[1]} channels and weight of shape {weight.shape}, "
             f"expected [M, {x.shape[1]} / groups, height, width] with M a multiple of groups."
         )
     columns = ops.deform_columns(

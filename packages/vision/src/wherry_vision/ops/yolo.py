@@ -1,4 +1,4 @@
-"""What a YOLO network says: boxes with scores, and its loss. Redmon & Farhadi (2018)."""
+"""YOLO: decoding of boxes and scores, and the loss. Redmon & Farhadi (2018)."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -20,20 +20,22 @@ def _parts(op_name: str, x: Tensor, anchors: int, numbers: int, first: int = 0) 
     """The channels of each anchor: `[N, anchors, numbers, H, W]`."""
     if require_rank(x, op_name, 4, layout="[N, channels, H, W]").shape[1] != first + anchors * numbers:
         raise InvalidArgumentError(
-            f"{op_name}: each anchor has {numbers} channels. Got x of shape {x.shape} for {anchors} anchors, expected "
+            f"{op_name}: x does not have {numbers} channels for each anchor. Got x of shape {x.shape} for {anchors} anchors, expected "
             f"[N, {first + anchors * numbers}, H, W]. Check anchors and class_num."
         )
     if any(type(n) is int and n == 0 for n in x.shape[2:]):
-        raise InvalidArgumentError(f"{op_name}: 'x' has no places. Got shape {x.shape}, expected a height and a width above 0. Check what made it.")
+        raise InvalidArgumentError(
+            f"{op_name}: 'x' is an empty feature map. Got shape {x.shape}, expected a height and a width above 0. Check what made it."
+        )
     return x[:, first:].reshape([x.shape[0], anchors, numbers, x.shape[2], x.shape[3]])
 
 
 def _anchors(values: Any, op_name: str) -> list[float]:
-    """Widths and heights, in turns."""
+    """Widths and heights, alternating."""
     sides = reals(values, op_name, "anchors")
     if not sides or len(sides) % 2:
         raise InvalidArgumentError(
-            f"{op_name}: anchors are pairs of a width and a height. Got {short(values)}, expected an even number of them. Write [10, 13, 16, 30]."
+            f"{op_name}: anchors are not pairs of a width and a height. Got {short(values)}, expected an even number of them. Write [10, 13, 16, 30]."
         )
     return sides
 
@@ -51,20 +53,19 @@ def yolo_box(
     iou_aware: bool = False,
     iou_aware_factor: float = 0.5,
 ) -> tuple[Tensor, Tensor]:
-    """Boxes and scores from what a YOLO network gives.
+    """Decode the output of a YOLO network into boxes and scores.
 
     Args:
-        x: what it gives: for each anchor x, y, width, height, objectness, and the classes.
+        x: the output: for each anchor x, y, width, height, objectness, and the classes.
         img_size: height and width of each image in pixels, int32.
-        anchors: width and height of each anchor in pixels of the network's input, in turns.
+        anchors: width and height of each anchor in pixels of the network's input, alternating.
         class_num: the number of classes.
-        conf_thresh: boxes whose objectness is below it become 0, as their scores.
-        downsample_ratio: how many pixels of the input a place of `x` stands for.
-        clip_bbox: boxes end at the image's border.
-        name: accepted for compatibility; unused.
-        scale_x_y: how far the middle of a box may reach beyond its place.
-        iou_aware: there is one channel more for each anchor, before all others, with the overlap that is expected.
-        iou_aware_factor: its weight among both.
+        conf_thresh: boxes with a lower objectness, and their scores, become 0.
+        downsample_ratio: pixels of the input for each position of `x`.
+        clip_bbox: clip boxes to the image.
+        scale_x_y: how far the centre of a box may be beyond its position.
+        iou_aware: `x` has one more channel for each anchor, before all others: the predicted overlap (IoU).
+        iou_aware_factor: the weight of the predicted overlap against objectness.
 
     Returns:
         Boxes (x1, y1, x2, y2) in pixels of the images, and the score of each class.
@@ -77,6 +78,13 @@ def yolo_box(
 
     Source:
         `paddle.vision.ops.yolo_box`.
+
+    Examples:
+        >>> x = wherry.zeros([1, 7, 1, 1])  # one anchor, two classes, one position
+        >>> boxes, scores = wherry.vision.ops.yolo_box(
+        ...     x, wherry.to_tensor([[32, 32]], dtype="int32"), anchors=[16, 8], class_num=2, conf_thresh=0.1, downsample_ratio=32)
+        >>> print(boxes.numpy(), scores.numpy())
+        [[[ 8. 12. 24. 20.]]] [[[0.25 0.25]]]
     """
     shapes = _anchors(anchors, "yolo_box")
     class_num, ratio = counted(class_num, "yolo_box", "class_num"), counted(downsample_ratio, "yolo_box", "downsample_ratio")
@@ -102,21 +110,20 @@ def yolo_loss(
     name: str | None = None,
     scale_x_y: float = 1.0,
 ) -> Tensor:
-    """The loss of a YOLO network: places, objectness and classes.
+    """The loss of a YOLO network: locations, objectness and classes.
 
     Args:
-        x: what it gives: for each anchor of the mask x, y, width, height, objectness, and the classes.
-        gt_box: the boxes of each image: x and y of the middle, width and height, as shares of the image; a width of 0 is no box.
+        x: the output: for each anchor of the mask x, y, width, height, objectness, and the classes.
+        gt_box: the boxes of each image: x and y of the middle, width and height, as shares of the image; a width of 0 is not a box.
         gt_label: their classes, int32.
-        anchors: width and height of each anchor in pixels of the network's input, in turns.
+        anchors: width and height of each anchor in pixels of the network's input, alternating.
         anchor_mask: the numbers of the anchors that `x` is for.
         class_num: the number of classes.
-        ignore_thresh: where a predicted box overlaps one of `gt_box` by more, there being none is no mistake.
-        downsample_ratio: how many pixels of the input a place of `x` stands for.
-        gt_score: the weight of each box; None has ones.
+        ignore_thresh: a prediction without object that overlaps a box of `gt_box` by more is left out of the objectness loss.
+        downsample_ratio: pixels of the input for each position of `x`.
+        gt_score: the weight of each box; None means 1.
         use_label_smooth: classes are to have a little less than 1, and a little more than 0.
-        name: accepted for compatibility; unused.
-        scale_x_y: how far the middle of a box may reach beyond its place.
+        scale_x_y: how far the centre of a box may be beyond its position.
 
     Shape:
         `[N, mask * (5 + class_num), H, W]`, `[N, B, 4]` and `[N, B]` to `[N]`.
@@ -126,11 +133,19 @@ def yolo_loss(
 
     Source:
         `paddle.vision.ops.yolo_loss`.
+
+    Examples:
+        >>> x = wherry.zeros([1, 7, 1, 1])  # one anchor, two classes, one position
+        >>> loss = wherry.vision.ops.yolo_loss(
+        ...     x, wherry.to_tensor([[[0.5, 0.5, 0.5, 0.25]]]), wherry.to_tensor([[0]], dtype="int32"), anchors=[16, 8], anchor_mask=[0],
+        ...     class_num=2, ignore_thresh=0.7, downsample_ratio=32, use_label_smooth=False)
+        >>> loss.shape
+        [1]
     """
     pairs, anchor_mask = _anchors(anchors, "yolo_loss"), integers_of(anchor_mask, "yolo_loss", "anchor_mask")
     if not all(0 <= m < len(pairs) // 2 for m in anchor_mask):
         raise InvalidArgumentError(
-            f"yolo_loss: anchor_mask numbers the anchors. Got {short(list(anchor_mask))} for {len(pairs) // 2} anchors, expected numbers from 0 to "
+            f"yolo_loss: anchor_mask is out of range. Got {short(list(anchor_mask))} for {len(pairs) // 2} anchors, expected numbers from 0 to "
             f"{len(pairs) // 2 - 1}. Check anchors, which has a width and a height for each."
         )
     class_num, ratio = counted(class_num, "yolo_loss", "class_num"), counted(downsample_ratio, "yolo_loss", "downsample_ratio")
@@ -143,17 +158,17 @@ def yolo_loss(
     parts = _parts("yolo_loss", x, masks, 5 + class_num)
     if gt_box.shape[2] != 4 or list(gt_label.shape) != list(gt_box.shape[:2]):
         raise InvalidArgumentError(
-            f"yolo_loss: each box has a class. Got gt_box of shape {gt_box.shape} and gt_label of shape {gt_label.shape}, expected "
+            f"yolo_loss: gt_box and gt_label do not fit. Got gt_box of shape {gt_box.shape} and gt_label of shape {gt_label.shape}, expected "
             f"[N, boxes, 4] and [N, boxes]."
         )
     n, _, _, rows, columns = parts.shape
     count = gt_box.shape[1]
     high, wide = ratio * rows, ratio * columns
-    gt_box = gt_box.detach()  # what is to be said is given: none of it has a gradient
+    gt_box = gt_box.detach()  # targets have no gradient
     score = api.ones([n, count], x.dtype) if gt_score is None else gt_score.detach()
     zero, one = api.zeros([], x.dtype), api.ones([], x.dtype)
     there_is = api.logical_and(gt_box[:, :, 2] > 1e-6, gt_box[:, :, 3] > 1e-6)
-    # Where a prediction overlaps a box enough, it may say that there is one.
+    # Predictions that overlap a box enough are not penalized for objectness.
     detached = parts.detach()
     middle_x, middle_y = centers(detached, scale_x_y)
     widths = api.exp(detached[:, :, 2]) * column_of([pairs[2 * m] for m in anchor_mask], x) / wide
@@ -189,7 +204,7 @@ def yolo_loss(
     smooth = min(1 / class_num, 1 / 40) if use_label_smooth else 0.0
     classes = F.one_hot(api.where(mine, gt_label.astype("int64"), api.zeros([], "int64")), class_num).astype(x.dtype)
     classes = classes * (1 - 2 * smooth) + smooth
-    # What the network says at each box's place: [N, B, 5 + classes].
+    # The prediction at each box's position: [N, B, 5 + classes].
     lines = parts.transpose([0, 1, 3, 4, 2]).reshape([n, masks * rows * columns, 5 + class_num])
     said = api.take_along_axis(lines, place.unsqueeze(2).expand([n, count, 5 + class_num]), 1)
     loss = api.sum((_entropy(said[:, :, 0], targets[0]) + _entropy(said[:, :, 1], targets[1])) * side, axis=1)
@@ -205,7 +220,7 @@ def _entropy(logits: Tensor, label: Tensor) -> Tensor:
 
 
 def _overlap(a: Sequence[Tensor], b: Sequence[Tensor]) -> Tensor:
-    """The share that two boxes of (x, y, width, height), x and y in the middle, have in common."""
+    """Intersection over union of boxes (x, y, width, height), with x and y at the centre."""
     sides = []
     for i in 0, 1:
         low = api.maximum(a[i] - a[2 + i] / 2, b[i] - b[2 + i] / 2)

@@ -64,7 +64,7 @@ def pad(image: Any, left: int, top: int, right: int, bottom: int, fill: Any, mod
 
 
 def rotate(image: Any, matrix: tuple[float, ...], height: int, width: int, method: str, fill: Any) -> Any:
-    """`matrix` takes the middle of a new pixel to a place in `image`, as `places` says."""
+    """`matrix` maps the centre of a new pixel to a position in `image`; see `places`."""
     at_x, at_y, inside = places(matrix, height, width, size_of(image))
     if method == "nearest":
         found = image[
@@ -95,7 +95,7 @@ def places(matrix: tuple[float, ...], height: int, width: int, size: tuple[int, 
 
 
 def _between(image: Any, x: Any, y: Any, method: str) -> Any:
-    """Values between pixels; beyond the border its pixels go on."""
+    """Interpolated values; beyond the border its pixels are repeated."""
     reach = 1 if method == "bilinear" else 2
     left, top = np.floor(x).astype(np.int64), np.floor(y).astype(np.int64)
     weight = _linear if method == "bilinear" else cubic
@@ -173,7 +173,7 @@ def hsv_to_rgb(hue: Any, saturation: Any, value: Any) -> Any:
 
 
 def inverse_rotation(angle: float, center: tuple[float, float], shift: tuple[float, float] = (0.0, 0.0)) -> tuple[float, ...]:
-    """The matrix that takes a pixel of the rotated image back; `angle` in degrees, counter-clockwise."""
+    """The matrix from pixels of the rotated image to the original; `angle` in degrees, counter-clockwise."""
     turn = -math.radians(angle)
     cosine, sine = round(math.cos(turn), 15), round(math.sin(turn), 15)
     x, y = -center[0] - shift[0], -center[1] - shift[1]

@@ -1,4 +1,4 @@
-"""What transforms have in common, and those that change what an image is made of."""
+"""`BaseTransform`, `Compose`, and transforms of the type and layout of an image."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from wherry_tensor import Tensor
-from wherry_tensor.constructed import as_constructed
+from wherry_tensor.constructor_arguments import as_constructed
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions.movement import transpose
 from wherry_vision.transforms import functional as F
@@ -70,7 +70,7 @@ class BaseTransform:
         return None
 
     def _image_of(self, inputs: tuple[Any, ...]) -> Any:
-        """The part of a sample that is the image, whose size the random numbers follow from."""
+        """The image among the parts of a sample; random parameters depend on its size."""
         place = list(self.keys).index("image") if "image" in self.keys else len(inputs)
         if place >= len(inputs):
             raise InvalidArgumentError(
@@ -108,10 +108,14 @@ def _undefined(transform: BaseTransform, key: str) -> str:
 
 
 class Compose:
-    """Transforms one after the other.
+    """Apply transforms in order.
 
     Args:
         transforms: functions or transforms, each called with the result of the one before.
+
+    Raises:
+        TypeError: `transforms` is not a list of functions (also a ValueError).
+        What a transform raises, with a note that names it.
 
     Source:
         `paddle.vision.transforms.Compose`.
@@ -142,7 +146,11 @@ class Compose:
 
 
 class ToTensor(BaseTransform):
-    """An image as a tensor in [0, 1], as `to_tensor`.
+    """Convert an image to a tensor in [0, 1], as `to_tensor`.
+
+    Raises:
+        TypeError: when called, the argument is not an image (also a ValueError).
+        ValueError: when called, `data_format` is neither "CHW" nor "HWC" (also an AssertionError).
 
     Source:
         `paddle.vision.transforms.ToTensor`.
@@ -164,7 +172,11 @@ class ToTensor(BaseTransform):
 
 
 class Normalize(BaseTransform):
-    """The values less `mean`, divided by `std`, as `normalize`. One number stands for three channels.
+    """Subtract `mean` and divide by `std`, as `normalize`. One number stands for three channels.
+
+    Raises:
+        TypeError: `mean` or `std` are not numbers (also a ValueError).
+        ValueError: when called, numbers and channels do not fit, a `std` is zero, or `data_format` is unknown.
 
     Source:
         `paddle.vision.transforms.Normalize`.
@@ -190,11 +202,15 @@ class Normalize(BaseTransform):
 
 
 class Transpose(BaseTransform):
-    """The axes of an image in another order; an image without channels gets one.
+    """Permute the axes of an image; an image without channels gets one.
 
     Args:
         order: of the axes; (2, 0, 1) makes CHW from HWC.
         keys: as BaseTransform.
+
+    Raises:
+        TypeError: `order` does not have each axis once (also a ValueError).
+        ValueError: when called, `order` has another number of axes than the image.
 
     Source:
         `paddle.vision.transforms.Transpose`. An image of Pillow becomes an array.
@@ -215,7 +231,7 @@ class Transpose(BaseTransform):
         array = np.asarray(image)
         if len(self.order) != max(array.ndim, 3):
             raise InvalidArgumentError(
-                f"Transpose: the order names each axis of an image. Got {short(self.order)} for shape {list(array.shape)}, expected "
+                f"Transpose: the order does not fit the image. Got {short(self.order)} for shape {list(array.shape)}, expected "
                 f"{max(array.ndim, 3)} axes. Write (2, 0, 1) for CHW."
             )
         return (array[..., None] if array.ndim == 2 else array).transpose(self.order)

@@ -1,4 +1,4 @@
-"""The kinds of the arguments that transforms share: a name means the same in all of them."""
+"""Types of the arguments of transforms: a name means the same in all of them."""
 from __future__ import annotations
 
 import math
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wherry_tensor._core import Tensor
-from wherry_tensor.constructed import Check, check_arguments, flag, integer, number, text
+from wherry_tensor.constructor_arguments import Check, check_arguments, flag, integer, number, text
 
 __all__ = ["check"]
 
@@ -66,11 +66,11 @@ _KINDS: dict[str, Check] = {
 
 
 def check(owner: str, given: Mapping[str, Any], **others: Check) -> None:
-    """Refuse arguments of another kind.
+    """Raise an error for arguments of the wrong type.
 
     Args:
         owner: the transform or function.
         given: its `locals()`.
-        others: kinds that differ from the usual ones.
+        others: checks in place of the usual ones.
     """
     check_arguments(owner, given, **{**_KINDS, **others})

@@ -64,6 +64,10 @@ class _RandomFactor(BaseTransform):
 class BrightnessTransform(_RandomFactor):
     """Random brightness: `adjust_brightness` by a factor from max(0, 1 - value) to 1 + value, or in a range.
 
+    Raises:
+        TypeError: `value` is neither a number nor a pair of numbers (also a ValueError).
+        ValueError: `value` is negative; the range is not increasing, or has a negative number.
+
     Source:
         `paddle.vision.transforms.BrightnessTransform`. Random numbers come from Python's `random`.
 
@@ -78,6 +82,10 @@ class BrightnessTransform(_RandomFactor):
 
 class ContrastTransform(_RandomFactor):
     """Random contrast: `adjust_contrast` by a factor from max(0, 1 - value) to 1 + value, or in a range.
+
+    Raises:
+        TypeError: `value` is neither a number nor a pair of numbers (also a ValueError).
+        ValueError: `value` is negative; the range is not increasing, or has a negative number.
 
     Source:
         `paddle.vision.transforms.ContrastTransform`. Random numbers come from Python's `random`.
@@ -94,6 +102,10 @@ class ContrastTransform(_RandomFactor):
 class SaturationTransform(_RandomFactor):
     """Random saturation, by a factor from max(0, 1 - value) to 1 + value, or in a range.
 
+    Raises:
+        TypeError: `value` is neither a number nor a pair of numbers (also a ValueError).
+        ValueError: `value` is negative; the range is not increasing, or has a negative number.
+
     Source:
         `paddle.vision.transforms.SaturationTransform`. Random numbers come from Python's `random`.
 
@@ -108,6 +120,10 @@ class SaturationTransform(_RandomFactor):
 
 class HueTransform(_RandomFactor):
     """Random hue: `adjust_hue` by a part of a turn from -value to value, or in a range, at most from -0.5 to 0.5.
+
+    Raises:
+        TypeError: `value` is neither a number nor a pair of numbers (also a ValueError).
+        ValueError: `value` is negative; the range is not increasing or not within [-0.5, 0.5].
 
     Source:
         `paddle.vision.transforms.HueTransform`. Random numbers come from Python's `random`.
@@ -132,6 +148,10 @@ class ColorJitter(BaseTransform):
         saturation: as SaturationTransform.
         hue: as HueTransform.
         keys: as BaseTransform.
+
+    Raises:
+        TypeError: an argument is neither a number nor a pair of numbers (also a ValueError).
+        ValueError: an argument is negative; a range is not increasing, or hue is not within [-0.5, 0.5].
 
     Source:
         `paddle.vision.transforms.ColorJitter`. Random numbers come from Python's `random`.
@@ -159,7 +179,7 @@ class ColorJitter(BaseTransform):
 
     def _get_params(self, inputs: tuple[Any, ...]) -> list[BaseTransform]:
         order: list[BaseTransform] = list(self._parts)
-        random.shuffle(order)  # with those that do nothing, as Paddle does: the same seed gives the same order
+        random.shuffle(order)  # including those without effect, as in Paddle: the same seed gives the same order
         return order
 
     def _apply_image(self, image: Any) -> Any:
@@ -169,7 +189,11 @@ class ColorJitter(BaseTransform):
 
 
 class Grayscale(BaseTransform):
-    """The image in grays, as `to_grayscale`.
+    """Convert the image to grayscale, as `to_grayscale`.
+
+    Raises:
+        TypeError: `num_output_channels` is not an int (also a ValueError).
+        ValueError: when called, `num_output_channels` is neither 1 nor 3.
 
     Source:
         `paddle.vision.transforms.Grayscale`.

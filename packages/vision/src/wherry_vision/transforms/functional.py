@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from wherry_tensor import Tensor, moveaxis
-from wherry_tensor.constructed import Check, integer, number
+from wherry_tensor.constructor_arguments import Check, integer, number
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions.creation import to_tensor as tensor_of
 from wherry_vision.transforms import arrays, tensors
@@ -74,7 +74,7 @@ def size_of(image: Image, op_name: str) -> tuple[int, int]:
 
 
 def to_tensor(pic: Image, data_format: str = "CHW") -> Tensor:
-    """An image as a tensor; bytes become floats in [0, 1].
+    """Convert an image to a tensor; bytes become floats in [0, 1].
 
     Args:
         pic: an array [H, W] or [H, W, C], an image of Pillow, or a tensor [C, H, W], whose values stay as they are.
@@ -82,6 +82,9 @@ def to_tensor(pic: Image, data_format: str = "CHW") -> Tensor:
 
     Returns:
         float32 for bytes; other values stay as they are, in their dtype.
+
+    Shape:
+        `[H, W, C]` or `[H, W]` of an array to `[C, H, W]`, or to `[H, W, C]` with "HWC".
 
     Raises:
         TypeError: `pic` is not an image.
@@ -122,7 +125,7 @@ def _array_of(image: Any, op_name: str) -> Any:
 
 
 def resize(img: Image, size: int | Sequence[int], interpolation: str = "bilinear") -> Image:
-    """An image in another size.
+    """Resize an image.
 
     Args:
         img: the image.
@@ -131,8 +134,8 @@ def resize(img: Image, size: int | Sequence[int], interpolation: str = "bilinear
             images of Pillow "nearest", "bilinear", "bicubic", "box", "lanczos", "hamming".
 
     Raises:
-        TypeError: `img` is not an image, or `size` neither an int nor two.
-        ValueError: there is no such interpolation, or a side would have no pixels.
+        TypeError: `img` is not an image, or `size` is not one or two ints.
+        ValueError: `interpolation` is unknown, or a side would have no pixels.
 
     Source:
         `paddle.vision.transforms.resize`. Arrays get the numbers of OpenCV, give or take 1 in bytes: nothing is smoothed when
@@ -169,7 +172,7 @@ def resize(img: Image, size: int | Sequence[int], interpolation: str = "bilinear
         )
     if min(new) <= 0:
         raise InvalidArgumentError(
-            f"resize: an image has pixels. Got a size of {list(new)}, expected sides > 0. Choose a larger size."
+            f"resize: the new size is empty. Got a size of {list(new)}, expected sides > 0. Choose a larger size."
         )
     if module is arrays:
         known: Any = RESAMPLING
@@ -179,14 +182,14 @@ def resize(img: Image, size: int | Sequence[int], interpolation: str = "bilinear
         known = tuple(module.METHODS)
     if interpolation not in known:
         raise InvalidArgumentError(
-            f"resize: there is no such interpolation for {type(img).__name__}. Got {short(interpolation)}, expected one of "
+            f"resize: the interpolation is unknown for {type(img).__name__}. Got {short(interpolation)}, expected one of "
             f"{', '.join(known)}. Leave it out for bilinear."
         )
     return module.resize(img, *new, interpolation)
 
 
 def pad(img: Image, padding: int | Sequence[int], fill: Any = 0, padding_mode: str = "constant") -> Image:
-    """An image with a border.
+    """Pad an image with a border.
 
     Args:
         img: the image.
@@ -195,8 +198,8 @@ def pad(img: Image, padding: int | Sequence[int], fill: Any = 0, padding_mode: s
         padding_mode: "constant"; "edge" repeats the last pixels; "reflect" mirrors without them, "symmetric" with them.
 
     Raises:
-        TypeError: `img` is not an image, or `padding` or `fill` no numbers.
-        ValueError: `padding` has another length, or there is no such mode (also an AssertionError).
+        TypeError: `img` is not an image, or `padding` or `fill` are not numbers.
+        ValueError: `padding` has another length, or `padding_mode` is unknown (also an AssertionError).
 
     Source:
         `paddle.vision.transforms.pad`.
@@ -214,7 +217,7 @@ def pad(img: Image, padding: int | Sequence[int], fill: Any = 0, padding_mode: s
 
 
 def border(padding: Any, padding_mode: str) -> tuple[int, int, int, int]:
-    """Left, top, right and bottom of the border that these arguments of `pad` ask for; refuses what asks for none."""
+    """Left, top, right and bottom of the border from the arguments of `pad`; raises an error if they are wrong."""
     if padding_mode not in ("constant", "edge", "reflect", "symmetric"):
         raise AssertedArgumentError(
             f"pad: Padding mode should be either constant, edge, reflect or symmetric. Got {short(padding_mode)}, expected one of "
@@ -233,19 +236,19 @@ def border(padding: Any, padding_mode: str) -> tuple[int, int, int, int]:
         raise InvalidTypeError(f"pad: Got inappropriate padding arg: {short(padding)}. Expected an int, or a tuple of 2 or 4.")
     if min(found) < 0:
         raise InvalidArgumentError(
-            f"pad: a border has no negative width. Got padding={short(padding)}, expected ints >= 0. Use crop to cut pixels off."
+            f"pad: padding is negative. Got padding={short(padding)}, expected ints >= 0. Use crop to cut pixels off."
         )
     return found
 
 
 def crop(img: Image, top: int, left: int, height: int, width: int) -> Image:
-    """A part of an image.
+    """Crop an image.
 
     Args:
         img: the image.
         top: first row.
         left: first column.
-        height: of the part; it ends with the image (one of Pillow goes on in black).
+        height: of the part; it ends at the border of the image (an image of Pillow is continued in black).
         width: as `height`.
 
     Raises:
@@ -264,7 +267,7 @@ def crop(img: Image, top: int, left: int, height: int, width: int) -> Image:
 
 
 def center_crop(img: Image, output_size: int | Sequence[int]) -> Image:
-    """The middle of an image.
+    """Crop the centre of an image.
 
     Args:
         img: the image.
@@ -288,7 +291,7 @@ def center_crop(img: Image, output_size: int | Sequence[int]) -> Image:
     image_width, image_height = size_of(img, "center_crop")
     if height > image_height or width > image_width:
         raise InvalidArgumentError(
-            f"center_crop: the image is smaller than its middle should be. Got {image_height} x {image_width}, expected at least "
+            f"center_crop: the image is smaller than the crop. Got {image_height} x {image_width}, expected at least "
             f"{height} x {width}. Pad or resize it first."
         )
     top, left = round((image_height - height) / 2.0), round((image_width - width) / 2.0)
@@ -296,7 +299,7 @@ def center_crop(img: Image, output_size: int | Sequence[int]) -> Image:
 
 
 def hflip(img: Image) -> Image:
-    """The image with left and right exchanged.
+    """Flip an image horizontally.
 
     Raises:
         TypeError: `img` is not an image.
@@ -313,7 +316,7 @@ def hflip(img: Image) -> Image:
 
 
 def vflip(img: Image) -> Image:
-    """The image with top and bottom exchanged.
+    """Flip an image vertically.
 
     Raises:
         TypeError: `img` is not an image.
@@ -331,7 +334,7 @@ def vflip(img: Image) -> Image:
 
 
 def adjust_brightness(img: Image, brightness_factor: float) -> Image:
-    """The image with its values times a factor.
+    """Multiply the values of an image by a factor.
 
     Args:
         img: the image.
@@ -354,7 +357,7 @@ def adjust_brightness(img: Image, brightness_factor: float) -> Image:
 
 
 def adjust_contrast(img: Image, contrast_factor: float) -> Image:
-    """The image with its values moved away from a middle gray, or towards it.
+    """Move the values of an image away from a mean gray, or towards it.
 
     Args:
         img: the image.
@@ -377,7 +380,7 @@ def adjust_contrast(img: Image, contrast_factor: float) -> Image:
 
 
 def adjust_saturation(img: Image, saturation_factor: float) -> Image:
-    """The image with its colours moved away from their grays, or towards them.
+    """Move the colours of an image away from their grays, or towards them.
 
     Args:
         img: the image; a gray one stays as it is.
@@ -395,7 +398,7 @@ def adjust_saturation(img: Image, saturation_factor: float) -> Image:
 
 
 def adjust_hue(img: Image, hue_factor: float) -> Image:
-    """The image with its hues turned around the circle of colours.
+    """Rotate the hues of an image around the colour circle.
 
     Args:
         img: the image; a gray one stays as it is.
@@ -425,10 +428,10 @@ def adjust_hue(img: Image, hue_factor: float) -> Image:
 
 def _factor(value: Any, op_name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-        raise InvalidTypeError(f"{op_name}: the factor is a number. Got {short(value)} ({type(value).__name__}), expected one >= 0.")
+        raise InvalidTypeError(f"{op_name}: the factor is not a number. Got {short(value)} ({type(value).__name__}), expected one >= 0.")
     if value < 0:
         raise InvalidArgumentError(
-            f"{op_name}: the factor is not negative. Got {short(value)}, expected a number >= 0. 1 leaves the image as it is."
+            f"{op_name}: the factor is negative. Got {short(value)}, expected a number >= 0. 1 leaves the image as it is."
         )
     return float(value)
 
@@ -441,7 +444,7 @@ def rotate(
     center: Sequence[float] | None = None,
     fill: Any = 0,
 ) -> Image:
-    """An image turned around a point.
+    """Rotate an image around a point.
 
     Args:
         img: the image.
@@ -449,11 +452,11 @@ def rotate(
         interpolation: "nearest", "bilinear" or "bicubic" (not for tensors).
         expand: whether the image grows so that nothing is cut off; the corners are `fill`.
         center: (x, y) in pixels from the top left corner; None is the middle.
-        fill: the value where the image was not; or one for each channel.
+        fill: the value outside of the image; or one for each channel.
 
     Raises:
-        TypeError: `img` is not an image, or `angle` no number.
-        ValueError: there is no such interpolation.
+        TypeError: `img` is not an image, or `angle` is not a number.
+        ValueError: `interpolation` is unknown.
 
     Source:
         `paddle.vision.transforms.rotate`. Arrays and tensors turn around the middle as images of Pillow do; in Paddle arrays
@@ -490,7 +493,7 @@ def affine(
     img: Image, angle: float, translate: Sequence[float], scale: float, shear: float | Sequence[float], interpolation: str = "nearest",
     fill: Any = 0, center: Sequence[float] | None = None,
 ) -> Image:
-    """The image turned, moved, scaled and sheared about its middle; its size stays.
+    """Rotate, translate, scale and shear an image about its centre; its size stays.
 
     Args:
         img: the image.
@@ -503,8 +506,8 @@ def affine(
         center: (x, y) of the point that `angle`, `scale` and `shear` leave where it is; None takes the middle.
 
     Raises:
-        TypeError: `img` is not an image, or an argument is of another kind.
-        ValueError: there is no such interpolation; `scale` is not positive, or a shear is of 90 degrees.
+        TypeError: `img` is not an image, or an argument has the wrong type.
+        ValueError: `interpolation` is unknown; `scale` is not positive, or a shear is of 90 degrees.
 
     Source:
         `paddle.vision.transforms.affine`.
@@ -524,7 +527,7 @@ def affine(
         scale=(lambda value: number[0](value) and 0 < value < math.inf, "a number above 0"),
     )
     if any(abs(math.cos(math.radians(value))) < 1e-9 for value in shears):
-        raise InvalidArgumentError(f"affine: a shear of 90 degrees makes a line. Got shear={short(shear)}, expected less. Write shear=(10, 0).")
+        raise InvalidArgumentError(f"affine: the shear is 90 degrees. Got shear={short(shear)}, expected less. Write shear=(10, 0).")
     module = _of(img, "affine")
     _check_interpolation(img, interpolation, "affine")
     _check_fill(img, fill, "affine")
@@ -545,7 +548,7 @@ def _warped(img: Image, module: ModuleType, matrix: tuple[float, ...], interpola
 def _inverse_affine(
     center: tuple[float, float], angle: float, translate: Sequence[float], scale: float, shear: Sequence[float]
 ) -> tuple[float, ...]:
-    """The matrix that takes a place of the new image back: from (turn * shear_y * shear_x * scale) about the centre, then moved."""
+    """The matrix from positions of the new image to the old one: from (turn * shear_y * shear_x * scale) about the centre, then moved."""
     turn, along_x, along_y = (math.radians(value) for value in (angle, *shear))
     rotation = np.array([[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]])
     forward = rotation @ [[1.0, 0.0], [-math.tan(along_y), 1.0]] @ [[1.0, -math.tan(along_x)], [0.0, 1.0]] * scale
@@ -558,7 +561,7 @@ def _inverse_affine(
 def perspective(
     img: Image, startpoints: Sequence[Sequence[float]], endpoints: Sequence[Sequence[float]], interpolation: str = "nearest", fill: Any = 0
 ) -> Image:
-    """The image as it looks from another side: four points go where they are told, and straight lines stay straight. Its size stays.
+    """A perspective transform of an image, given by four points and where they go. The size stays.
 
     Args:
         img: the image.
@@ -569,7 +572,7 @@ def perspective(
 
     Raises:
         TypeError: `img` is not an image.
-        ValueError: these are not four points each; three of them lie on a line; there is no such interpolation.
+        ValueError: these are not four points each; three of them lie on a line; `interpolation` is unknown.
 
     Source:
         `paddle.vision.transforms.perspective`. Arrays and tensors come out as images of Pillow do.
@@ -620,7 +623,7 @@ def _inverse_projection(start: Sequence[Sequence[float]], end: Sequence[Sequence
 
 
 def erase(img: Image, i: int, j: int, h: int, w: int, v: Any, inplace: bool = False) -> Image:
-    """The image with a part of it overwritten.
+    """Overwrite a rectangle of an image.
 
     Args:
         img: the image.
@@ -686,7 +689,7 @@ def _check_interpolation(img: Any, interpolation: Any, op_name: str) -> None:
     known = ("nearest", "bilinear") if isinstance(img, Tensor) else ("nearest", "bilinear", "bicubic")
     if interpolation not in known:
         raise InvalidArgumentError(
-            f"{op_name}: there is no such interpolation for {type(img).__name__}. Got {short(interpolation)}, expected one of "
+            f"{op_name}: the interpolation is unknown for {type(img).__name__}. Got {short(interpolation)}, expected one of "
             f"{', '.join(known)}. Leave it out for nearest."
         )
 
@@ -702,13 +705,13 @@ def _check_fill(img: Any, fill: Any, op_name: str) -> None:
             channels = img.shape[2] if img.ndim == 3 else 1
         if len(fill) not in (1, channels) and channels != 1:
             raise InvalidArgumentError(
-                f"{op_name}: fill has a value for each channel. Got {len(fill)} for {channels} channels, expected 1 or {channels}. Write "
+                f"{op_name}: fill does not fit the channels. Got {len(fill)} for {channels} channels, expected 1 or {channels}. Write "
                 f"fill=0 for all."
             )
 
 
 def to_grayscale(img: Image, num_output_channels: int = 1) -> Image:
-    """The image in grays: 0.299 of red, 0.587 of green and 0.114 of blue.
+    """Convert an image to grayscale: 0.299 of red, 0.587 of green and 0.114 of blue.
 
     Args:
         img: the image.
@@ -737,7 +740,7 @@ def to_grayscale(img: Image, num_output_channels: int = 1) -> Image:
 
 
 def normalize(img: Image, mean: Any, std: Any, data_format: str = "CHW", to_rgb: bool = False) -> Any:
-    """The values less `mean`, divided by `std`, for each channel.
+    """Subtract `mean` and divide by `std`, for each channel.
 
     Args:
         img: the image; one of Pillow becomes an array.
@@ -767,7 +770,7 @@ def normalize(img: Image, mean: Any, std: Any, data_format: str = "CHW", to_rgb:
     middle = np.asarray(mean, np.float32).reshape(shape)
     spread = np.asarray(std, np.float32).reshape(shape)
     if not (spread != 0).all():
-        raise InvalidArgumentError(f"normalize: the values are divided by std. Got {short(std)}, expected no zero. Use 1 to leave them.")
+        raise InvalidArgumentError(f"normalize: std has a zero. Got {short(std)}, expected no zero. Use 1 to leave them.")
     if isinstance(img, Tensor):
         floats = img if img.dtype.is_floating else img.astype("float32")
         if floats.ndim not in (3, 4):
@@ -803,5 +806,5 @@ def pair_of(size: Any, op_name: str, name: str) -> tuple[int, int]:
     if isinstance(size, (list, tuple)) and len(size) == 2 and all(isinstance(s, (int, np.integer)) and s > 0 for s in size):
         return int(size[0]), int(size[1])
     raise InvalidArgumentError(
-        f"{op_name}: {name} has a height and a width. Got {short(size)}, expected an int > 0, or two. Write {name}=(224, 224)."
+        f"{op_name}: {name} is not a valid size. Got {short(size)}, expected an int > 0, or two. Write {name}=(224, 224)."
     )

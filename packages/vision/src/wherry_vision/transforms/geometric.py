@@ -1,4 +1,4 @@
-"""Transforms that move pixels."""
+"""Geometric transforms: resizing, cropping, flipping, rotating, warping, erasing."""
 from __future__ import annotations
 
 import math
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wherry_tensor import Tensor
-from wherry_tensor.constructed import Check, number
+from wherry_tensor.constructor_arguments import Check, number
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
 from wherry_vision.transforms import functional as F
 from wherry_vision.transforms.base import BaseTransform
@@ -31,7 +31,11 @@ __all__ = [
 
 
 class Resize(BaseTransform):
-    """The image in another size, as `resize`.
+    """Resize the image, as `resize`.
+
+    Raises:
+        TypeError: `size` is not an int, a list or a tuple (also a ValueError).
+        ValueError: when called, a side would have no pixels, or `interpolation` is unknown.
 
     Source:
         `paddle.vision.transforms.Resize`.
@@ -54,7 +58,7 @@ class Resize(BaseTransform):
 
 
 class RandomResizedCrop(BaseTransform):
-    """A random part of the image, in a given size.
+    """Crop a random part of the image and resize it.
 
     Args:
         size: (height, width) of the result, or one number for both.
@@ -62,6 +66,11 @@ class RandomResizedCrop(BaseTransform):
         ratio: least and largest width divided by height.
         interpolation: as `resize`.
         keys: as BaseTransform.
+
+    Raises:
+        TypeError: `scale` or `ratio` is not a pair of numbers (also a ValueError).
+        ValueError: `size` is not one or two positive ints; `scale` or `ratio` is not increasing and positive; when called, `interpolation`
+            is unknown.
 
     Source:
         `paddle.vision.transforms.RandomResizedCrop`. The size is drawn from `numpy.random`, the place from Python's `random`.
@@ -100,7 +109,7 @@ class RandomResizedCrop(BaseTransform):
             if 0 < across <= width and 0 < down <= height:
                 top = random.randint(0, height - down)
                 return top, random.randint(0, width - across), down, across
-        # The image is too narrow for these ratios: as much of its middle as they allow.
+        # The image is too narrow for these ratios: take the largest centre crop that they allow.
         across, down = width, height
         if width / height < min(self.ratio):
             down = round(width / min(self.ratio))
@@ -113,7 +122,10 @@ class RandomResizedCrop(BaseTransform):
 
 
 class CenterCrop(BaseTransform):
-    """The middle of the image, as `center_crop`.
+    """Crop the centre of the image, as `center_crop`.
+
+    Raises:
+        ValueError: `size` is not one or two positive ints; when called, the image is smaller.
 
     Source:
         `paddle.vision.transforms.CenterCrop`.
@@ -138,7 +150,7 @@ class _RandomFlip(BaseTransform):
         super().__init__(keys)
         if isinstance(prob, bool) or not isinstance(prob, (int, float)) or not 0 <= prob <= 1:
             raise AssertedArgumentError(
-                f"{type(self).__name__}: prob is a probability. Got {short(prob)}, expected a number in [0, 1]. Leave it out for 0.5."
+                f"{type(self).__name__}: prob is not a probability. Got {short(prob)}, expected a number in [0, 1]. Leave it out for 0.5."
             )
         self.prob = prob
 
@@ -147,7 +159,11 @@ class _RandomFlip(BaseTransform):
 
 
 class RandomHorizontalFlip(_RandomFlip):
-    """The image, or with probability `prob` its mirror image.
+    """Flip the image horizontally with probability `prob`.
+
+    Raises:
+        TypeError: `prob` is not a number (also a ValueError).
+        ValueError: `prob` is not in [0, 1] (also an AssertionError).
 
     Source:
         `paddle.vision.transforms.RandomHorizontalFlip`. Random numbers come from Python's `random`.
@@ -162,7 +178,11 @@ class RandomHorizontalFlip(_RandomFlip):
 
 
 class RandomVerticalFlip(_RandomFlip):
-    """The image, or with probability `prob` upside down.
+    """Flip the image vertically with probability `prob`.
+
+    Raises:
+        TypeError: `prob` is not a number (also a ValueError).
+        ValueError: `prob` is not in [0, 1] (also an AssertionError).
 
     Source:
         `paddle.vision.transforms.RandomVerticalFlip`. Random numbers come from Python's `random`.
@@ -178,7 +198,7 @@ class RandomVerticalFlip(_RandomFlip):
 
 
 class RandomCrop(BaseTransform):
-    """A random part of the image.
+    """Crop a random part of the image.
 
     Args:
         size: (height, width) of the part, or one number for both.
@@ -221,7 +241,7 @@ class RandomCrop(BaseTransform):
         down, across = self.size
         if down > height or across > width:
             raise InvalidArgumentError(
-                f"RandomCrop: the image is smaller than its part should be. Got {height} x {width}, expected at least "
+                f"RandomCrop: the image is smaller than the crop. Got {height} x {width}, expected at least "
                 f"{down} x {across}. Pass pad_if_needed=True."
             )
         if (width, height) == (across, down):
@@ -244,7 +264,11 @@ class RandomCrop(BaseTransform):
 
 
 class Pad(BaseTransform):
-    """The image with a border, as `pad`.
+    """Pad the image with a border, as `pad`.
+
+    Raises:
+        TypeError: `padding` or `fill` are not numbers (also a ValueError).
+        ValueError: `padding` is negative or has another length than 1, 2 or 4; `padding_mode` is unknown (also an AssertionError).
 
     Source:
         `paddle.vision.transforms.Pad`.
@@ -269,7 +293,7 @@ class Pad(BaseTransform):
 
 
 class RandomRotation(BaseTransform):
-    """The image turned by a random angle, as `rotate`.
+    """Rotate the image by a random angle, as `rotate`.
 
     Args:
         degrees: (least, largest) angle, or one number for both sides.
@@ -280,7 +304,7 @@ class RandomRotation(BaseTransform):
         keys: as BaseTransform.
 
     Raises:
-        ValueError: `degrees` is negative, or no pair.
+        ValueError: `degrees` is negative, or not a pair.
 
     Source:
         `paddle.vision.transforms.RandomRotation`. Random numbers come from Python's `random`.
@@ -328,7 +352,7 @@ class RandomRotation(BaseTransform):
 
 
 class RandomAffine(BaseTransform):
-    """The image turned, moved, scaled and sheared at random, as `affine`.
+    """Rotate, translate, scale and shear the image at random, as `affine`.
 
     Args:
         degrees: (least, largest) angle, clockwise, or one number for both sides; 0 does not turn.
@@ -391,7 +415,7 @@ class RandomAffine(BaseTransform):
 
 
 class RandomPerspective(BaseTransform):
-    """The image from another side, as `perspective`: each corner moves inwards by a random part of the way to the middle.
+    """A random perspective, as `perspective`: each corner moves a random part of the way to the centre.
 
     Args:
         prob: how often, from 0 to 1.
@@ -438,7 +462,7 @@ class RandomPerspective(BaseTransform):
             Two lists of four points [x, y]: top left, top right, bottom right, bottom left.
 
         Raises:
-            ValueError: a size is no int, or `distortion_scale` is not from 0 to 1.
+            ValueError: a size is not an int, or `distortion_scale` is not from 0 to 1.
         """
         given = {"width": width, "height": height, "distortion_scale": distortion_scale}
         check("RandomPerspective.get_params", given, distortion_scale=_part)
@@ -446,7 +470,7 @@ class RandomPerspective(BaseTransform):
         across, down = int(distortion_scale * (width // 2)), int(distortion_scale * (height // 2))
 
         def near_to(x: int, y: int) -> list[int]:
-            # Whole numbers by cutting a draw off, so that they follow from `random` as Paddle's do.
+            # Integers by truncating random floats, so that a seed of `random` gives Paddle's numbers.
             left, top = max(x - across, 0), max(y - down, 0)
             return [int(random.uniform(left, left + across + 1)), int(random.uniform(top, top + down + 1))]
 
@@ -469,7 +493,7 @@ class RandomPerspective(BaseTransform):
 
 
 class RandomErasing(BaseTransform):
-    """A random rectangle of the image overwritten.
+    """Overwrite a random rectangle of the image.
 
     Args:
         prob: how often, from 0 to 1.
@@ -505,7 +529,7 @@ class RandomErasing(BaseTransform):
         check(type(self).__name__, locals(), value=_written)
         super().__init__(keys)
         if not 0 <= prob <= 1:
-            raise AssertedArgumentError(f"RandomErasing: prob is a probability. Got {short(prob)}, expected 0 to 1. Divide percent by 100.")
+            raise AssertedArgumentError(f"RandomErasing: prob is not a probability. Got {short(prob)}, expected 0 to 1. Divide percent by 100.")
         if not (0 <= scale[0] <= scale[1] <= 1 and 0 < ratio[0] <= ratio[1]):
             raise InvalidArgumentError(
                 f"RandomErasing: scale and ratio should be of kind (min, max). Got scale={short(scale)} and ratio={short(ratio)}, expected parts "
@@ -550,7 +574,7 @@ class RandomErasing(BaseTransform):
         elif value.ndim:
             if value.size not in (1, channels):
                 raise InvalidArgumentError(
-                    f"RandomErasing: value has a number for each channel. Got {value.size} for {channels} channels, expected 1 or "
+                    f"RandomErasing: value does not fit the channels. Got {value.size} for {channels} channels, expected 1 or "
                     f"{channels}. Write value=0 for all."
                 )
             value = value.reshape((-1, 1, 1) if first else (1, 1, -1))
@@ -582,6 +606,6 @@ def _range_of(value: Any, name: str, lengths: tuple[int, ...]) -> tuple[float, .
         if all(a <= b for a, b in zip(value[::2], value[1::2])):
             return tuple(value)
     raise InvalidArgumentError(
-        f"RandomAffine: {name} is a range. Got {short(value)}, expected a number >= 0, or {' or '.join(map(str, lengths))} numbers, the smaller "
+        f"RandomAffine: {name} is not a range. Got {short(value)}, expected a number >= 0, or {' or '.join(map(str, lengths))} numbers, the smaller "
         f"one of each pair first. Write one number for both sides."
     )

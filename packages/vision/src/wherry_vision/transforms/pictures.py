@@ -1,4 +1,4 @@
-"""Images of Pillow, which does the work itself. Nothing here is called unless there is such an image."""
+"""Transforms of Pillow images, by Pillow itself. Called only with such an image."""
 from __future__ import annotations
 
 from importlib import import_module
@@ -29,7 +29,7 @@ METHODS = ("nearest", "bilinear", "bicubic", "box", "lanczos", "hamming")
 
 
 def _pillow(module: str) -> Any:
-    """Looked up when it is needed: whoever has such an image has imported it."""
+    """Looked up when it is needed: code that has such an image has imported Pillow."""
     return import_module(f"PIL.{module}")
 
 

@@ -1,4 +1,4 @@
-"""Resizing an axis: which samples make a new one, and with which weights.
+"""Resizing of arrays along an axis, as weighted sums of samples.
 
 As OpenCV has it, whose numbers Paddle gives for arrays: nothing is smoothed when an image shrinks, except
 with "area". Bilinear and the like see samples at the middle of their pixels, "nearest" at the corner.
@@ -74,7 +74,7 @@ def cubic(distance: Any, a: float = -0.75) -> Any:
 
 
 def _overlaps(size: int, new: int, scale: float) -> Taps:
-    """Each new sample is the mean of what it covers."""
+    """Each new sample is the mean of the samples that it covers."""
     start = np.arange(new) * scale
     end = np.minimum(start + scale, size)
     most = int(np.ceil(scale)) + 1

@@ -1,4 +1,4 @@
-"""Images as tensors, [C, H, W] or [N, C, H, W]: composed of functions that have gradients."""
+"""Transforms of image tensors, [C, H, W] or [N, C, H, W], composed of differentiable functions."""
 from __future__ import annotations
 
 from typing import Any
@@ -82,7 +82,7 @@ def _one(fill: Any) -> float:
     values = set(fill) if isinstance(fill, (list, tuple)) else {fill}
     if len(values) != 1:
         raise InvalidArgumentError(
-            f"pad: a tensor's border has one value. Got fill={short(fill)}, expected a number. Pad an array, whose channels may differ."
+            f"pad: fill has several values for a tensor. Got fill={short(fill)}, expected a number. Pad an array, whose channels may differ."
         )
     return float(values.pop())
 
@@ -103,7 +103,7 @@ def _slice(x: Tensor, axis: int, start: int, end: int) -> Tensor:
 
 
 def rotate(image: Tensor, matrix: tuple[float, ...], height: int, width: int, method: str, fill: Any) -> Tensor:
-    """`matrix` takes the middle of a new pixel to a place in `image`, as `arrays.places` says."""
+    """`matrix` maps the centre of a new pixel to a position in `image`; see `arrays.places`."""
     import numpy as np
 
     from wherry_vision.transforms.arrays import places
