@@ -687,7 +687,7 @@ static int ask(wplug *p, void (*init)(CustomRuntimeParams *), char *error) {
          "version (%zu and %zu bytes), or fills in nothing. Compile it against the device_ext.h of this version.",
          p->path, sizeof given->params, sizeof given->api);
   } else if (!is_name(params->device_type)) {
-    said(error, -1, "%s: its device_type is no name. Got '%.64s', expected letters, digits and _.", p->path, params->device_type);
+    said(error, -1, "%s: its device_type is not a name. Got '%.64s', expected letters, digits and _.", p->path, params->device_type);
   } else {
     char missing[WRY_ERROR_SIZE / 2] = "";
     for (size_t i = 0; i < sizeof required / sizeof required[0]; ++i) {
@@ -761,7 +761,7 @@ int wplug_open(const char *path, wplug **out, char *error) {
   memcpy(&init, &symbol, sizeof init);
   if (!init && !dlsym(p->library, "wherry_plugin_kernels")) {
     said(error, -1,
-         "%s: it is no plug-in. Got a library without the symbol InitPlugin, expected one that defines it, as "
+         "%s: it is not a plug-in. Got a library without the symbol InitPlugin, expected one that defines it, as "
          "paddle/phi/backends/device_ext.h declares it.",
          path);
     dlclose(p->library);

@@ -163,7 +163,7 @@ def test_a_file_that_is_no_library_of_operators_is_refused(tmp_path):
     with pytest.raises(OSError, match="no such file"):
         register(str(tmp_path / "none.so"))
     (tmp_path / "text.so").write_text("no library")
-    with pytest.raises(OSError, match=r"text\.so is no library"):
+    with pytest.raises(OSError, match=r"text\.so is not a library"):
         register(str(tmp_path / "text.so"))
     subprocess.run(["c++", "-shared", "-x", "c++", "/dev/null", "-o", tmp_path / "plain.so"], check=True)
     with pytest.raises(ImportError, match="without the symbol wherry_extension"):

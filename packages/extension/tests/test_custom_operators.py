@@ -188,6 +188,16 @@ def test_members_of_tensors_are_what_the_headers_promise(ops):
     np.testing.assert_array_equal(ops.members(x).numpy(), [1, 1, 9, 1, 1, 1, 1, 3, 4, 1, 3.5, -1])
 
 
+def _swish(x):
+    return x / (1 + np.exp(-x))
+
+
+def _with_five(x):
+    out = x.copy()
+    out[1, 0] = 5
+    return out
+
+
 FUNCTIONS = {
     0: lambda x: x @ x.T, 1: lambda x: np.argsort(-x, 1, kind="stable"), 2: lambda x: np.clip(x, 0.25, 0.75), 3: lambda x: np.concatenate([x, x], 1),
     4: lambda x: x[[1, 1]], 5: lambda x: x.ravel(), 6: lambda x: x[1:], 7: lambda x: x[None], 8: lambda x: np.tile(x, (2, 1)),
@@ -197,6 +207,9 @@ FUNCTIONS = {
     17: lambda x: np.unique(np.round(x), return_inverse=True)[1].ravel(),
     18: lambda x: 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))), 19: lambda x: x[0:3:2, 2:0:-1], 20: lambda x: np.trace(x),
     21: lambda x: 0.9 * x + 0.1 / 3, 22: lambda x: np.maximum(np.tanh(x), np.sin(x)), 23: lambda x: x @ x, 24: lambda x: x[1, :2],
+    25: lambda x: np.clip(1 / (1 + np.exp(-np.tril(x))), 0.25, 0.75), 26: lambda x: _swish(x * np.clip(x + 3, 0, 6) / 6),
+    27: lambda x: np.maximum(np.minimum(x, 0.5), np.mod(x, 0.3)), 28: lambda x: 2 * x + 0.5 * x @ x, 29: lambda x: np.full((2, 3), 2.0),
+    30: _with_five,
 }  # fmt: skip
 
 

@@ -343,7 +343,7 @@ def test_what_a_kernel_cannot_do_is_said_with_its_words(testing):
 @pytest.mark.parametrize("act, kind, text", [
     (paddle.exp, IndexError, r"\(OutOfRange\) exp has 6 elements of 2, 3.*Hint: Expected x.numel\(\) < 0.*test_kernels.cc:\d+"),
     (paddle.log, OSError, r"\(External\) log: the kernel 'log' of TestDevice failed. log has a bad day"),
-    (paddle.sin, OSError, "threw something that is no std::exception"),
+    (paddle.sin, OSError, "threw something that is not a std::exception"),
     (paddle.cos, OSError, "output 0 of the kernel: it was given no memory"),
     (paddle.tan, OSError, r"another size than it should. Got \[100\], expected \[2, 3\]"),
     (paddle.floor, OSError, "another dtype than it should. Got int64, expected float32"),
@@ -576,7 +576,7 @@ def test_every_rule_writes_programs_for_the_samples_of_its_op(monkeypatch):
 
 
 @pytest.mark.parametrize("macro, text", [
-    ("-DNO_INIT", "it is no plug-in. Got a library without the symbol InitPlugin"),
+    ("-DNO_INIT", "it is not a plug-in. Got a library without the symbol InitPlugin"),
     ("-DDOES_NOTHING", "its InitPlugin named no device_type"),
     ("-DLATER_HEADER", "compiled against a device_ext.h with larger structs"),
     ("-DOTHER_MAJOR", r"it is for another version of the interface. Got 1\.1\.1, expected 0\.x up to 0\.1"),
@@ -587,7 +587,7 @@ def test_every_rule_writes_programs_for_the_samples_of_its_op(monkeypatch):
     ("-DMISSING", "'Broken' lacks functions. Got NULL for device_memory_allocate, memory_copy_d2h, expected"),
     ("-DNO_DEVICES", "'Broken' has no devices that can be used. get_device_count gave 0"),
     ("-DINIT_FAILS", "its devices do not start. .*init_device of Broken:0 failed. Got C_INTERNAL_ERROR"),
-    ('-DNAME="no name!"', "its device_type is no name. Got 'no name!'"),
+    ('-DNAME="no name!"', "its device_type is not a name. Got 'no name!'"),
     ('-DNAME="cPU"', "there is a device of this name. Got a second 'cPU'"),
 ])  # fmt: skip
 def test_broken_plug_ins_are_refused_with_file_and_reason(build, macro, text):
@@ -602,7 +602,7 @@ def test_broken_plug_ins_are_refused_with_file_and_reason(build, macro, text):
 def test_libraries_that_are_none_are_left_out_with_a_warning(build, tmp_path, monkeypatch):
     monkeypatch.setattr(device, "failures", [])
     monkeypatch.setenv("CUSTOM_DEVICE_ROOT", str(tmp_path))
-    (tmp_path / "libtext.so").write_text("this is no library")
+    (tmp_path / "libtext.so").write_text("this is not a library")
     (tmp_path / "notes.txt").write_text("neither is this, and its name does not say so")
     (tmp_path / "libempty.so").write_bytes(b"")
     (tmp_path / "libcut.so").write_bytes(build("cut", '-DNAME="Cut"').read_bytes()[:5000])

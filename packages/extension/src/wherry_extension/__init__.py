@@ -1,4 +1,4 @@
-"""Other people's code: Paddle's custom operators in C++, and devices that are written against Paddle's C interface.
+"""Extensions: Paddle's custom operators in C++, and device plug-ins for Paddle's C interface.
 
 `cpp_extension` builds and loads operators, `plugins` loads devices, `sysconfig` says where the headers are. Loading this package
 loads none of them.
@@ -9,7 +9,7 @@ import os
 
 __all__ = ["get_include"]
 
-__version__ = "0.3.2"
+__version__ = "0.4.0"
 
 
 def get_include() -> str:

@@ -14,14 +14,15 @@ from typing import Any
 import numpy as np
 
 from wherry_autograd import no_grad
-from wherry_graph.capture import captures_of_thread
+from wherry_program.program.capture import captures_of_thread
 from wherry_tensor import _core
 from wherry_tensor._core import Tensor
 from wherry_tensor.dtype import as_dtype
 
 __all__ = ["ABI", "MAX_RANK", "VERSION", "Library", "Meta", "OpEntry", "attrs_array", "host_table", "register_kernel"]
 
-VERSION, ABI, MAX_RANK, ERROR_SIZE = 2, 2, 12, 512
+VERSION, ABI, ERROR_SIZE = 2, 2, 512
+MAX_RANK: int = _core.MAX_RANK
 
 # By their codes in wherry/abi.h.
 DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128")
@@ -67,8 +68,8 @@ class OpEntry(ctypes.Structure):
         ("size", c_size_t), ("name", c_char_p), ("order", c_int32), ("n_inputs", c_int32), ("n_outputs", c_int32), ("n_attrs", c_int32),
         ("inputs", POINTER(c_char_p)), ("outputs", POINTER(c_char_p)), ("attrs", POINTER(c_char_p)), ("kernel", c_void_p), ("data", c_void_p),
         ("has_shape", c_int32), ("has_dtype", c_int32), ("n_params", c_int32), ("n_attr_params", c_int32), ("file", c_char_p), ("line", c_int32),
-        ("takes_attrs", c_int32), ("infer", _Infer), ("in_place", POINTER(c_int32)), ("n_in_place_params", c_int32), ("reserved", c_int32),
-        ("problem", c_char_p),
+        ("takes_attrs", c_int32), ("infer", _Infer), ("in_place", POINTER(c_int32)), ("n_in_place_params", c_int32),
+        ("n_output_params", c_int32), ("problem", c_char_p),
     ]  # fmt: skip
 
 
@@ -117,7 +118,7 @@ def register_kernel(device: str, op: str, kernel: int, data: int) -> None:
     _core_host.register_kernels(device.encode(), ctypes.byref(row), 1, ctypes.sizeof(row))
 
 
-# What the framework offers.
+# The functions that the framework offers to libraries.
 
 _kept: dict[int, Tensor] = {}  # results that a library holds, by the number that stands for them
 _numbers = itertools.count(1)
@@ -165,7 +166,7 @@ def _value_of(arg: _Arg) -> Any:
 def _give(result: Tensor, slot: _Tensor) -> None:
     from wherry_tensor import ops
 
-    result = ops.copy(result.detach())  # contiguous, and nobody else's
+    result = ops.copy(result.detach())  # contiguous, and not shared
     number = next(_numbers)
     _kept[number] = result
     slot.data, slot.owner, slot.rank, slot.dtype, slot.device = result.data_ptr(), number, result.ndim, DTYPES.index(result.dtype.name), 0

@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 _SUFFIX = {"win32": ".pyd", "darwin": ".dylib"}.get(sys.platform, ".so")
-_OLDEST_GCC = (7,)  # that knows C++17
+_OLDEST_GCC = (7,)  # that supports C++17
 
 
 def get_build_directory(verbose: bool = False) -> str:
@@ -53,6 +53,11 @@ def get_build_directory(verbose: bool = False) -> str:
 
     Source:
         `paddle.utils.cpp_extension.get_build_directory`.
+
+    Examples:
+        >>> import os
+        >>> os.path.isdir(wherry.utils.cpp_extension.get_build_directory())
+        True
     """
     root = os.environ.get("PADDLE_EXTENSION_DIR") or os.path.join(os.path.expanduser("~"), ".cache", "paddle_extensions")
     root = os.path.abspath(root)
@@ -73,9 +78,9 @@ def load(
     build_directory: str | None = None,
     verbose: bool = False,
 ) -> ModuleType:
-    """Compile operators in C++, load them, and give a module with one function for each.
+    """Compile operators in C++, load them, and return a module with a function for each.
 
-    What has not changed since the last time is not compiled again.
+    Sources that have not changed are not compiled again.
 
     Args:
         name: of the library and the module.
@@ -97,6 +102,11 @@ def load(
 
     Source:
         `paddle.utils.cpp_extension.load`.
+
+    Examples:
+        >>> wherry.utils.cpp_extension.load("operators", ["no_such_file.cc"])
+        Traceback (most recent call last):
+        wherry_tensor.errors.InvalidArgumentError: (InvalidArgument) load: there is no such file. ...
     """
     _require_processes("load")
     _checked_name(name)
@@ -155,13 +165,13 @@ def _checked_sources(what: str, sources: Any) -> list[str]:
         if not os.path.isfile(file):
             raise InvalidArgumentError(f"{what}: there is no such file. Got {file}, expected the path of a source.")
         if os.path.splitext(file)[1] not in (".cc", ".cpp", ".cxx", ".c", ".cu"):
-            raise InvalidArgumentError(f"{what}: this is no source. Got {file}, expected .cc, .cpp, .cxx, .c or .cu.")
+            raise InvalidArgumentError(f"{what}: this is not a source. Got {file}, expected .cc, .cpp, .cxx, .c or .cu.")
     return found
 
 
 @contextlib.contextmanager
 def _locked(path: str) -> Iterator[None]:
-    """One process at a time; the others wait."""
+    """A lock: one process at a time, the others wait."""
     with open(path, "a+b") as file:
         if sys.platform == "win32":
             import msvcrt
@@ -226,7 +236,7 @@ class _Build:
         return [self.compiler, *self.flags, "-MD", "-MF", into + ".d", "-c", file, "-o", into]
 
     def run(self) -> None:
-        """Bring the library and its module up to date."""
+        """Build the library and its module if they are out of date."""
         manifest = os.path.join(self.folder, "manifest.json")
         before = _read_manifest(manifest)
         commands = {file: self.command(file) for file in self.files}
@@ -254,7 +264,7 @@ class _Build:
             with contextlib.suppress(FileNotFoundError):
                 os.remove(self.object_of(file))
         self._compile({file: commands[file] for file in stale})
-        # A library that is loaded keeps its file: the new one takes its name when it is whole.
+        # A loaded library keeps its file: the new one replaces it atomically.
         made = self.library + ".new"
         self._finish([self._do([*link[:-1], made])])
         os.replace(made, self.library)
@@ -278,7 +288,7 @@ class _Build:
         if not commands:
             return
         ninja = shutil.which("ninja")
-        if ninja is None or len(commands) == 1 or os.name == "nt":  # for one file there is nothing to arrange
+        if ninja is None or len(commands) == 1 or os.name == "nt":  # one file needs no thread
             with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
                 self._finish(list(pool.map(self._do, commands.values())))
             return
@@ -415,8 +425,17 @@ def CppExtension(sources: Sequence[str], *args: Any, **kwargs: Any) -> Extension
     Returns:
         An extension; it has the name that `setup` is given.
 
+    Raises:
+        TypeError: `sources` is not a list.
+
     Source:
         `paddle.utils.cpp_extension.CppExtension`.
+
+    Examples:
+        >>> from wherry.utils.cpp_extension import CppExtension, setup
+        >>> extension = CppExtension(["operators.cc"], extra_compile_args=["-O3"])
+        >>> extension.sources
+        ['operators.cc']
     """
     return _extension("CppExtension", sources, args, kwargs)
 
@@ -432,8 +451,16 @@ def CUDAExtension(sources: Sequence[str], *args: Any, **kwargs: Any) -> Extensio
     Returns:
         An extension; it has the name that `setup` is given.
 
+    Raises:
+        TypeError: `sources` is not a list.
+
     Source:
         `paddle.utils.cpp_extension.CUDAExtension`.
+
+    Examples:
+        >>> from wherry.utils.cpp_extension import CUDAExtension
+        >>> CUDAExtension(["operators.cc", "operators.cu"]).sources
+        ['operators.cc', 'operators.cu']
     """
     return _extension("CUDAExtension", sources, args, kwargs)
 
@@ -461,6 +488,10 @@ def setup(**attr: Any) -> Any:
 
     Returns:
         What `setuptools.setup` gives.
+
+    Raises:
+        ValueError: there is no `name`.
+        TypeError: `ext_modules` is not what CppExtension or CUDAExtension returns (also a ValueError).
 
     Source:
         `paddle.utils.cpp_extension.setup`.
@@ -549,6 +580,6 @@ def _build_extension() -> Any:
             ]
 
         def copy_extensions_to_source(self) -> None:
-            """Nothing: what is built in place lies there."""
+            """Does nothing: extensions are built in place."""
 
     return BuildExtension

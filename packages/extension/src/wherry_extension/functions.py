@@ -1,4 +1,4 @@
-"""The functions that operators in C++ call: `paddle::matmul(x, y)` is the framework's own `matmul`.
+"""The functions for operators in C++: `paddle::matmul(x, y)` is the framework's own `matmul`.
 
 `paddle/phi/api/include/api.h` declares them with Paddle's parameters in Paddle's order, which is that of Python for most. The rest is
 said here.
@@ -15,7 +15,7 @@ from wherry_tensor.functions import factorization
 
 __all__ = ["function_of"]
 
-_NN = ("gumbel_softmax", "label_smooth", "log_softmax", "maxout", "one_hot", "relu", "sigmoid", "silu", "softmax")
+_NN = ("gumbel_softmax", "hardswish", "label_smooth", "log_softmax", "maxout", "one_hot", "relu", "relu6", "sigmoid", "silu", "softmax", "swish")
 _FACTORIZATION = ("cholesky", "cholesky_solve", "det", "matrix_power", "qr", "triangular_solve")
 
 
@@ -72,6 +72,7 @@ _OWN: dict[str, Callable[..., Any]] = {
     "flatten": _flatten,
     "full": lambda shape, value, dtype: api.full(shape, value, dtype),
     "gelu": lambda x, approximate: F.gelu(x, approximate),
+    "hardtanh": lambda x, least, most: F.hardtanh(x, least, most),
     "increment": lambda x, value: x + value,
     "index_select": lambda x, index, axis: api.index_select(x, index, axis),
     "kthvalue": lambda x, k, axis, keepdim: api.kthvalue(x, k, axis, keepdim),
@@ -80,6 +81,7 @@ _OWN: dict[str, Callable[..., Any]] = {
     "min": lambda x, axis, keepdim: api.min(x, axis or None, keepdim),
     "nll_loss": _nll_loss,
     "pixel_shuffle": lambda x, factor, data_format: F.pixel_shuffle(x, factor, data_format),
+    "put_along_axis": lambda x, i, values, axis, reduce, include_self: api.put_along_axis(x, i, values, axis, reduce, include_self, False),
     "roll": lambda x, shifts, axis: api.roll(x, shifts, axis or None),
     "cumsum": lambda x, axis, flatten, exclusive, reverse: _cumsum(x, axis, flatten, exclusive, reverse),
     "scale": _scale,
@@ -109,7 +111,7 @@ def function_of(name: str) -> Callable[..., Any]:
     """The function of the framework that `paddle::name` stands for, with the parameters of api.h.
 
     Raises:
-        NotImplementedError: there is none.
+        NotImplementedError: there is no such function.
     """
     found = _OWN.get(name)
     if found is None:

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 from wherry_autograd.rules import not_differentiable, vjp
 from wherry_extension import boundary
-from wherry_graph.paddle_files.column import READS, Reading, paddle
-from wherry_graph.paddle_files.desc import AttrType
-from wherry_graph.paddle_files.writing import Typed
+from wherry_paddle_files.column import READS, Reading, paddle
+from wherry_paddle_files.desc import AttrType
+from wherry_paddle_files.writing import Typed
 from wherry_tensor import _core, columns, ops
 from wherry_tensor._core import Op, Tensor
 from wherry_tensor.arguments import require_writable, write
@@ -167,26 +167,23 @@ class Operator:
         if entry.problem:
             raise InvalidArgumentError(
                 f"{self.name}: {entry.problem.decode()}, at {self.where}. Expected an input of {', '.join(self.inputs)} and an output of "
-                f"{', '.join(self.outputs)}. Call .SetInplaceMap({{{{\"X\", \"Out\"}}}}) behind .Inputs and .Outputs."
+                f"{', '.join(self.outputs)}. Call .SetInplaceMap({{{{\"X\", \"Out\"}}}})."
             )
         if len(self.in_place) != entry.n_in_place_params:
             raise InvalidArgumentError(
-                f"{self.name}: the kernel function writes {entry.n_in_place_params} tensors in place, those of type paddle::Tensor&, at "
-                f"{self.where}. Got {len(self.in_place)} in SetInplaceMap, expected as many."
+                f"{self.name}: the kernel function writes {entry.n_in_place_params} tensors in place, those of type paddle::Tensor& or a list "
+                f"or an optional of it without const, at {self.where}. Got {len(self.in_place)} in SetInplaceMap, expected as many."
             )
-        if self.in_place and (self.order or self.varies):
-            raise UnimplementedError(
-                f"{self.name}: only single tensors of forward operators are written in place, at {self.where}. Return new tensors instead."
-            )
-        if self.order and (entry.has_shape or entry.has_dtype):
+        plain = len(self.outputs) - len(self.in_place)
+        if entry.n_output_params and entry.n_output_params != plain:
             raise InvalidArgumentError(
-                f"{self.name}: a gradient has the shape and dtype of its tensor, at {self.where}. Got SetInferShapeFn or SetInferDtypeFn, "
-                f"expected neither. Remove it."
+                f"{self.name}: the kernel function takes {entry.n_output_params} outputs as pointers, at {self.where}. Got {plain} in Outputs that "
+                f"are not written in place, expected as many. Give the function a paddle::Tensor* for each of them."
             )
-        if entry.has_shape and entry.takes_attrs not in (0, len(self.attrs)):
+        if entry.takes_attrs > len(self.attrs):
             raise InvalidArgumentError(
-                f"{self.name}: the shape function takes some of the attributes, at {self.where}. Got {entry.takes_attrs}, expected none or "
-                f"all {len(self.attrs)} of them."
+                f"{self.name}: the shape or the dtype function takes {entry.takes_attrs} attributes, at {self.where}. Got {len(self.attrs)} in "
+                f"Attrs, expected at least as many. The functions take the first of the attributes, in the order of Attrs."
             )
 
     @property
@@ -196,18 +193,18 @@ class Operator:
 
     @property
     def varies(self) -> bool:
-        """Does the number of outputs depend on the call?"""
+        """Whether the number of outputs depends on the call."""
         return any(VECTOR in name or OPTIONAL in name for name in self.outputs)
 
     @property
     def infers(self) -> bool:
-        """Are the shapes of the outputs known before it runs?"""
+        """Whether the shapes of the outputs are known before it runs."""
         said = self.order or self.entry.has_shape or 0 < len(self.in_place) == len(self.outputs)
         return bool(said or (len(self.inputs) == len(self.outputs) == 1 and not self.lists))
 
     @property
     def plain(self) -> bool:
-        """Can the op be called with what the user gives?"""
+        """Whether the op can be called with the user's arguments as they are."""
         return not self.lists and not self.in_place and self.infers and all(attr.type is not str or attr.kind == "std::string" for attr in self.attrs)
 
     # Declaration.
@@ -262,10 +259,15 @@ class Operator:
             assert self.source is not None
             given = self._by_name(metas, lengths)
             found = [meta for name in self.outputs for meta in given[_belongs_to(name)]]
+            if self.entry.has_shape or self.entry.has_dtype:
+                found = self.shapes(metas, lengths if self.lists else (*lengths, *(1 for _ in self.likes)), list(attrs.values()))
         elif self.infers:
             found = self.shapes(metas, lengths, list(attrs.values()))
         else:
-            found = [Meta((UNKNOWN,), metas[0].dtype)] * n_outputs
+            # The kernel decides, but for what is written in place.
+            found, counts, given = [], self._counts(lengths, n_outputs), self._by_name(metas, lengths)
+            for i, n in enumerate(counts):
+                found += given[self.inputs[self.in_place[i]]] if i in self.in_place else [Meta((UNKNOWN,), metas[0].dtype)] * n
         if len(found) != n_outputs:
             raise ExternalError(
                 f"{self.name}: the shape function says {len(found)} outputs. Got {len(found)} shapes, expected {n_outputs}. See SetInferShapeFn.\n"
@@ -381,13 +383,19 @@ class Operator:
         return rule
 
     def _counts(self, lengths: Sequence[int], total: int) -> list[int]:
-        """How many tensors each output has."""
+        """The number of tensors of each output."""
         if not self.varies:
             return [1] * len(self.outputs)
         if self.order:
             n = dict(zip([*self.inputs, *self.likes], lengths))
             return [n[_belongs_to(name)] for name in self.outputs]
-        return [1 if VECTOR not in name else total - len(self.outputs) + 1 for name in self.outputs]
+        counts = [lengths[self.in_place[i]] if i in self.in_place else 0 if VECTOR in name else 1 for i, name in enumerate(self.outputs)]
+        return [total - sum(counts) if i == self._open else n for i, n in enumerate(counts)]
+
+    @property
+    def _open(self) -> int | None:
+        """The output whose length the shape function says: a list that is not written in place."""
+        return next((i for i, name in enumerate(self.outputs) if VECTOR in name and i not in self.in_place), None)
 
     # Files.
 
@@ -414,13 +422,8 @@ class Operator:
                 raise o.bad(f"it has no attribute {attr.name!r}", attr.kind)
             attrs.append(value)
         found = apply(self.base, *tensors, *attrs)
-        results = found if isinstance(found, list) else [found]
-        lengths = [len(x) if isinstance(x, list) else int(x is not None) for x in tensors]
-        named, at = {}, 0
-        for name, n in zip(self.outputs, self._counts(lengths, len(results))):
-            named[name] = results[at : at + n]
-            at += n
-        return named
+        results = found if len(self.outputs) > 1 else [found]
+        return {name: value if isinstance(value, list) else [value] for name, value in zip(self.outputs, results) if value is not None}
 
 
 def _belongs_to(name: str) -> str:
@@ -449,13 +452,18 @@ def load_op_meta_info_and_register_op(lib_filename: str) -> list[str]:
         The names of its operators.
 
     Raises:
-        OSError: there is no such file, or it is no library.
+        OSError: there is no such file, or it is not a library that can be loaded.
         ImportError: it holds no operators, or was compiled with headers of another version.
         RuntimeError: an operator has a name that is taken.
         ValueError: an operator is not built as it has to be.
 
     Source:
         `paddle.utils.cpp_extension.load_op_meta_info_and_register_op`.
+
+    Examples:
+        >>> wherry.utils.cpp_extension.load_op_meta_info_and_register_op("no_such_file.so")
+        Traceback (most recent call last):
+        OSError: load_op_meta_info_and_register_op: there is no such file. ...
     """
     if not isinstance(lib_filename, (str, os.PathLike)):
         raise InvalidTypeError(f"load_op_meta_info_and_register_op: it takes the path of a library. Got {lib_filename!r}, expected a str.")
@@ -466,7 +474,7 @@ def load_op_meta_info_and_register_op(lib_filename: str) -> list[str]:
         library = ctypes.PyDLL(path)
     except OSError as error:
         raise OSError(
-            f"load_op_meta_info_and_register_op: {path} is no library that can be loaded here: {error}. Build it again on this machine."
+            f"load_op_meta_info_and_register_op: {path} is not a library that can be loaded here: {error}. Build it again on this machine."
         ) from error
     try:
         entry = library.wherry_extension
@@ -494,7 +502,7 @@ def load_op_meta_info_and_register_op(lib_filename: str) -> list[str]:
 
 
 def _connect(found: list[Operator], path: str) -> None:
-    """Check what belongs together, and declare."""
+    """Check which operators belong together, and declare them."""
     by_key: dict[tuple[str, int], Operator] = {}
     for operator in found:
         if (operator.base, operator.order) in by_key:
@@ -523,7 +531,7 @@ def _connect(found: list[Operator], path: str) -> None:
         for operator in found:
             if operator.order == order:
                 _followers[path, operator.base, order] = operator
-    for order in (2, 1):
+    for order in (1, 2):
         for operator in found:
             if operator.order == order:
                 assert operator.source is not None
@@ -548,9 +556,9 @@ def _check_gradient(operator: Operator, source: Operator, forward: Operator | No
                 f"expected one of {', '.join(sorted(known))}. Names of the forward operator stay; gradients are named by paddle::Grad."
             )
     for name in operator.outputs:
-        if not name.removesuffix(NEW).endswith(GRAD) or _belongs_to(name) not in source.inputs:
+        if not name.endswith((GRAD, NEW)) or _belongs_to(name) not in source.inputs:
             raise InvalidArgumentError(
-                f"{operator.name}: its output is no gradient of an input, at {operator.where}. Got {name!r}, expected paddle::Grad of one of "
+                f"{operator.name}: its output is not a gradient of an input, at {operator.where}. Got {name!r}, expected paddle::Grad of one of "
                 f"{', '.join(source.inputs)}."
             )
     whole = {attr.name: attr.kind for attr in (forward or source).attrs}
@@ -582,21 +590,8 @@ def apply(name: str, *values: Any) -> Any:
     n = len(operator.inputs)
     if len(values) != n + len(operator.attrs):
         raise TypeError(f"{name}: got {len(values)} values, expected {n} tensors and {len(operator.attrs)} attributes.")
-    flat: list[Tensor] = []
-    lengths: list[int] = []
-    for label, value in zip(operator.inputs, values):
-        group = list(value) if VECTOR in label and isinstance(value, (list, tuple)) else [value]
-        if OPTIONAL in label and value is None:
-            group = []
-        elif not all(isinstance(x, Tensor) for x in group) or (VECTOR in label and not isinstance(value, (list, tuple))):
-            kind = ("a list of Tensors" if VECTOR in label else "a Tensor") + " or None" * (OPTIONAL in label)
-            raise InvalidTypeError(f"{name}: the input '{label}' has the wrong type. Got {type(value).__name__}, expected {kind}.")
-        if len(lengths) in operator.in_place.values():
-            require_writable(value, name)
-            if any(isinstance(x, Tensor) and not x.stop_gradient for x in values[:n]):
-                group = [ops.copy(value)]  # recorded: the old values may be needed
-        flat += group
-        lengths.append(len(group))
+    groups = _input_groups(operator, values[:n])
+    flat, lengths = [x for group in groups for x in group], [len(group) for group in groups]
     attrs = {attr.word: attr.encode(name, value) for attr, value in zip(operator.attrs, values[n:])}
     if not operator.infers and any(_core.is_symbolic(x) for x in flat):
         raise InvalidArgumentError(
@@ -605,18 +600,52 @@ def apply(name: str, *values: Any) -> Any:
             f"SetInferDtypeFn at {operator.where}. Without them an operator has one input and one output of the same shape."
         )
     n_outputs = len(operator.outputs)
-    if operator.varies:
+    if operator.varies and operator._open is None:
+        n_outputs = sum(operator._counts(lengths, 0))
+    elif operator.varies:
         metas = [Meta(tuple(getattr(x, "sizes", x.shape)), x.dtype) for x in flat]
         n_outputs = len(operator.shapes(metas, lengths, list(attrs.values())))
     if operator.lists:
         attrs = {"lengths": tuple(lengths), **attrs}
     found = operator.op_for(n_outputs)(*flat, **attrs)
-    if operator.in_place:
-        results = list(found) if isinstance(found, (list, tuple)) else [found]
-        for to, source in operator.in_place.items():
-            results[to] = write(values[source], results[to], name, False)
-        return results if len(results) > 1 else results[0]
-    return list(found) if isinstance(found, (list, tuple)) else found
+    if not operator.in_place and not operator.varies:
+        return list(found) if isinstance(found, (list, tuple)) else found
+    results = list(found) if isinstance(found, (list, tuple)) else [found]
+    named: list[Any] = []  # for each output a tensor, a list where it is one, or None where it is left out
+    for i, (label, count) in enumerate(zip(operator.outputs, operator._counts(lengths, len(results)))):
+        group, results = results[:count], results[count:]
+        if i in operator.in_place:
+            value = values[operator.in_place[i]]
+            group = [write(x, new, name, False) for x, new in zip(value if isinstance(value, (list, tuple)) else [value], group)]
+            if value is None:
+                named.append(None)
+                continue
+        named.append(group if VECTOR in label else group[0])
+    return named if len(named) > 1 else named[0]
+
+
+def _input_groups(operator: Operator, values: Sequence[Any]) -> list[list[Tensor]]:
+    """The tensors of each input: one, those of a list, or none where it is left out.
+
+    Raises:
+        TypeError: a value is of the wrong kind.
+    """
+    given = [x for value in values for x in (value if isinstance(value, (list, tuple)) else [value]) if isinstance(x, Tensor)]
+    groups: list[list[Tensor]] = []
+    for label, value in zip(operator.inputs, values):
+        group = list(value) if VECTOR in label and isinstance(value, (list, tuple)) else [value]
+        if OPTIONAL in label and value is None:
+            group = []
+        elif not all(isinstance(x, Tensor) for x in group) or (VECTOR in label and not isinstance(value, (list, tuple))):
+            kind = ("a list of Tensors" if VECTOR in label else "a Tensor") + " or None" * (OPTIONAL in label)
+            raise InvalidTypeError(f"{operator.name}: the input '{label}' has the wrong type. Got {type(value).__name__}, expected {kind}.")
+        if len(groups) in operator.in_place.values():
+            for x in group:
+                require_writable(x, operator.name)
+            if any(not x.stop_gradient for x in given):
+                group = [ops.copy(x) for x in group]  # recorded: the old values may be needed
+        groups.append(group)
+    return groups
 
 
 def module_text(name: str, library: str, names: Sequence[str]) -> str:
@@ -646,6 +675,6 @@ def module_text(name: str, library: str, names: Sequence[str]) -> str:
 
 
 def _cast(attr: _Attr) -> str:
-    """How a value becomes what the op takes."""
+    """The conversion of a value for the op."""
     cast = {"bool": "bool", "int": "int", "int64_t": "int", "float": "float", "double": "float", "std::string": "str"}.get(attr.kind, "tuple")
     return f"{cast}({attr.word})"

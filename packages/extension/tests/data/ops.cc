@@ -207,6 +207,12 @@ std::vector<Tensor> Functions(const Tensor &x, int which) {
     case 22: return {paddle::maximum(paddle::tanh(x), paddle::sin(x))};
     case 23: return {paddle::matrix_power(x, 2)};
     case 24: return {paddle::experimental::slice(x, {0, 1}, {1, 0}, {2, 2}, {1, 1}, {0})};
+    case 25: return {paddle::hardtanh(paddle::relu6(paddle::sigmoid(paddle::tril(x, 0))), 0.25f, 0.75f)};
+    case 26: return {paddle::swish(paddle::hardswish(x))};
+    case 27: return {paddle::fmax(paddle::fmin(x, paddle::full_like(x, 0.5)), paddle::remainder(x, paddle::full_like(x, 0.3)))};
+    case 28: return {paddle::addmm(x, x, x, 2.0f, 0.5f)};
+    case 29: return {paddle::meshgrid({paddle::ones({2}, x.dtype()), paddle::full({3}, 2, x.dtype())})[1]};
+    case 30: return {paddle::put_along_axis(x, paddle::full({1, 1}, 1, paddle::DataType::INT64), paddle::full({1, 1}, 5, x.dtype()), 0)};
     default: PD_THROW("there is no case ", which);
   }
 }

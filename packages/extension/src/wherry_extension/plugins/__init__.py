@@ -1,4 +1,4 @@
-"""Devices that come as libraries written against Paddle's C interface: found, loaded, and made devices of this process.
+"""Device plug-ins: finding and loading libraries for Paddle's C interface, and registering their devices.
 
 A library defines `InitPlugin` (`paddle/phi/backends/device_ext.h`) and registers kernels (`paddle/phi/extension.h`). `load` takes one;
 `load_installed` takes those in the folders of `wherry_tensor.device.plugin_folders`, which importing `wherry` does. docs/device-plugins.md
@@ -22,7 +22,7 @@ __all__ = ["Plugin", "PluginError", "load", "load_installed", "loaded"]
 
 
 class PluginError(ImportError):
-    """A library that is no plug-in of this version, or whose devices do not start; the text names the file and the reason."""
+    """A library that is not a plug-in of this version, or whose devices do not start; the text names the file and the reason."""
 
 
 @dataclass
@@ -31,8 +31,8 @@ class Plugin:
 
     Attributes:
         path: the file.
-        device: what its devices are called; None where it brings kernels alone.
-        sub_device: what it says besides, often a version.
+        device: the name of its devices; None if it has only kernels.
+        sub_device: an additional name, often a version.
         kernels: names of the kernels that are used, and of those that are not.
     """
 
@@ -98,7 +98,7 @@ def load(path: str | os.PathLike[str]) -> Plugin:
 
 
 def load_installed() -> None:
-    """Load every library in the folders of plug-ins. What cannot be used is left out, with a warning that says why."""
+    """Load every library in the folders of plug-ins. Libraries that cannot be used are skipped with a warning."""
     for folder in device.plugin_folders():
         if not os.path.isdir(folder):
             continue
@@ -128,7 +128,7 @@ def _rows(boundary: Any, handle: Any, path: str) -> list[Any]:
 
 
 def _own_kernels(boundary: Any, kind: str, handle: Any) -> None:
-    """What every device does with its memory alone."""
+    """The kernels that every device has with only its memory functions."""
     from wherry_extension.plugins.programs import KernelTable
 
     _tables[kind] = KernelTable(kind, handle.value)
@@ -175,7 +175,7 @@ def _register_kernels(plugin: Plugin, rows: list[Any], handle: Any) -> None:
 
 
 class _Binder:
-    """What the core asks for the program of a call."""
+    """The function that the core calls for the program of a call."""
 
     def __init__(self, table: KernelTable, op: Any, bind: Any) -> None:
         self._table, self._op, self._bind = table, op, bind

@@ -9,7 +9,8 @@ from wherry_tensor import _core
 
 __all__ = ["DTYPES", "KERNELS_VERSION", "Kernels", "Program", "Row", "Step", "TensorStruct", "Value", "address_of", "host", "library"]
 
-KERNELS_VERSION, MAX_RANK, ERROR_SIZE = 1, 12, 512
+KERNELS_VERSION, ERROR_SIZE = 1, 512
+MAX_RANK: int = _core.MAX_RANK
 
 # By their codes in wherry/abi.h.
 DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128")

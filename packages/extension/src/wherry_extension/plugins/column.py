@@ -1,4 +1,4 @@
-"""The column `plugin`: how ops are made of the kernels that Paddle's device plug-ins register.
+"""The column `plugin`: how ops run on the kernels that Paddle's device plug-ins register.
 
 A rule is called as `plugin_<op>(w, out, *inputs, **attrs)` with a `Writer`, the outputs (a tuple where there are several) and what
 the op was called with, as Operands. It writes the program, or raises Declined where the kernels do not serve such a call; the op

@@ -1,4 +1,4 @@
-"""Programs: how one call of the vocabulary is made of the kernels that a plug-in has.
+"""Programs: one call of an op as calls of the kernels of a plug-in.
 
 A rule of the column `plugin` writes the program of a call, once for each plan: which kernels run, on which tensors, with which
 attributes. `Writer` is what it writes to. The program then runs without Python (`wplug_run` of csrc/plugin.c).
@@ -33,11 +33,11 @@ _WHOLE_LISTS = (_INT_ARRAY, _BOOLS, _INTS, _INT64S)
 _REAL_LISTS = (_FLOATS, _DOUBLES, _SCALARS)
 _ON_HOST = 256
 
-_INPUT, _RESULT, _TEMPORARY = range(3)  # where the memory of a tensor is
+_INPUT, _RESULT, _TEMPORARY = range(3)  # where the memory of a tensor comes from
 _MOST_TEMPORARIES = 24
 
 
-# What kernels were called in other versions.
+# Names of kernels in other versions.
 _OTHER_NAMES = {
     "arg_max": "argmax", "arg_min": "argmin", "brelu": "hardtanh", "hard_sigmoid": "hardsigmoid", "hard_swish": "hardswish",
     "hardshrink": "hard_shrink", "log_sigmoid": "logsigmoid", "soft_shrink": "softshrink", "tanhshrink": "tanh_shrink", "top_k": "topk",
@@ -52,7 +52,7 @@ PLACE = _Place()
 
 
 class Declined(Exception):
-    """The kernels that are there do not serve a call."""
+    """The kernels of the plug-in cannot serve a call."""
 
 
 class Operand:
@@ -129,7 +129,7 @@ def _kind_shown(value: Any) -> str:
 
 
 def _fits(kind: int, value: Any) -> bool:
-    """May `value` be handed over for a parameter of this kind?"""
+    """Whether `value` can be passed for a parameter of this kind."""
     if kind in (_TENSOR, _OUTPUT):
         return isinstance(value, Operand) or (kind == _OUTPUT and value is None)
     if kind == _OPTIONAL:
@@ -158,10 +158,10 @@ def _fits(kind: int, value: Any) -> bool:
 
 
 class Writer:
-    """What a rule writes a program to.
+    """Writes the program of a call for a rule.
 
     Args:
-        table: the kernels that are there.
+        table: the kernels of the plug-in.
         op: the name of the op, for errors of the running program.
         inputs, outputs: Metas of the call; None for an absent input.
     """
@@ -174,7 +174,7 @@ class Writer:
         self.inputs = [None if m is None else Operand(_INPUT, i, m.dtype, m.shape) for i, m in enumerate(inputs)]
         self.outputs = [Operand(_RESULT, i, m.dtype, m.shape) for i, m in enumerate(outputs)]
         self.program = Program(plugin=table.plugin, op=op.encode())
-        self._kept: list[Any] = []  # what the structs point to
+        self._kept: list[Any] = []  # keeps alive the memory that structs point to
         self._steps: list[Step] = []
         self._temporaries: list[int] = []
 
@@ -224,7 +224,7 @@ class Writer:
     def number(self, x: Operand, dtype: DType) -> Operand:
         """One number in float32 or float64. `x` may be a number of the host, where the op is one of `column.host_numbers`."""
         if x.size != 1 or not {x.dtype.name, dtype.name} <= {"float32", "float64"}:
-            raise Declined("this is no number in float32 or float64")
+            raise Declined("this is not a number in float32 or float64")
         made = self.memory(dtype, (1,))
         self._step(None, [], [x, made], None)
         return made

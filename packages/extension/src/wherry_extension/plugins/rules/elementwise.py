@@ -1,4 +1,4 @@
-"""Element by element."""
+"""Element-wise ops."""
 from wherry_extension.plugins.column import serves
 from wherry_tensor import ops
 

@@ -1,4 +1,4 @@
-"""Rows and elements by their positions."""
+"""Indexing: gather and scatter."""
 from wherry_extension.plugins.column import serves
 from wherry_extension.plugins.programs import Declined
 from wherry_tensor import ops

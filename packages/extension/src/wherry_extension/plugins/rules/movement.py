@@ -1,4 +1,4 @@
-"""Elements in other places."""
+"""Data movement: transposing, slicing, joining, padding."""
 from wherry_extension.plugins.column import serves
 from wherry_extension.plugins.programs import Declined
 from wherry_tensor import ops

@@ -1,4 +1,4 @@
-"""Updates of parameters."""
+"""Parameter updates."""
 from wherry_extension.plugins.column import serves
 from wherry_extension.plugins.programs import Declined
 from wherry_tensor import ops

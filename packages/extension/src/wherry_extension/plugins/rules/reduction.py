@@ -1,4 +1,4 @@
-"""Sums, extremes and what goes along an axis."""
+"""Reductions and scans."""
 from wherry_extension.plugins.column import serves
 from wherry_extension.plugins.programs import Declined
 from wherry_tensor import ops

@@ -1,9 +1,12 @@
 // Types of elements: the enumeration, and the C++ types that are not in the language.
 #pragma once
 
+#include <cmath>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <ostream>
 #include <type_traits>
 
 namespace phi {
@@ -92,6 +95,8 @@ struct complex {
   complex(U r) : real(static_cast<T>(r)) {}  // NOLINT: a number is a complex number
   template <typename U>
   explicit complex(const complex<U> &other) : real(static_cast<T>(other.real)), imag(static_cast<T>(other.imag)) {}
+  complex(const std::complex<T> &other) : real(other.real()), imag(other.imag()) {}  // NOLINT: the same number
+  explicit operator std::complex<T>() const { return {real, imag}; }
 
   friend complex operator+(const complex &a, const complex &b) { return {a.real + b.real, a.imag + b.imag}; }
   friend complex operator-(const complex &a, const complex &b) { return {a.real - b.real, a.imag - b.imag}; }
@@ -114,6 +119,57 @@ struct complex {
 template <typename T>
 complex<T> conj(const complex<T> &a) {
   return {a.real, -a.imag};
+}
+
+// The functions of <complex>, found without `std::` like those of numbers.
+#define WHERRY_COMPLEX_FUNCTION(name)     \
+  template <typename T>                   \
+  complex<T> name(const complex<T> &a) {  \
+    return std::name(std::complex<T>(a)); \
+  }
+WHERRY_COMPLEX_FUNCTION(acos)
+WHERRY_COMPLEX_FUNCTION(acosh)
+WHERRY_COMPLEX_FUNCTION(asin)
+WHERRY_COMPLEX_FUNCTION(asinh)
+WHERRY_COMPLEX_FUNCTION(atan)
+WHERRY_COMPLEX_FUNCTION(atanh)
+WHERRY_COMPLEX_FUNCTION(cos)
+WHERRY_COMPLEX_FUNCTION(cosh)
+WHERRY_COMPLEX_FUNCTION(exp)
+WHERRY_COMPLEX_FUNCTION(log)
+WHERRY_COMPLEX_FUNCTION(sin)
+WHERRY_COMPLEX_FUNCTION(sinh)
+WHERRY_COMPLEX_FUNCTION(sqrt)
+WHERRY_COMPLEX_FUNCTION(tan)
+WHERRY_COMPLEX_FUNCTION(tanh)
+#undef WHERRY_COMPLEX_FUNCTION
+template <typename T>
+complex<T> pow(const complex<T> &a, const complex<T> &b) {
+  return std::pow(std::complex<T>(a), std::complex<T>(b));
+}
+template <typename T>
+T abs(const complex<T> &a) {
+  return std::abs(std::complex<T>(a));
+}
+template <typename T>
+T arg(const complex<T> &a) {
+  return std::arg(std::complex<T>(a));
+}
+template <typename T>
+bool isnan(const complex<T> &a) {
+  return std::isnan(a.real) || std::isnan(a.imag);
+}
+template <typename T>
+bool isinf(const complex<T> &a) {
+  return std::isinf(a.real) || std::isinf(a.imag);
+}
+template <typename T>
+bool isfinite(const complex<T> &a) {
+  return std::isfinite(a.real) && std::isfinite(a.imag);
+}
+template <typename T>
+std::ostream &operator<<(std::ostream &out, const complex<T> &a) {
+  return out << std::complex<T>(a);
 }
 
 }  // namespace dtype

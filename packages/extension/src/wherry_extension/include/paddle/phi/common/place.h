@@ -4,6 +4,15 @@
 #include <cstdint>
 #include <string>
 
+namespace paddle {
+
+// The enumeration that 2.0 to 2.2 named devices with.
+enum class PlaceType { kUNK = -1,
+                       kCPU = 0,
+                       kGPU = 1 };
+
+}  // namespace paddle
+
 namespace phi {
 
 enum class AllocationType : int8_t {
@@ -24,6 +33,9 @@ class Place {
   Place() = default;
   explicit Place(AllocationType type, int8_t id = 0, const std::string &device_type = "")
       : device_(id), type_(type), name_(device_type) {}
+  Place(paddle::PlaceType type)  // NOLINT: both stand for places in one expression
+      : type_(type == paddle::PlaceType::kCPU ? AllocationType::CPU : type == paddle::PlaceType::kGPU ? AllocationType::GPU
+                                                                                                      : AllocationType::UNDEFINED) {}
 
   void Reset(AllocationType type, int8_t id = 0) {
     type_ = type;
@@ -95,9 +107,10 @@ using phi::NPUPlace;
 using phi::Place;
 using phi::XPUPlace;
 
-// The enumeration that 2.0 to 2.2 named devices with.
-enum class PlaceType { kUNK = -1,
-                       kCPU = 0,
-                       kGPU = 1 };
+// A PlaceType says the kind of device only: any GPU is kGPU.
+inline bool operator==(const Place &place, PlaceType type) { return place.GetType() == Place(type).GetType(); }
+inline bool operator==(PlaceType type, const Place &place) { return place == type; }
+inline bool operator!=(const Place &place, PlaceType type) { return !(place == type); }
+inline bool operator!=(PlaceType type, const Place &place) { return !(place == type); }
 
 }  // namespace paddle

@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "paddle/phi/core/enforce.h"
+#include "wherry/abi.h"
 
 namespace phi {
 
 class DDim {
  public:
-  static constexpr int kMaxRank = 12;
+  static constexpr int kMaxRank = WRY_MAX_RANK;
 
   DDim() = default;
   DDim(const int *sizes, int rank) : DDim(sizes, sizes + check(rank)) {}

@@ -375,7 +375,7 @@ struct KernelRun<void (*)(const CustomContext &, Args...), f> {
     } catch (const std::exception &error) {
       return failed(launch, WRY_INTERNAL, error.what());
     } catch (...) {
-      return failed(launch, WRY_INTERNAL, "the kernel threw something that is no std::exception");
+      return failed(launch, WRY_INTERNAL, "the kernel threw something that is not a std::exception");
     }
   }
 };

@@ -71,15 +71,15 @@ typedef struct wext_op {
   int32_t n_params, n_attr_params;  // tensors and attributes that the kernel function takes
   const char *file;                 // where it is built
   int32_t line;
-  int32_t takes_attrs;  // the shape function does
+  int32_t takes_attrs;  // the shape or the dtype function does: the first ones
   // Shapes and dtypes of all outputs. Inputs that belong to lists stand one after the other; `lengths` has one number for each
   // declared input. Gives the number of results, or -1 with a text in error[WRY_ERROR_SIZE].
   int (*infer)(const void *data, const wry_meta *inputs, const int64_t *lengths, const wry_attr *attrs, wry_meta *results,
                int32_t room, char *error);
   const int32_t *in_place;    // for each output, which input becomes it, or -1; NULL: none does
   int32_t n_in_place_params;  // inputs that the kernel function writes
-  int32_t reserved;
-  const char *problem;  // what the builder was told and cannot be; NULL: nothing
+  int32_t n_output_params;    // outputs that it takes as pointers
+  const char *problem;        // what the builder was told and cannot be; NULL: nothing
 } wext_op;
 
 typedef struct wext_library {

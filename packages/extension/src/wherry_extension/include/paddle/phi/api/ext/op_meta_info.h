@@ -1,8 +1,11 @@
 // PD_BUILD_OP and its two companions: what an operator is made of.
 #pragma once
 
+#include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -45,22 +48,30 @@ struct Taker {
   const Tensor *tensors;
   const int64_t *lengths;
   const wry_attr *attrs;
-  size_t at = 0;  // in tensors
+  const int64_t *out_lengths = nullptr;  // of the outputs that the function does not write in place
+  size_t at = 0;                         // in tensors
   int input = 0;
 };
+
+// What a parameter is. What is written, in place or as an output by its pointer, is appended to what the function returns.
+enum class Role { input,
+                  in_place,
+                  output,
+                  attribute };
 
 template <typename T>
 struct Param {
   static_assert(always_false<T>::value,
                 "a kernel function takes const paddle::Tensor&, const std::vector<paddle::Tensor>&, const paddle::optional of either, "
-                "paddle::Tensor& for what it writes in place, and the attributes bool, int, float, "
+                "the same without const for what it writes in place, paddle::Tensor* and std::vector<paddle::Tensor*> for outputs "
+                "of a function that returns nothing, and the attributes bool, int, float, "
                 "int64_t, const std::string&, const std::vector<int>&, const std::vector<float>&, const std::vector<int64_t>& and "
                 "const std::vector<std::string>&");
 };
 
 template <>
 struct Param<const Tensor &> {
-  static constexpr bool is_tensor = true;
+  static constexpr Role role = Role::input;
   using Kept = Tensor;
   static Tensor take(Taker &from) {
     ++from.input;
@@ -69,7 +80,7 @@ struct Param<const Tensor &> {
 };
 template <>
 struct Param<const std::vector<Tensor> &> {
-  static constexpr bool is_tensor = true;
+  static constexpr Role role = Role::input;
   using Kept = std::vector<Tensor>;
   static std::vector<Tensor> take(Taker &from) {
     const size_t n = static_cast<size_t>(from.lengths[from.input++]), begin = from.at;
@@ -80,30 +91,96 @@ struct Param<const std::vector<Tensor> &> {
 
 template <typename T>
 struct Param<const optional<T> &> {
-  static constexpr bool is_tensor = true;
+  static constexpr Role role = Role::input;
   using Kept = optional<T>;
   static Kept take(Taker &from) { return from.lengths[from.input] ? Kept(Param<const T &>::take(from)) : (++from.input, Kept()); }
 };
 // In place: a copy, which becomes the output that SetInplaceMap says. The framework writes it into the tensor, where gradients allow that.
+inline void own(Tensor &x) {
+  if (x.initialized()) x = x.copy_to(x.place(), true);
+}
+inline void own(std::vector<Tensor> &xs) {
+  for (auto &x : xs) own(x);
+}
+template <typename T>
+void own(optional<T> &x) {
+  if (x) own(x.get());
+}
+template <typename T>
+struct InPlace {
+  static constexpr Role role = Role::in_place;
+  using Kept = T;
+  static T take(Taker &from) {
+    T given = Param<const T &>::take(from);
+    own(given);
+    return given;
+  }
+};
 template <>
-struct Param<Tensor &> {
-  static constexpr bool is_tensor = true;
+struct Param<Tensor &> : InPlace<Tensor> {};
+template <>
+struct Param<std::vector<Tensor> &> : InPlace<std::vector<Tensor>> {};
+template <>
+struct Param<optional<Tensor> &> : InPlace<optional<Tensor>> {};
+template <>
+struct Param<optional<std::vector<Tensor>> &> : InPlace<optional<std::vector<Tensor>>> {};
+
+// Outputs of a function that returns nothing: empty tensors, which it gives values.
+template <>
+struct Param<Tensor *> {
+  static constexpr Role role = Role::output;
   using Kept = Tensor;
   static Tensor take(Taker &from) {
-    const Tensor given = Param<const Tensor &>::take(from);
-    return given.initialized() ? given.copy_to(given.place(), true) : given;
+    ++from.out_lengths;
+    return Tensor();
+  }
+};
+template <>
+struct Param<std::vector<Tensor> *> {
+  static constexpr Role role = Role::output;
+  using Kept = std::vector<Tensor>;
+  static Kept take(Taker &from) { return Kept(static_cast<size_t>(*from.out_lengths++)); }
+};
+template <>
+struct Param<std::vector<Tensor *>> : Param<std::vector<Tensor> *> {};
+
+inline void append(std::vector<Tensor> &to, const Tensor &x) { to.push_back(x); }
+inline void append(std::vector<Tensor> &to, const std::vector<Tensor> &xs) { to.insert(to.end(), xs.begin(), xs.end()); }
+template <typename T>
+void append(std::vector<Tensor> &to, const optional<T> &x) {
+  if (x) append(to, x.get());
+}
+
+// What is kept of a parameter, as the function takes it.
+template <typename Arg>
+struct Pass {
+  template <typename Kept>
+  static Kept &as(Kept &kept) {
+    return kept;
+  }
+};
+template <typename T>
+struct Pass<T *> {
+  static T *as(T &kept) { return &kept; }
+};
+template <>
+struct Pass<std::vector<Tensor *>> {
+  static std::vector<Tensor *> as(std::vector<Tensor> &kept) {
+    std::vector<Tensor *> out;
+    for (auto &x : kept) out.push_back(&x);
+    return out;
   }
 };
 
-#define WHERRY_ATTR_PARAM(type, expression)  \
-  template <>                                \
-  struct Param<type> {                       \
-    static constexpr bool is_tensor = false; \
-    using Kept = std::decay_t<type>;         \
-    static Kept take(Taker &from) {          \
-      const wry_attr &attr = *from.attrs++;  \
-      return expression;                     \
-    }                                        \
+#define WHERRY_ATTR_PARAM(type, expression)       \
+  template <>                                     \
+  struct Param<type> {                            \
+    static constexpr Role role = Role::attribute; \
+    using Kept = std::decay_t<type>;              \
+    static Kept take(Taker &from) {               \
+      const wry_attr &attr = *from.attrs++;       \
+      return expression;                          \
+    }                                             \
   };
 inline std::vector<float> floats_of(const wry_attr &attr) {
   std::vector<float> out;
@@ -144,21 +221,21 @@ constexpr int count_true(bool first, Rest... rest) {
   return (first ? 1 : 0) + count_true(rest...);
 }
 
-using KernelFunc = std::vector<Tensor> (*)(const Tensor *, const int64_t *, const wry_attr *);
+using KernelFunc = std::vector<Tensor> (*)(const Tensor *, const int64_t *, const wry_attr *, const int64_t *);
 
 struct Kernel {
-  KernelFunc function;  // gives what it returns, then what it wrote in place
-  int n_tensors, n_attrs, n_in_place;
+  KernelFunc function;  // gives what it returns, then what it wrote in place, then the outputs that it wrote by their pointers
+  int n_tensors, n_attrs, n_in_place, n_outputs;
 };
 
 // What a call of `f` gives: its results, or nothing.
 template <typename... Args, typename... Kept>
 std::vector<Tensor> results_of(std::vector<Tensor> (*f)(Args...), Kept &...kept) {
-  return f(kept...);
+  return f(Pass<Args>::as(kept)...);
 }
 template <typename... Args, typename... Kept>
 std::vector<Tensor> results_of(void (*f)(Args...), Kept &...kept) {
-  f(kept...);
+  f(Pass<Args>::as(kept)...);
   return {};
 }
 
@@ -166,35 +243,36 @@ template <typename F, F f>
 struct KernelOf;
 template <typename Result, typename... Args, Result (*f)(Args...)>
 struct KernelOf<Result (*)(Args...), f> {
+  static constexpr int count(Role role) { return count_true((Param<Args>::role == role)...); }
   static_assert(std::is_void<Result>::value || std::is_same<Result, std::vector<Tensor>>::value,
-                "a kernel function returns std::vector<paddle::Tensor>, or nothing where all outputs are written in place");
-  template <typename Arg, typename Kept>
-  static void add(std::vector<Tensor> &to, Kept &kept, std::true_type) {
-    to.push_back(kept);
+                "a kernel function returns std::vector<paddle::Tensor>, or nothing where all outputs are written");
+  static_assert(std::is_void<Result>::value || count(Role::output) == 0,
+                "a kernel function that takes outputs as pointers returns nothing");
+  template <Role wanted, typename Arg, typename Kept>
+  static void add(std::vector<Tensor> &to, const Kept &kept) {
+    if constexpr (Param<Arg>::role == wanted) append(to, kept);
   }
-  template <typename Arg, typename Kept>
-  static void add(std::vector<Tensor> &, Kept &, std::false_type) {}
   template <size_t... I>
   static std::vector<Tensor> apply(std::tuple<typename Param<Args>::Kept...> &kept, std::index_sequence<I...>) {
     std::vector<Tensor> found = results_of(f, std::get<I>(kept)...);
-    (void)std::initializer_list<int>{(add<Args>(found, std::get<I>(kept), std::is_same<Args, Tensor &>()), 0)...};
+    (add<Role::in_place, Args>(found, std::get<I>(kept)), ...);
+    (add<Role::output, Args>(found, std::get<I>(kept)), ...);
     return found;
   }
-  static std::vector<Tensor> run(const Tensor *tensors, const int64_t *lengths, const wry_attr *attrs) {
-    Taker from{tensors, lengths, attrs};
+  static std::vector<Tensor> run(const Tensor *tensors, const int64_t *lengths, const wry_attr *attrs, const int64_t *out_lengths) {
+    Taker from{tensors, lengths, attrs, out_lengths};
     std::tuple<typename Param<Args>::Kept...> kept{Param<Args>::take(from)...};  // braces: from left to right
     return apply(kept, std::index_sequence_for<Args...>());
   }
   static Kernel make() {
-    constexpr int n = count_true(Param<Args>::is_tensor...);
-    return {&run, n, static_cast<int>(sizeof...(Args)) - n, count_true(std::is_same<Args, Tensor &>::value...)};
+    return {&run, count(Role::input) + count(Role::in_place), count(Role::attribute), count(Role::in_place), count(Role::output)};
   }
 };
 // The frequent case, without the copies.
 template <std::vector<Tensor> (*f)(const Tensor &)>
 struct KernelOf<std::vector<Tensor> (*)(const Tensor &), f> {
-  static std::vector<Tensor> run(const Tensor *tensors, const int64_t *, const wry_attr *) { return f(*tensors); }
-  static Kernel make() { return {&run, 1, 0, 0}; }
+  static std::vector<Tensor> run(const Tensor *tensors, const int64_t *, const wry_attr *, const int64_t *) { return f(*tensors); }
+  static Kernel make() { return {&run, 1, 0, 0, 0}; }
 };
 
 // Shapes or dtypes of inputs, and attributes behind shapes.
@@ -203,8 +281,9 @@ struct MetaTaker {
   const std::vector<Item> *items;
   const int64_t *lengths;
   const wry_attr *attrs;
+  size_t n_inputs;
   size_t at = 0;
-  int input = 0;
+  size_t input = 0;
 };
 
 template <typename Item, typename T, typename = void>
@@ -221,6 +300,13 @@ template <typename Item, typename T>
 struct MetaParam<Item, T, std::enable_if_t<std::is_same<std::decay_t<T>, Item>::value>> {
   static constexpr bool is_input = true;
   static Item take(MetaTaker<Item> &from) {
+    if constexpr (!std::is_same<Item, DataType>::value)
+      if (from.input == from.n_inputs) {  // a list of numbers behind the shapes is an attribute
+        Taker attrs{nullptr, nullptr, from.attrs};
+        Item value = Param<const Item &>::take(attrs);
+        from.attrs = attrs.attrs;
+        return value;
+      }
     ++from.input;
     return (*from.items)[from.at++];
   }
@@ -249,7 +335,7 @@ using Shape = std::vector<int64_t>;
 
 template <typename Item>
 struct MetaFunc {
-  std::vector<Item> (*function)(const std::vector<Item> &, const int64_t *, const wry_attr *);
+  std::vector<Item> (*function)(const std::vector<Item> &, const int64_t *, size_t, const wry_attr *);
   int n_inputs, n_attrs;
 };
 
@@ -261,8 +347,8 @@ struct MetaOf<Item, std::vector<Item> (*)(Args...), f> {
   static std::vector<Item> apply(std::tuple<std::decay_t<Args>...> &kept, std::index_sequence<I...>) {
     return f(std::get<I>(kept)...);
   }
-  static std::vector<Item> run(const std::vector<Item> &items, const int64_t *lengths, const wry_attr *attrs) {
-    MetaTaker<Item> from{&items, lengths, attrs};
+  static std::vector<Item> run(const std::vector<Item> &items, const int64_t *lengths, size_t n_inputs, const wry_attr *attrs) {
+    MetaTaker<Item> from{&items, lengths, attrs, n_inputs};
     std::tuple<std::decay_t<Args>...> kept{MetaParam<Item, Args>::take(from)...};
     return apply(kept, std::index_sequence_for<Args...>());
   }
@@ -288,40 +374,94 @@ struct OpInfo {
   int line = 0;
   int32_t order = 0;
   std::vector<std::string> inputs, outputs, attrs;
-  std::vector<int32_t> in_place;  // for each output, the input that becomes it; -1: none
-  Kernel kernel{nullptr, 0, 0, 0};
+  std::unordered_map<std::string, std::string> in_place_names;
+  std::vector<int32_t> in_place;  // for each output, the input that becomes it, -1: none; empty where there is none at all
+  Kernel kernel{nullptr, 0, 0, 0, 0};
   MetaFunc<Shape> shape{nullptr, 0, 0};
   MetaFunc<DataType> dtype{nullptr, 0, 0};
   bool has_list = false;
+  // Of a gradient: the tensor that each output belongs to. Numbers beyond the inputs stand for tensors that the call names for their
+  // shapes only, `n_likes` of them.
+  std::vector<int32_t> owner;
+  size_t n_likes = 0;
+  std::vector<int64_t> ones;  // the lengths, where there are no lists
   std::vector<const char *> input_names, output_names, attr_names;
   wext_op entry;
+
+  static bool is_list(const std::string &label) { return label.find("@VECTOR") != std::string::npos; }
+  static bool is_open(const std::string &label) { return is_list(label) || label.find("@OPTIONAL") != std::string::npos; }
+
+  // The tensor whose shape and dtype an output has unless a function says otherwise; -1: none.
+  int32_t like(size_t output) const {
+    if (!in_place.empty() && in_place[output] >= 0) return in_place[output];
+    return owner.empty() ? -1 : owner[output];
+  }
+  // The number of tensors of each output, which are `total` together.
+  std::vector<int64_t> counts(const int64_t *lengths, int64_t total) const {
+    std::vector<int64_t> found;
+    size_t open = outputs.size();
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const int32_t from = like(i);
+      found.push_back(!is_open(outputs[i]) ? 1 : from >= 0 ? lengths[from]
+                                                           : 0);
+      if (is_open(outputs[i]) && from < 0) open = i;
+      total -= found.back();
+    }
+    if (open < outputs.size() && total > 0) found[open] = total;
+    return found;
+  }
 };
 
 // What a kernel function gave, in the order of the outputs, where it is not that already.
-WHERRY_SELDOM inline std::vector<Tensor> in_order(const OpInfo &op, std::vector<Tensor> given, size_t n_outputs) {
-  if (!op.in_place.empty()) {
-    const size_t returned = given.size() - static_cast<size_t>(op.kernel.n_in_place);
-    std::vector<Tensor> ordered;
-    size_t next = 0;
-    for (size_t i = 0; i < op.in_place.size(); ++i) {
-      if (op.in_place[i] < 0) {
-        if (next == returned) PD_THROW("the kernel function returned ", returned, " tensors, expected one for each output that is not written in place");
-        ordered.push_back(given[next++]);
-        continue;
-      }
-      size_t at = returned;  // behind what it returns stand its in-place parameters, in their order
-      for (int32_t input : op.in_place) at += input >= 0 && input < op.in_place[i] ? 1 : 0;
-      ordered.push_back(given[at]);
+WHERRY_SELDOM inline std::vector<Tensor> in_order(const OpInfo &op, const std::vector<Tensor> &given, const int64_t *lengths, int64_t total) {
+  const std::vector<int64_t> counts = op.counts(lengths, total);
+  std::vector<size_t> begin(op.inputs.size() + 1, 0);  // of what was written in place, behind what was returned
+  for (size_t input = 0; input < op.inputs.size(); ++input) {
+    begin[input + 1] = begin[input];
+    for (int32_t from : op.in_place)
+      if (from == static_cast<int32_t>(input)) begin[input + 1] += static_cast<size_t>(lengths[input]);
+  }
+  const auto is_plain = [&op](size_t i) { return op.in_place.empty() || op.in_place[i] < 0; };
+  size_t n_pointers = 0, plain = 0;  // a pointer to one tensor is there for an output that is left out, too
+  for (size_t i = 0; i < op.outputs.size(); ++i) {
+    if (!is_plain(i)) continue;
+    plain += static_cast<size_t>(counts[i]);
+    if (op.kernel.n_outputs) n_pointers += OpInfo::is_list(op.outputs[i]) ? static_cast<size_t>(counts[i]) : 1;
+  }
+  size_t returned = given.size() - begin.back() - n_pointers;
+  std::vector<Tensor> kept(given.begin(), given.begin() + static_cast<std::ptrdiff_t>(returned));
+  const size_t written = returned;
+  if (op.order && returned > plain) {  // gradients of what was left out
+    kept.clear();
+    for (size_t i = 0; i < written; ++i)
+      if (given[i].initialized()) kept.push_back(given[i]);
+    returned = kept.size();
+  }
+  if (!op.kernel.n_outputs && returned != plain)
+    PD_THROW("the kernel function returned ", returned, " tensors, expected ", plain, ", one for each output that it does not write");
+  std::vector<Tensor> ordered;
+  size_t next = op.kernel.n_outputs ? written + begin.back() : 0;
+  for (size_t i = 0; i < op.outputs.size(); ++i) {
+    const size_t n = static_cast<size_t>(counts[i]);
+    if (!is_plain(i)) {
+      const auto from = given.begin() + static_cast<std::ptrdiff_t>(written + begin[static_cast<size_t>(op.in_place[i])]);
+      ordered.insert(ordered.end(), from, from + static_cast<std::ptrdiff_t>(n));
+      continue;
     }
-    return ordered;
+    const std::vector<Tensor> &source = op.kernel.n_outputs ? given : kept;
+    for (size_t k = 0; k < n; ++k) ordered.push_back(source[next + k]);
+    next += op.kernel.n_outputs && !OpInfo::is_list(op.outputs[i]) ? 1 : n;
   }
-  if (op.order && given.size() > n_outputs) {  // gradients of what was left out
-    std::vector<Tensor> there;
-    for (auto &tensor : given)
-      if (tensor.initialized()) there.push_back(tensor);
-    return there;
-  }
-  return given;
+  return ordered;
+}
+
+// The lengths of the outputs that a function takes as pointers.
+WHERRY_SELDOM inline std::vector<int64_t> plain_counts(const OpInfo &op, const int64_t *lengths, int64_t total) {
+  const std::vector<int64_t> counts = op.counts(lengths, total);
+  std::vector<int64_t> found;
+  for (size_t i = 0; i < counts.size(); ++i)
+    if (op.in_place.empty() || op.in_place[i] < 0) found.push_back(counts[i]);
+  return found;
 }
 
 inline void lend(const wry_call *call, const wry_tensor *x, Frame *to, Tensor *into) {
@@ -344,15 +484,16 @@ inline void lend(const wry_call *call, const wry_tensor *x, Frame *to, Tensor *i
 [[noreturn]] WHERRY_SELDOM inline void refuse_result(const OpInfo &op, const Body &body, const wry_tensor &out, int32_t i, bool same_shape) {
   if (same_shape)
     PD_THROW("the kernel function returned ", ToString(body.dtype), " for output ", i, ", expected ", ToString(dtype_of(out.dtype)), ", which ",
-             op.order ? "is the dtype of the tensor that the gradient belongs to" : "the dtype function says: see SetInferDtypeFn");
+             op.order && !op.dtype.function ? "is the dtype of the tensor that the gradient belongs to" : "the dtype function says: see SetInferDtypeFn");
   std::string got, expected;
   for (int32_t k = 0; k < body.rank; ++k) got += (k ? ", " : "") + std::to_string(body.dims[k]);
   for (int32_t k = 0; k < out.rank; ++k) expected += (k ? ", " : "") + std::to_string(out.shape[k]);
   PD_THROW("the kernel function returned shape [", got, "] for output ", i, ", expected [", expected, "], which ",
-           op.order ? "is the shape of the tensor that the gradient belongs to" : "the shape function says: see SetInferShapeFn");
+           op.order && !op.shape.function ? "is the shape of the tensor that the gradient belongs to" : "the shape function says: see SetInferShapeFn");
 }
 
 // What each call does: lends the memory of inputs and outputs, runs the function, and sees that the results are in place.
+// In one piece: what was lent is given back at every way out, which one frame does.
 inline int run_kernel(const wry_call *call) {
   const OpInfo &op = *static_cast<const OpInfo *>(call->data);
   Frame *&current = frame();
@@ -371,16 +512,18 @@ inline int run_kernel(const wry_call *call) {
       inputs = many.data();
     }
     const wry_attr *attrs = call->attrs;
-    const int64_t *lengths = nullptr;
+    const int64_t *lengths = op.ones.data();
     if (op.has_list) {
       lengths = attrs->value.ints;
       ++attrs;
     }
     for (int32_t i = 0; i < call->n_inputs; ++i)
       if (call->inputs[i]) lend(call, call->inputs[i], &here, inputs + i);
-    std::vector<Tensor> results = op.kernel.function(inputs, lengths, attrs);
-    const size_t expected = static_cast<size_t>(call->n_outputs);
-    if (!op.in_place.empty() || (op.order && results.size() > expected)) results = in_order(op, std::move(results), expected);
+    std::vector<int64_t> out_lengths;
+    if (op.kernel.n_outputs) out_lengths = plain_counts(op, lengths, call->n_outputs);
+    std::vector<Tensor> results = op.kernel.function(inputs, lengths, attrs, out_lengths.data());
+    if (!op.in_place.empty() || op.kernel.n_outputs || (op.order && results.size() > static_cast<size_t>(call->n_outputs)))
+      results = in_order(op, results, lengths, call->n_outputs);
     if (results.size() != static_cast<size_t>(call->n_outputs))
       PD_THROW("the kernel function returned ", results.size(), " tensors, expected ", call->n_outputs, ", one for each of Outputs");
     for (int32_t i = 0; i < call->n_outputs; ++i) {
@@ -432,7 +575,7 @@ inline int run_kernel(const wry_call *call) {
   } catch (const std::exception &problem) {
     write_error(call->context->error, op.name, problem.what());
   } catch (...) {
-    write_error(call->context->error, op.name, "an exception that is no std::exception");
+    write_error(call->context->error, op.name, "an exception that is not a std::exception");
   }
   for (uint32_t i = 0; i < here.n_lent; ++i)
     if (here.lent[i]) {  // it holds nothing from now on
@@ -442,38 +585,54 @@ inline int run_kernel(const wry_call *call) {
   return WRY_INTERNAL;
 }
 
+// Shapes or dtypes of all outputs: what the function says, and those of the tensors that the others are like.
+template <typename Item>
+std::vector<Item> said(const OpInfo &op, const MetaFunc<Item> &says, const std::vector<Item> &items, const int64_t *lengths, const wry_attr *attrs) {
+  std::vector<Item> found = says.function ? says.function(items, lengths, op.inputs.size(), attrs) : std::vector<Item>();
+  if (op.in_place.empty() && (says.function || op.owner.empty())) return says.function ? found : items;
+  const std::vector<int64_t> counts = op.counts(lengths, 0);
+  size_t whole = 0;
+  for (int64_t n : counts) whole += static_cast<size_t>(n);
+  if (says.function && found.size() == whole) return found;  // of what is written in place, too
+  std::vector<Item> out;
+  size_t next = 0;
+  for (size_t i = 0; i < op.outputs.size(); ++i) {
+    const int32_t from = op.like(i);
+    const bool asked = says.function && (op.in_place.empty() || op.in_place[i] < 0);
+    if (from >= 0 && !asked) {
+      size_t at = 0;
+      for (int32_t k = 0; k < from; ++k) at += static_cast<size_t>(lengths[k]);
+      for (int64_t k = 0; k < counts[i]; ++k) out.push_back(items[at + static_cast<size_t>(k)]);
+      continue;
+    }
+    if (!says.function) {
+      out.push_back(items[0]);
+      continue;
+    }
+    for (int64_t k = 0; k < counts[i]; ++k) {
+      if (next == found.size())
+        PD_THROW("the shape and dtype functions give ", found.size(), " values, expected one for each output that is not written in place");
+      out.push_back(found[next++]);
+    }
+  }
+  return out;
+}
+
 inline int run_infer(const void *data, const wry_meta *inputs, const int64_t *lengths, const wry_attr *attrs, wry_meta *results, int32_t room,
                      char *error) {
   const OpInfo &op = *static_cast<const OpInfo *>(data);
   try {
     size_t n = 0;
-    for (size_t i = 0; i < op.inputs.size(); ++i) n += static_cast<size_t>(lengths[i]);
-    std::vector<Shape> shapes, found;
-    std::vector<DataType> dtypes, types;
+    for (size_t i = 0; i < op.inputs.size() + op.n_likes; ++i) n += static_cast<size_t>(lengths[i]);
+    std::vector<Shape> shapes;
+    std::vector<DataType> dtypes;
     for (size_t i = 0; i < n; ++i) {
       shapes.emplace_back(inputs[i].shape, inputs[i].shape + inputs[i].rank);
       dtypes.push_back(dtype_of(inputs[i].dtype));
     }
-    std::vector<size_t> becomes;  // the first tensor of the input that each output is written in place of
-    for (int32_t input : op.in_place) {
-      size_t at = 0;
-      for (int32_t i = 0; i < input; ++i) at += static_cast<size_t>(lengths[i]);
-      if (input >= 0) becomes.push_back(at);
-    }
-    const bool whole = !op.in_place.empty() && becomes.size() == op.in_place.size();
-    if (op.shape.function)
-      found = op.shape.function(shapes, lengths, attrs);
-    else if (whole)
-      for (size_t at : becomes) found.push_back(shapes[at]);
-    else
-      found = shapes;
-    if (op.dtype.function)
-      types = op.dtype.function(dtypes, lengths, attrs);
-    else if (whole)
-      for (size_t at : becomes) types.push_back(dtypes[at]);
-    else
-      types = dtypes;
-    if (!op.dtype.function && !whole && !types.empty()) types.resize(found.size(), types[0]);
+    const std::vector<Shape> found = said(op, op.shape, shapes, lengths, attrs);
+    std::vector<DataType> types = said(op, op.dtype, dtypes, lengths, attrs);
+    if (!op.dtype.function && op.in_place.empty() && !op.order && !types.empty()) types.resize(found.size(), types[0]);
     if (found.size() != types.size())
       PD_THROW("the shape function gives ", found.size(), " shapes and the dtype function ", types.size(), " dtypes, expected one of each for each output");
     if (found.size() > static_cast<size_t>(room)) PD_THROW("there are ", found.size(), " outputs, expected at most ", room);
@@ -487,7 +646,7 @@ inline int run_infer(const void *data, const wry_meta *inputs, const int64_t *le
   } catch (const std::exception &problem) {
     write_error(error, op.name, problem.what());
   } catch (...) {
-    write_error(error, op.name, "an exception that is no std::exception");
+    write_error(error, op.name, "an exception that is not a std::exception");
   }
   return -1;
 }
@@ -526,19 +685,9 @@ class OpMetaInfoBuilder {
     op_->attrs = {first, rest...};
     return *this;
   }
-  // Outputs that are inputs, written in place. Call it behind Inputs and Outputs.
+  // Outputs that are inputs, written in place.
   OpMetaInfoBuilder &SetInplaceMap(std::unordered_map<std::string, std::string> &&map) {
-    op_->in_place.assign(op_->outputs.size(), -1);
-    for (const auto &pair : map) {
-      size_t from = 0, to = 0;
-      while (from < op_->inputs.size() && op_->inputs[from] != pair.first) ++from;
-      while (to < op_->outputs.size() && op_->outputs[to] != pair.second) ++to;
-      if (from == op_->inputs.size() || to == op_->outputs.size()) {
-        op_->problem = "SetInplaceMap names '" + pair.first + "' and '" + pair.second + "'";
-        continue;
-      }
-      op_->in_place[to] = static_cast<int32_t>(from);
-    }
+    op_->in_place_names = std::move(map);
     return *this;
   }
   OpMetaInfoBuilder &SetKernelFn(detail::Kernel kernel) {
@@ -560,18 +709,62 @@ class OpMetaInfoBuilder {
 
 namespace detail {
 
+// What follows from names, once all of an operator is declared.
+inline void resolve(OpInfo &op) {
+  op.in_place.clear();
+  op.owner.clear();
+  op.problem.clear();
+  const auto place = [](const std::vector<std::string> &names, const std::string &name) {
+    size_t at = 0;
+    while (at < names.size() && names[at] != name) ++at;
+    return at;
+  };
+  if (!op.in_place_names.empty()) op.in_place.assign(op.outputs.size(), -1);
+  for (const auto &pair : op.in_place_names) {
+    const size_t from = place(op.inputs, pair.first), to = place(op.outputs, pair.second);
+    if (from == op.inputs.size() || to == op.outputs.size())
+      op.problem = "SetInplaceMap names '" + pair.first + "' and '" + pair.second + "'";
+    else
+      op.in_place[to] = static_cast<int32_t>(from);
+  }
+  std::vector<std::string> known = op.inputs;
+  if (op.order)
+    for (std::string name : op.outputs) {
+      for (const char *suffix : {"@NEW", "@GRAD"}) {
+        const size_t n = std::strlen(suffix);
+        if (name.size() > n && name.compare(name.size() - n, n, suffix) == 0) name.resize(name.size() - n);
+      }
+      const size_t at = place(known, name);
+      if (at == known.size()) known.push_back(name);
+      op.owner.push_back(static_cast<int32_t>(at));
+    }
+  op.n_likes = known.size() - op.inputs.size();
+  op.ones.assign(known.size() + 1, 1);
+}
+
 inline const wext_library *describe(const wext_host *offered) {
   static std::vector<const wext_op *> entries;
   static wext_library library;
   host() = offered;
   entries.clear();
+  std::vector<std::string> listed;  // names of operators with lists, whose gradients are called in the same way
+  for (auto &op : operators()) {
+    resolve(*op);
+    for (const auto *names : {&op->inputs, &op->outputs})
+      for (const auto &name : *names)
+        if (OpInfo::is_open(name)) listed.push_back(op->name + std::to_string(op->order));
+  }
+  const auto lists = [&listed](const std::string &name, int32_t order) {
+    for (int32_t i = order; i >= 0; --i)
+      for (const auto &one : listed)
+        if (one == name + std::to_string(i)) return true;
+    return false;
+  };
   for (auto &op : operators()) {
     op->input_names.clear();
     op->output_names.clear();
     op->attr_names.clear();
-    op->has_list = false;
-    for (const auto *names : {&op->inputs, &op->outputs})
-      for (const auto &name : *names) op->has_list = op->has_list || name.find("@VECTOR") != std::string::npos || name.find("@OPTIONAL") != std::string::npos;
+    op->has_list = lists(op->name, op->order);
     for (const auto &name : op->inputs) op->input_names.push_back(name.c_str());
     for (const auto &name : op->outputs) op->output_names.push_back(name.c_str());
     for (const auto &name : op->attrs) op->attr_names.push_back(name.c_str());
@@ -592,12 +785,14 @@ inline const wext_library *describe(const wext_host *offered) {
     entry.has_dtype = op->dtype.function != nullptr;
     entry.n_params = op->kernel.n_tensors;
     entry.n_attr_params = op->kernel.n_attrs;
-    entry.takes_attrs = op->shape.n_attrs;
+    // Lists of numbers behind the shapes of all inputs are attributes.
+    entry.takes_attrs = std::max(op->shape.n_attrs + (op->shape.function ? std::max(0, op->shape.n_inputs - entry.n_inputs) : 0), op->dtype.n_attrs);
     entry.file = op->file.c_str();
     entry.line = op->line;
     entry.infer = &run_infer;
     entry.in_place = op->in_place.empty() ? nullptr : op->in_place.data();
     entry.n_in_place_params = op->kernel.n_in_place;
+    entry.n_output_params = op->kernel.n_outputs;
     entry.problem = op->problem.empty() ? nullptr : op->problem.c_str();
     entries.push_back(&entry);
   }

@@ -92,7 +92,62 @@ inline std::vector<Tensor> apply(const char *function, const std::vector<Arg> &a
 
 }  // namespace detail
 
+// Members. A number becomes a tensor without axes of the other's dtype.
+#define WHERRY_UNARY(name) \
+  inline Tensor Tensor::name() const { return detail::apply(#name, {*this}, 1)[0]; }
+WHERRY_UNARY(abs)
+WHERRY_UNARY(assign)
+WHERRY_UNARY(bitwise_not)
+WHERRY_UNARY(exp)
+WHERRY_UNARY(floor)
+WHERRY_UNARY(log)
+#undef WHERRY_UNARY
+
+#define WHERRY_BINARY(name) \
+  inline Tensor Tensor::name(const Tensor &y) const { return detail::apply(#name, {*this, y}, 1)[0]; }
+WHERRY_BINARY(add)
+WHERRY_BINARY(bitwise_and)
+WHERRY_BINARY(bitwise_or)
+WHERRY_BINARY(bitwise_xor)
+WHERRY_BINARY(divide)
+WHERRY_BINARY(equal)
+WHERRY_BINARY(gather_nd)
+WHERRY_BINARY(greater_equal)
+WHERRY_BINARY(greater_than)
+WHERRY_BINARY(less_equal)
+WHERRY_BINARY(less_than)
+WHERRY_BINARY(maximum)
+WHERRY_BINARY(minimum)
+WHERRY_BINARY(multiply)
+WHERRY_BINARY(not_equal)
+WHERRY_BINARY(pow)
+WHERRY_BINARY(subtract)
+#undef WHERRY_BINARY
+
+namespace detail {
+inline Tensor number_like(const Tensor &x, const Scalar &value) { return apply("full", {IntArray(), value, x.dtype()}, 1)[0]; }
+}  // namespace detail
+
+inline Tensor Tensor::add(const Scalar &y) const { return add(detail::number_like(*this, y)); }
+inline Tensor Tensor::subtract(const Scalar &y) const { return subtract(detail::number_like(*this, y)); }
+inline Tensor Tensor::multiply(const Scalar &y) const { return multiply(detail::number_like(*this, y)); }
+inline Tensor Tensor::divide(const Scalar &y) const { return divide(detail::number_like(*this, y)); }
+inline Tensor operator+(const Scalar &x, const Tensor &y) { return detail::number_like(y, x).add(y); }
+inline Tensor operator-(const Scalar &x, const Tensor &y) { return detail::number_like(y, x).subtract(y); }
+inline Tensor operator*(const Scalar &x, const Tensor &y) { return detail::number_like(y, x).multiply(y); }
+inline Tensor operator/(const Scalar &x, const Tensor &y) { return detail::number_like(y, x).divide(y); }
 inline Tensor Tensor::cast(DataType target_type) const { return detail::apply("cast", {*this, target_type}, 1)[0]; }
+inline Tensor Tensor::elementwise_pow(const Tensor &y) const { return pow(y); }
+inline Tensor Tensor::expand(const IntArray &shape) const { return detail::apply("expand", {*this, shape}, 1)[0]; }
+inline Tensor Tensor::matmul(const Tensor &y, bool transpose_x, bool transpose_y) const { return detail::apply("matmul", {*this, y, transpose_x, transpose_y}, 1)[0]; }
+inline Tensor Tensor::max(const IntArray &axis, bool keepdim) const { return detail::apply("max", {*this, axis, keepdim}, 1)[0]; }
+inline Tensor Tensor::pow(const Scalar &y) const { return detail::apply("pow", {*this, y}, 1)[0]; }
+inline Tensor Tensor::roll(const IntArray &shifts, const std::vector<int64_t> &axis) const { return detail::apply("roll", {*this, shifts, axis}, 1)[0]; }
+inline Tensor Tensor::scale(const Scalar &scale, float bias, bool bias_after_scale) const { return detail::apply("scale", {*this, scale, bias, bias_after_scale}, 1)[0]; }
+inline Tensor Tensor::scatter(const Tensor &index, const Tensor &updates, bool overwrite) const { return detail::apply("scatter", {*this, index, updates, overwrite}, 1)[0]; }
+inline Tensor Tensor::scatter_nd_add(const Tensor &index, const Tensor &updates) const { return detail::apply("scatter_nd_add", {*this, index, updates}, 1)[0]; }
+inline Tensor Tensor::sum(const IntArray &axis, DataType dtype, bool keepdim) const { return detail::apply("sum", {*this, axis, dtype, keepdim}, 1)[0]; }
+inline Tensor Tensor::tile(const IntArray &repeat_times) const { return detail::apply("tile", {*this, repeat_times}, 1)[0]; }
 
 inline Tensor empty(const IntArray &shape, DataType dtype = DataType::FLOAT32, const Place &place = CPUPlace()) {
   return empty_of(shape.GetData().data(), static_cast<int32_t>(shape.size()), dtype, place);
@@ -136,6 +191,7 @@ WHERRY_UNARY(erfinv)
 WHERRY_UNARY(exp)
 WHERRY_UNARY(expm1)
 WHERRY_UNARY(floor)
+WHERRY_UNARY(hardswish)
 WHERRY_UNARY(imag)
 WHERRY_UNARY(is_empty)
 WHERRY_UNARY(isfinite)
@@ -150,14 +206,17 @@ WHERRY_UNARY(poisson)
 WHERRY_UNARY(real)
 WHERRY_UNARY(reciprocal)
 WHERRY_UNARY(relu)
+WHERRY_UNARY(relu6)
 WHERRY_UNARY(round)
 WHERRY_UNARY(rsqrt)
+WHERRY_UNARY(sigmoid)
 WHERRY_UNARY(sign)
 WHERRY_UNARY(silu)
 WHERRY_UNARY(sin)
 WHERRY_UNARY(sinh)
 WHERRY_UNARY(sqrt)
 WHERRY_UNARY(square)
+WHERRY_UNARY(swish)
 WHERRY_UNARY(tanh)
 #undef WHERRY_UNARY
 
@@ -169,6 +228,8 @@ WHERRY_BINARY(divide)
 WHERRY_BINARY(dot)
 WHERRY_BINARY(equal_all)
 WHERRY_BINARY(floor_divide)
+WHERRY_BINARY(fmax)
+WHERRY_BINARY(fmin)
 WHERRY_BINARY(gather_nd)
 WHERRY_BINARY(index_sample)
 WHERRY_BINARY(kron)
@@ -177,9 +238,14 @@ WHERRY_BINARY(maximum)
 WHERRY_BINARY(minimum)
 WHERRY_BINARY(multiply)
 WHERRY_BINARY(mv)
+WHERRY_BINARY(remainder)
 WHERRY_BINARY(subtract)
 #undef WHERRY_BINARY
 
+inline Tensor addmm(const Tensor &input, const Tensor &x, const Tensor &y, float beta = 1.0f, float alpha = 1.0f) { return detail::apply("addmm", {input, x, y, beta, alpha}, 1)[0]; }
+inline Tensor hardtanh(const Tensor &x, float t_min = 0, float t_max = 24) { return detail::apply("hardtanh", {x, t_min, t_max}, 1)[0]; }
+inline std::vector<Tensor> meshgrid(const std::vector<Tensor> &inputs) { return detail::apply("meshgrid", {inputs}, 0); }
+inline Tensor put_along_axis(const Tensor &arr, const Tensor &indices, const Tensor &values, int axis, const std::string &reduce = "assign", bool include_self = true) { return detail::apply("put_along_axis", {arr, indices, values, axis, reduce, include_self}, 1)[0]; }
 inline Tensor lerp(const Tensor &x, const Tensor &y, const Tensor &weight) { return detail::apply("lerp", {x, y, weight}, 1)[0]; }
 inline Tensor where(const Tensor &condition, const Tensor &x, const Tensor &y) { return detail::apply("where", {condition, x, y}, 1)[0]; }
 inline Tensor scatter_nd_add(const Tensor &x, const Tensor &index, const Tensor &updates) { return detail::apply("scatter_nd_add", {x, index, updates}, 1)[0]; }
@@ -234,8 +300,8 @@ inline std::tuple<Tensor, Tensor> qr(const Tensor &x, const std::string &mode) {
   return std::tuple<Tensor, Tensor>(r[0], r[1]);
 }
 inline Tensor reshape(const Tensor &x, const IntArray &shape) { return detail::apply("reshape", {x, shape}, 1)[0]; }
-inline Tensor roll(const Tensor &x, const IntArray &shifts, const std::vector<int64_t> &axis) { return detail::apply("roll", {x, shifts, axis}, 1)[0]; }
-inline Tensor scatter(const Tensor &x, const Tensor &index, const Tensor &updates, bool overwrite) { return detail::apply("scatter", {x, index, updates, overwrite}, 1)[0]; }
+inline Tensor roll(const Tensor &x, const IntArray &shifts = {}, const std::vector<int64_t> &axis = {}) { return detail::apply("roll", {x, shifts, axis}, 1)[0]; }
+inline Tensor scatter(const Tensor &x, const Tensor &index, const Tensor &updates, bool overwrite = true) { return detail::apply("scatter", {x, index, updates, overwrite}, 1)[0]; }
 inline Tensor selu(const Tensor &x, float scale, float alpha) { return detail::apply("selu", {x, scale, alpha}, 1)[0]; }
 inline std::vector<Tensor> split(const Tensor &x, const IntArray &num_or_sections, const Scalar &axis) { return detail::apply("split", {x, num_or_sections, axis}, 0); }
 inline Tensor stack(const std::vector<Tensor> &x, int axis) { return detail::apply("stack", {x, axis}, 1)[0]; }
@@ -245,8 +311,9 @@ inline Tensor slice(const Tensor &input, const std::vector<int64_t> &axes, const
 }
 inline Tensor strided_slice(const Tensor &x, const std::vector<int> &axes, const IntArray &starts, const IntArray &ends, const IntArray &strides) { return detail::apply("strided_slice", {x, axes, starts, ends, strides}, 1)[0]; }
 inline Tensor thresholded_relu(const Tensor &x, float threshold) { return detail::apply("thresholded_relu", {x, threshold}, 1)[0]; }
-inline Tensor tile(const Tensor &x, const IntArray &repeat_times) { return detail::apply("tile", {x, repeat_times}, 1)[0]; }
+inline Tensor tile(const Tensor &x, const IntArray &repeat_times = {}) { return detail::apply("tile", {x, repeat_times}, 1)[0]; }
 inline Tensor trace(const Tensor &x, int offset, int axis1, int axis2) { return detail::apply("trace", {x, offset, axis1, axis2}, 1)[0]; }
+inline Tensor tril(const Tensor &x, int diagonal) { return detail::apply("tril", {x, diagonal}, 1)[0]; }
 inline Tensor triangular_solve(const Tensor &x, const Tensor &y, bool upper, bool transpose, bool unitriangular) { return detail::apply("triangular_solve", {x, y, upper, transpose, unitriangular}, 1)[0]; }
 inline std::vector<Tensor> unbind(const Tensor &input, int axis) { return detail::apply("unbind", {input, axis}, 0); }
 inline std::tuple<Tensor, Tensor, Tensor> unique(const Tensor &x, bool return_index, bool return_inverse, bool return_counts, const std::vector<int> &axis, DataType dtype = DataType::INT64) {
@@ -265,6 +332,7 @@ using paddle::abs;
 using paddle::acos;
 using paddle::acosh;
 using paddle::add;
+using paddle::addmm;
 using paddle::allclose;
 using paddle::argsort;
 using paddle::asin;
@@ -302,12 +370,16 @@ using paddle::flatten;
 using paddle::flip;
 using paddle::floor;
 using paddle::floor_divide;
+using paddle::fmax;
+using paddle::fmin;
 using paddle::full;
 using paddle::full_like;
 using paddle::gather;
 using paddle::gather_nd;
 using paddle::gelu;
 using paddle::gumbel_softmax;
+using paddle::hardswish;
+using paddle::hardtanh;
 using paddle::imag;
 using paddle::increment;
 using paddle::index_sample;
@@ -331,6 +403,7 @@ using paddle::matmul;
 using paddle::matrix_power;
 using paddle::maximum;
 using paddle::maxout;
+using paddle::meshgrid;
 using paddle::minimum;
 using paddle::mode;
 using paddle::multi_dot;
@@ -343,10 +416,13 @@ using paddle::ones;
 using paddle::ones_like;
 using paddle::pixel_shuffle;
 using paddle::poisson;
+using paddle::put_along_axis;
 using paddle::qr;
 using paddle::real;
 using paddle::reciprocal;
 using paddle::relu;
+using paddle::relu6;
+using paddle::remainder;
 using paddle::reshape;
 using paddle::roll;
 using paddle::round;
@@ -354,6 +430,7 @@ using paddle::rsqrt;
 using paddle::scatter;
 using paddle::scatter_nd_add;
 using paddle::selu;
+using paddle::sigmoid;
 using paddle::sign;
 using paddle::silu;
 using paddle::sin;
@@ -365,11 +442,13 @@ using paddle::square;
 using paddle::stack;
 using paddle::strided_slice;
 using paddle::subtract;
+using paddle::swish;
 using paddle::tanh;
 using paddle::thresholded_relu;
 using paddle::tile;
 using paddle::trace;
 using paddle::triangular_solve;
+using paddle::tril;
 using paddle::unbind;
 using paddle::unique;
 using paddle::unsqueeze;
@@ -380,14 +459,12 @@ inline Tensor sum(const Tensor &x, const IntArray &axis = {}, DataType dtype = D
 inline Tensor mean(const Tensor &x, const IntArray &axis = {}, bool keepdim = false) { return detail::apply("mean", {x, axis, keepdim}, 1)[0]; }
 inline Tensor max(const Tensor &x, const IntArray &axis = {}, bool keepdim = false) { return detail::apply("max", {x, axis, keepdim}, 1)[0]; }
 inline Tensor min(const Tensor &x, const IntArray &axis = {}, bool keepdim = false) { return detail::apply("min", {x, axis, keepdim}, 1)[0]; }
-inline Tensor pow(const Tensor &x, const Scalar &y) { return detail::apply("pow", {x, y}, 1)[0]; }
-inline Tensor scale(const Tensor &x, const Scalar &scale, float bias, bool bias_after_scale) { return detail::apply("scale", {x, scale, bias, bias_after_scale}, 1)[0]; }
+inline Tensor pow(const Tensor &x, const Scalar &y = 1.0f) { return detail::apply("pow", {x, y}, 1)[0]; }
+inline Tensor scale(const Tensor &x, const Scalar &scale = 1.0, float bias = 0.0f, bool bias_after_scale = true) { return detail::apply("scale", {x, scale, bias, bias_after_scale}, 1)[0]; }
 inline Tensor softmax(const Tensor &x, int axis) { return detail::apply("softmax", {x, axis}, 1)[0]; }
 inline Tensor log_softmax(const Tensor &x, int axis) { return detail::apply("log_softmax", {x, axis}, 1)[0]; }
-inline Tensor sigmoid(const Tensor &x) { return detail::apply("sigmoid", {x}, 1)[0]; }
 inline Tensor transpose(const Tensor &x, const std::vector<int> &perm) { return detail::apply("transpose", {x, perm}, 1)[0]; }
 inline Tensor cast(const Tensor &x, DataType dtype) { return detail::apply("cast", {x, dtype}, 1)[0]; }
-inline Tensor tril(const Tensor &x, int diagonal) { return detail::apply("tril", {x, diagonal}, 1)[0]; }
 inline Tensor triu(const Tensor &x, int diagonal) { return detail::apply("triu", {x, diagonal}, 1)[0]; }
 inline Tensor equal(const Tensor &x, const Tensor &y) { return detail::apply("equal", {x, y}, 1)[0]; }
 inline Tensor not_equal(const Tensor &x, const Tensor &y) { return detail::apply("not_equal", {x, y}, 1)[0]; }

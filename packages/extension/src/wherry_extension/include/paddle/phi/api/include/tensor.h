@@ -18,6 +18,7 @@
 #include "paddle/phi/common/int_array.h"
 #include "paddle/phi/common/place.h"
 #include "paddle/phi/common/scalar.h"
+#include "paddle/phi/core/ddim.h"
 
 #ifdef PADDLE_WITH_CUDA
 #include <cuda_runtime.h>
@@ -73,6 +74,17 @@ inline int32_t device_of(const Place &place) {
   const int32_t code = host() ? host()->device_code(name.c_str(), place.GetDeviceId()) : -1;
   if (code < 0) PD_THROW("there is no device ", place.DebugString(), " in this process");
   return code;
+}
+
+inline void copy_memory(void *to, const Place &to_place, const void *from, const Place &from_place, size_t bytes, const char *what) {
+  const int32_t to_device = device_of(to_place), from_device = device_of(from_place);
+  if (!bytes) return;
+  if (to_device == WRY_CPU && from_device == WRY_CPU) {
+    std::memmove(to, from, bytes);
+    return;
+  }
+  char error[WRY_ERROR_SIZE] = "";
+  if (host()->copy(to, to_device, from, from_device, bytes, error) != WRY_OK) PD_THROW(what, ": ", error);
 }
 
 struct Memory {  // that belongs to the library, or that a result of the framework holds
@@ -139,7 +151,7 @@ struct Body {
     rank = n;
     numel = 1;
     for (int32_t i = 0; i < n; ++i) {
-      if (shape[i] < 0) PD_THROW("a tensor has no size below 0, got ", shape[i], " for axis ", i);
+      if (shape[i] < 0) PD_THROW("sizes of a tensor are not negative, got ", shape[i], " for axis ", i);
       dims[i] = shape[i];
       numel *= shape[i];
     }
@@ -220,6 +232,26 @@ inline void allocate(const BodyRef &body) {
 
 struct Arg;
 
+// The name of a tensor, which most do not have: a copy has its own.
+class Name {
+ public:
+  Name() = default;
+  Name(const Name &other) : text_(other.text_ ? new std::string(*other.text_) : nullptr) {}
+  Name(Name &&) noexcept = default;
+  Name &operator=(Name other) noexcept {
+    text_.swap(other.text_);
+    return *this;
+  }
+  void set(const std::string &text) { text_.reset(new std::string(text)); }
+  const std::string &get() const {
+    static const std::string none;
+    return text_ ? *text_ : none;
+  }
+
+ private:
+  std::unique_ptr<std::string> text_;
+};
+
 }  // namespace detail
 
 class Tensor final {
@@ -240,12 +272,14 @@ class Tensor final {
   }
   [[deprecated("use paddle::empty or paddle::full")]] Tensor(const PlaceType &place, const std::vector<int64_t> &shape)
       : Tensor(of(place), shape, 0) {}
+  explicit Tensor(const std::string &name) { name_.set(name); }
   explicit Tensor(detail::BodyRef body) : body_(std::move(body)) {}
 
   int64_t numel() const { return body_ ? body_->numel : 0; }
   [[deprecated("use numel")]] int64_t size() const { return numel(); }
   std::vector<int64_t> shape() const { return body_ ? std::vector<int64_t>(body_->dims, body_->dims + body_->rank) : std::vector<int64_t>{}; }
-  std::vector<int64_t> dims() const { return shape(); }
+  phi::DDim dims() const { return body_ ? phi::DDim(body_->dims, body_->rank) : phi::DDim(); }
+  phi::DDim strides() const { return phi::stride(dims()); }  // in elements
   DataType dtype() const { return body_ ? body_->dtype : DataType::UNDEFINED; }
   DataType type() const { return dtype(); }
   DataLayout layout() const { return DataLayout::NCHW; }
@@ -254,10 +288,19 @@ class Tensor final {
   bool is_gpu() const { return body_ && body_->place.GetType() == AllocationType::GPU; }
   bool is_gpu_pinned() const { return body_ && body_->place.GetType() == AllocationType::GPUPINNED; }
   bool is_custom_device() const { return body_ && body_->place.GetType() == AllocationType::CUSTOM; }
+  bool is_xpu() const { return body_ && body_->place.GetType() == AllocationType::XPU; }
+  // Operators are given dense tensors only: what is sparse, of texts or spread over processes does not reach them.
   bool is_dense_tensor() const { return defined(); }
+  bool is_selected_rows() const { return false; }
+  bool is_sparse_coo_tensor() const { return false; }
+  bool is_sparse_csr_tensor() const { return false; }
+  bool is_string_tensor() const { return false; }
+  bool is_dist_tensor() const { return false; }
   bool defined() const { return static_cast<bool>(body_); }
   bool initialized() const { return body_ && body_->address() != nullptr; }
   bool is_initialized() const { return initialized(); }
+  const std::string &name() const { return name_.get(); }
+  void set_name(const std::string &name) { name_.set(name); }
 
   template <typename T>
   const T *data() const {
@@ -309,14 +352,7 @@ class Tensor final {
     Tensor out(place, shape(), 0);
     out.body_->dtype = from.dtype;
     detail::allocate(out.body_);
-    const size_t bytes = static_cast<size_t>(from.numel) * phi::SizeOf(from.dtype);
-    if (is_cpu() && out.is_cpu()) {
-      if (bytes) std::memcpy(out.body_->data, from.address(), bytes);
-    } else if (bytes) {
-      char error[WRY_ERROR_SIZE] = "";
-      if (detail::host()->copy(out.body_->data, detail::device_of(place), from.address(), detail::device_of(from.place), bytes, error) != WRY_OK)
-        PD_THROW("copy_to: ", error);
-    }
+    detail::copy_memory(out.body_->data, place, from.address(), from.place, static_cast<size_t>(from.numel) * phi::SizeOf(from.dtype), "copy_to");
     return out;
   }
   template <typename T>
@@ -324,7 +360,82 @@ class Tensor final {
     return copy_to(place, true);
   }
 
+  // The values of another tensor, in the memory of this one where it has some.
+  void copy_(const Tensor &src, const Place &target_place, bool blocking) {
+    const detail::Body &from = src.need("copy_");
+    const Place place = target_place.GetType() == AllocationType::UNDEFINED ? from.place : target_place;
+    if (!initialized()) {
+      *this = src.copy_to(place, blocking);
+      return;
+    }
+    detail::Body &to = *body_;
+    if (to.dtype != from.dtype || to.numel != from.numel)
+      PD_THROW("copy_: the tensor has ", to.numel, " elements of ", ToString(to.dtype), ", got ", from.numel, " of ", ToString(from.dtype));
+    if (to.place != place) PD_THROW("copy_: the tensor is on ", to.place.DebugString(), ", got ", place.DebugString(), " as the place of the copy");
+    to.set_shape(from.dims, from.rank);
+    detail::copy_memory(to.address(), to.place, from.address(), from.place, static_cast<size_t>(from.numel) * phi::SizeOf(from.dtype), "copy_");
+  }
+
+  // Functions of the framework, as members.
+  Tensor abs() const;
+  Tensor add(const Tensor &y) const;
+  Tensor add(const Scalar &y) const;
+  Tensor assign() const;
+  Tensor bitwise_and(const Tensor &y) const;
+  Tensor bitwise_not() const;
+  Tensor bitwise_or(const Tensor &y) const;
+  Tensor bitwise_xor(const Tensor &y) const;
   Tensor cast(DataType target_type) const;
+  Tensor divide(const Tensor &y) const;
+  Tensor divide(const Scalar &y) const;
+  Tensor elementwise_pow(const Tensor &y) const;
+  Tensor equal(const Tensor &y) const;
+  Tensor exp() const;
+  Tensor expand(const IntArray &shape) const;
+  Tensor floor() const;
+  Tensor gather_nd(const Tensor &index) const;
+  Tensor greater_equal(const Tensor &y) const;
+  Tensor greater_than(const Tensor &y) const;
+  Tensor less_equal(const Tensor &y) const;
+  Tensor less_than(const Tensor &y) const;
+  Tensor log() const;
+  Tensor matmul(const Tensor &y, bool transpose_x = false, bool transpose_y = false) const;
+  Tensor max(const IntArray &axis = {}, bool keepdim = false) const;
+  Tensor maximum(const Tensor &y) const;
+  Tensor minimum(const Tensor &y) const;
+  Tensor multiply(const Tensor &y) const;
+  Tensor multiply(const Scalar &y) const;
+  Tensor not_equal(const Tensor &y) const;
+  Tensor pow(const Tensor &y) const;
+  Tensor pow(const Scalar &y) const;
+  Tensor roll(const IntArray &shifts = {}, const std::vector<int64_t> &axis = {}) const;
+  Tensor scale(const Scalar &scale = 1.0, float bias = 0.0f, bool bias_after_scale = true) const;
+  Tensor scatter(const Tensor &index, const Tensor &updates, bool overwrite = true) const;
+  Tensor scatter_nd_add(const Tensor &index, const Tensor &updates) const;
+  Tensor subtract(const Tensor &y) const;
+  Tensor subtract(const Scalar &y) const;
+  Tensor sum(const IntArray &axis = {}, DataType dtype = DataType::UNDEFINED, bool keepdim = false) const;
+  Tensor tile(const IntArray &repeat_times = {}) const;
+
+  Tensor operator+(const Tensor &other) const { return add(other); }
+  Tensor operator-(const Tensor &other) const { return subtract(other); }
+  Tensor operator*(const Tensor &other) const { return multiply(other); }
+  Tensor operator/(const Tensor &other) const { return divide(other); }
+  Tensor operator+(const Scalar &other) const { return add(other); }
+  Tensor operator-(const Scalar &other) const { return subtract(other); }
+  Tensor operator*(const Scalar &other) const { return multiply(other); }
+  Tensor operator/(const Scalar &other) const { return divide(other); }
+  Tensor operator==(const Tensor &other) const { return equal(other); }
+  Tensor operator!=(const Tensor &other) const { return not_equal(other); }
+  Tensor operator<(const Tensor &other) const { return less_than(other); }
+  Tensor operator<=(const Tensor &other) const { return less_equal(other); }
+  Tensor operator>(const Tensor &other) const { return greater_than(other); }
+  Tensor operator>=(const Tensor &other) const { return greater_equal(other); }
+  Tensor operator&(const Tensor &other) const { return bitwise_and(other); }
+  Tensor operator|(const Tensor &other) const { return bitwise_or(other); }
+  Tensor operator^(const Tensor &other) const { return bitwise_xor(other); }
+  Tensor operator~() const { return bitwise_not(); }
+  Tensor operator-() const { return scale(-1.0); }
 
   // Rows [begin_idx, end_idx) of the first axis. They share the memory.
   Tensor slice(int64_t begin_idx, int64_t end_idx) const {
@@ -374,6 +485,7 @@ class Tensor final {
   }
 
   detail::BodyRef body_;
+  detail::Name name_;
 };
 
 inline Tensor empty_of(const int64_t *shape, int32_t rank, DataType dtype, const Place &place) {
@@ -431,7 +543,7 @@ inline Scalar::Scalar(const paddle::Tensor &tensor) {
     case DataType::BFLOAT16: float_ = here.data<dtype::bfloat16>()[0]; return;
     case DataType::FLOAT32: float_ = here.data<float>()[0]; return;
     case DataType::FLOAT64: float_ = here.data<double>()[0]; return;
-    default: PD_THROW("Scalar: a tensor of ", paddle::ToString(dtype_), " is no number");
+    default: PD_THROW("Scalar: a tensor of ", paddle::ToString(dtype_), " is not a number");
   }
 }
 

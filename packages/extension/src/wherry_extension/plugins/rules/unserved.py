@@ -1,4 +1,4 @@
-"""Ops that no kernel of a plug-in can serve, and why: what the kernels take or give is of another kind."""
+"""Ops that no kernel of a plug-in can serve, and why: their arguments or results differ."""
 from wherry_extension.plugins.column import plugin
 from wherry_tensor import ops
 from wherry_tensor._core import registry
