@@ -11,9 +11,9 @@ import pytest
 
 import wherry as paddle
 from wherry.static import InputSpec
-from wherry_graph import Program
-from wherry_graph.capture import capture
-from wherry_graph.paddle_files.models import write_program
+from wherry_paddle_files.models import write_program
+from wherry_program import Program
+from wherry_program.program.capture import capture
 from wherry_web.client import model as client
 from wherry_web.client.model import Model
 
@@ -151,7 +151,7 @@ def test_wrong_inputs_are_explained(lenet, values, says):
 
 
 @pytest.mark.parametrize(("content", "says"), [
-    (b"", "empty"), (b"hello world, this is no program at all", "."), (bytes(1000), "."), (b"\x0a\xff\xff\xff\xff\x0f" + bytes(10), "."),
+    (b"", "empty"), (b"hello world, this is not a program at all", "."), (bytes(1000), "."), (b"\x0a\xff\xff\xff\xff\x0f" + bytes(10), "."),
 ])
 def test_what_is_no_program_is_explained(content, says):
     with pytest.raises(ValueError, match=says):

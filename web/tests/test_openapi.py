@@ -57,7 +57,7 @@ def test_uploads_answer_as_described(server, monkeypatch):
     @settings(max_examples=60, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(schema.find_operation_by_id("upload").as_strategy())
     def answers(case):
-        # What is sent is no model; and a header that is missing says that another site asks.
+        # What is sent is not a model; and a header that is missing says that another site asks.
         case.call_and_validate(excluded_checks=[positive_data_acceptance, missing_required_header])
 
     answers()

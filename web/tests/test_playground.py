@@ -174,8 +174,8 @@ def test_points_need_no_order_and_long_lines_are_thinned(notebook):
 
 @pytest.mark.parametrize(("call", "says"), [
     ("plot()", "got 0 values"), ("plot([2, 1], [1, 2])", "x does not ascend"), ("plot([1, 2], [1])", "x has 2 numbers and y has 1"),
-    ("plot(paddle.ones([2, 2]))", "y is no sequence of numbers. Got Tensor of shape [2, 2]"), ("plot({})", "got 0 lines"),
-    ("plot('ab')", "no sequence"), ("show(paddle.ones([0, 3]))", "nothing to draw"),
+    ("plot(paddle.ones([2, 2]))", "y is not a sequence of numbers. Got Tensor of shape [2, 2]"), ("plot({})", "got 0 lines"),
+    ("plot('ab')", "not a sequence"), ("show(paddle.ones([0, 3]))", "nothing to draw"),
 ])
 def test_wrong_pictures_are_explained(notebook, call, says):
     assert says in notebook.run(f"import wherry as paddle\nfrom wherry_web.playground import *\n{call}")["error"]["title"]

@@ -146,10 +146,10 @@ def wrong_fields(saved):
     yield form(saved, name="..."), 400, "name: got '...'"
     yield form(saved, labels="a\nb\nc"), 400, "labels: got 3"
     yield form(saved, title="x" * 201), 400, "title"
-    yield form({"pdmodel": b"no program"}), 422, "no model that runs here"
-    yield form({"pdmodel": b""}), 422, "no model that runs here"
+    yield form({"pdmodel": b"no program"}), 422, "not a model that runs here"
+    yield form({"pdmodel": b""}), 422, "not a model that runs here"
     yield form({"pdmodel": saved["pdmodel"]}), 422, "pdiparams"
-    yield form({"pdmodel": saved["pdmodel"], "pdiparams": saved["pdiparams"][:-1]}), 422, "no model that runs here"
+    yield form({"pdmodel": saved["pdmodel"], "pdiparams": saved["pdiparams"][:-1]}), 422, "not a model that runs here"
 
 
 def test_what_is_no_model_is_explained_and_not_kept(started, saved, uploads):

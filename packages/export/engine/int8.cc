@@ -59,7 +59,7 @@ struct Range {
   float offset;  // what zero stands for
 };
 
-// What counts is 0 or a number beyond it; what is no number counts as 0.
+// What counts is 0 or a number beyond it; NaN counts as 0.
 struct Bounds {
   v128_t least, largest;
   WRY_INLINE void take(const float *x) {  // 16 channels
@@ -187,6 +187,7 @@ WRY_INLINE void tile_of(const Runs &runs, const Tile &t, const Behind &behind) {
 
 // x [n, blocks, h, w, 16]; weight: whole numbers [out blocks, blocks, kh, kw, 4 of inputs, 16 outputs, 4] (inputs filled up to fours), behind
 // them the factors [out blocks * 16]. Its tensor has the shape that conv2d_blocked's has: [out blocks, blocks, kh, kw, inputs, 16].
+// In one piece: packing and products share two dozen sizes and places, which would be the arguments of each part.
 int conv2d_blocked(const wry_call *call) {
   const wry_tensor *x = input(call, 0), *weight = input(call, 1), *to = output(call, 0);
   if (to->size == 0) return WRY_OK;

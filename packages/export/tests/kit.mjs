@@ -14,7 +14,7 @@ for (const { program, inputs } of job.cases) {
   try {
     const engine = new Engine(module, program, () => null, memory());
     const given = Object.fromEntries(inputs.map(([name, dtype, shape, at, bytes]) => [name, { data: new KINDS[dtype](data.buffer.slice(data.byteOffset + at, data.byteOffset + at + bytes)), shape }]));
-    const answer = Object.values(engine.predict(given));
+    const answer = Object.values(await engine.predict(given));
     for (const { data: values } of answer) chunks.push(Buffer.from(values.buffer, values.byteOffset, values.byteLength));
     results.push(answer.map(({ dtype, shape, data: values }) => [dtype, shape, values.byteLength]));
   } catch (error) {

@@ -9,9 +9,9 @@ import pytest
 import wherry_nn as nn
 import wherry_tensor as wt
 from wherry_export.onnx import export, to_model
-from wherry_graph import Program
-from wherry_graph.capture import capture
-from wherry_graph.control import (
+from wherry_program import Program
+from wherry_program.program.capture import capture
+from wherry_program.program.control import (
     array_append,
     array_length,
     array_stack,
@@ -231,7 +231,7 @@ def test_an_op_that_onnx_lacks_is_named_with_the_line_and_the_place_for_a_rule(t
 
 def test_an_old_opset_is_raised_with_a_warning_and_a_new_one_refused(tmp_path):
     with pytest.warns(UserWarning, match="opset 11 is the oldest"):
-        file = export(nn.Linear(2, 2), str(tmp_path / "f"), input_spec=[Spec([-1, 2])])
+        file = export(nn.Linear(2, 2), str(tmp_path / "f"), input_spec=[Spec([-1, 2])], opset_version=10)
     assert onnx.load(file).opset_import[0].version == 11
     with pytest.raises(ValueError, match="expected 11 to 18"):
         export(nn.Linear(2, 2), str(tmp_path / "g"), input_spec=[Spec([-1, 2])], opset_version=30)
@@ -246,3 +246,33 @@ def test_outputs_can_be_chosen(tmp_path):
 def test_what_a_layer_takes_has_to_be_said():
     with pytest.raises(ValueError, match="input_spec=None"):
         export(nn.Linear(2, 2), "nowhere", opset_version=13)
+
+
+class Branching(nn.Layer):
+    def forward(self, x):
+        if x.mean() > 0:
+            y = x * 2
+        else:
+            y = x - 1
+        while y.sum() < 20:
+            y = y + 1
+        return y
+
+
+def test_control_flow_on_tensors_is_converted(tmp_path, recwarn):
+    net = Branching()
+    path = export(net, str(tmp_path / "net"), input_spec=[Spec([None, 2], "float32", "x")])
+    assert not recwarn.list  # the default opset needs no word
+    assert "forward" not in vars(net)
+    session = onnxruntime.InferenceSession(path)
+    for values in ([[1.0, 2.0]], [[-3.0, 1.0], [2.0, -8.0]]):
+        x = np.array(values, "float32")
+        np.testing.assert_allclose(session.run(None, {"x": x})[0], net(wt.to_tensor(x)).numpy())
+
+
+def test_hooks_of_the_layer_belong_to_the_model(tmp_path):
+    net = nn.Linear(2, 2)
+    net.register_forward_post_hook(lambda layer, given, result: result * 3)
+    path = export(net, str(tmp_path / "net"), input_spec=[Spec([None, 2], "float32", "x")])
+    x = np.ones((1, 2), "float32")
+    np.testing.assert_allclose(onnxruntime.InferenceSession(path).run(None, {"x": x})[0], net(wt.to_tensor(x)).numpy(), rtol=1e-6)

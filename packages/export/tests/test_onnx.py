@@ -9,8 +9,8 @@ import pytest
 import wherry_tensor as wt
 from wherry_export.onnx import load_rules, to_model
 from wherry_export.onnx.column import to_onnx
-from wherry_graph import Program
-from wherry_graph.capture import capture
+from wherry_program import Program
+from wherry_program.program.capture import capture
 from wherry_tensor.testing import kit
 from wherry_tensor.testing.specs import specs
 

@@ -9,8 +9,8 @@ import pytest
 
 import wherry_tensor as wt
 from wherry_export.web import checking, engine_files, program
-from wherry_graph import Program
-from wherry_graph.capture import capture
+from wherry_program import Program
+from wherry_program.program.capture import capture
 from wherry_tensor.testing.kit import array_of, specs, tensor_of
 
 HERE = Path(__file__).parent

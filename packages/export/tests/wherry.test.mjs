@@ -1,6 +1,7 @@
 // wherry.js where things go wrong, and on several threads. The site is a Linear(4, 3) that takes `x` [batch, 4], the other one takes images
 // [batch, 3, 32, 32]; without them only what needs none is tested.
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { cp, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
@@ -37,6 +38,10 @@ test("inputs that do not fit are explained, and the model answers afterwards", {
   await assert.rejects(model.predict({ x: { data: new Float32Array(8), shape: [4, 2] } }), fails("input", /Got shape \[4,2\]/));
   await assert.rejects(model.predict({ x: new Float32Array(0) }), fails("input", /empty/));
   await assert.rejects(model.predict(null), fails("input", /by name/));
+  await assert.rejects(model.predict({ x: null }), fails("input", /'x' is not an array. Got null/));
+  await assert.rejects(model.predict({ x: { data: [1, 2, 3, 4], shape: "4" } }), fails("input", /'x' has no shape/));
+  await assert.rejects(model.predict([["z", 1, 2, 3]]), fails("input", /holds other things than numbers. Got 'z' \(string\)/));
+  await assert.rejects(model.predict([[1, null, 2, 3]]), fails("input", /Got 'null' \(null\)/));
   assert.equal(Object.values(await model.predict(new Float32Array(4)))[0].data.length, 3);
 });
 
@@ -67,14 +72,71 @@ test("a damaged bundle is explained", { skip }, async () => {
   await fresh();
   const manifest = JSON.parse(await readFile(join(folder, "manifest.json"), "utf8"));
   await writeFile(join(folder, "manifest.json"), JSON.stringify({ ...manifest, format: 99 }));
-  await assert.rejects(load(damaged), fails("format", /Got format 99, expected 1/));
+  await assert.rejects(load(damaged), fails("format", /Got format 99, expected 3/));
   for (const url of ["../../secret", "https://elsewhere.org/engine.wasm", "data:application/wasm,", 3, null]) {
     await writeFile(join(folder, "manifest.json"), JSON.stringify({ ...manifest, engine: { ...manifest.engine, url } }));
     await assert.rejects(load(damaged), fails("format", /manifest\.json is damaged/));
   }
+  for (const wrong of [{ inputs: "" }, { outputs: [null] }, { weights: {} }, { title: 3 }, { labels: [1] }, { train: { files: {} } }]) {
+    await writeFile(join(folder, "manifest.json"), JSON.stringify({ ...manifest, ...wrong }));
+    await assert.rejects(load(damaged), fails("format", /manifest\.json is damaged: /));
+  }
   await writeFile(join(folder, "manifest.json"), "<html>");
-  await assert.rejects(load(damaged), fails("format", /no manifest/));
+  await assert.rejects(load(damaged), fails("format", /not a manifest/));
   await rm(folder, { recursive: true });
+});
+
+test("a program that another engine belongs to is refused, its digest in the manifest or not", { skip }, async () => {
+  const folder = await mkdtemp(join(tmpdir(), "site-"));
+  await cp(site, folder, { recursive: true });
+  const manifest = JSON.parse(await readFile(join(folder, "manifest.json"), "utf8"));
+  const program = JSON.parse(await readFile(join(folder, manifest.program.url), "utf8"));
+  program.block[0].slots[0][1] = [5, 4];
+  const text = JSON.stringify(program);
+  await writeFile(join(folder, manifest.program.url), text);
+  manifest.program = { ...manifest.program, bytes: text.length, sha256: createHash("sha256").update(text).digest("hex") };
+  await writeFile(join(folder, "manifest.json"), JSON.stringify(manifest));
+  await assert.rejects(load(pathToFileURL(`${folder}/`)), fails("format", /its engine belongs to another program/));
+  await rm(folder, { recursive: true });
+});
+
+test("digests are compared in pages without TLS, too", { skip }, async () => {
+  const { computed } = await import(new URL("digest.js", pathToFileURL(process.env.WHERRY_JS)));
+  for (const n of [0, 1, 55, 56, 63, 64, 119, 120, 1000]) {
+    const bytes = Uint8Array.from({ length: n }, (_, i) => i * 7 + n);
+    assert.equal(Buffer.from(computed(bytes)).toString("hex"), createHash("sha256").update(bytes).digest("hex"));
+  }
+});
+
+test("what a bundle trains with lies in its folder", { skip }, async () => {
+  const folder = await mkdtemp(join(tmpdir(), "site-"));
+  await cp(site, folder, { recursive: true });
+  const manifest = JSON.parse(await readFile(join(folder, "manifest.json"), "utf8"));
+  const file = manifest.program;
+  const outside = { ...file, url: "https://elsewhere.org/pyodide.mjs" };
+  const wrong = [
+    { pyodide: { url: "https://elsewhere.org/", files: [] }, files: {} },
+    { pyodide: { url: "data/", files: [outside] }, files: {} },
+    { pyodide: { url: "data/", files: [{ ...file, url: "wherry.js" }] }, files: {} },
+    { pyodide: { url: "data/", files: [file] }, files: { "model.pdmodel": outside } },
+    { pyodide: { url: "data/", files: [file] }, files: { "model.pdmodel": { url: file.url, bytes: file.bytes } } },
+  ];
+  for (const train of wrong) {
+    await writeFile(join(folder, "manifest.json"), JSON.stringify({ ...manifest, train }));
+    await assert.rejects(load(pathToFileURL(`${folder}/`)), fails("format", /manifest\.json is damaged: train\./));
+  }
+  await rm(folder, { recursive: true });
+});
+
+test("a prediction ends when its signal is aborted, and the next one answers", { skip }, async () => {
+  const model = await load(images);
+  const image = (n) => ({ data: new Float32Array(n * 3 * 32 * 32).fill(1), shape: [n, 3, 32, 32] });
+  const before = await model.predict(image(2));
+  const stop = new AbortController();
+  const long = model.predict(image(3000), { signal: stop.signal });
+  setTimeout(() => stop.abort(new Error("enough")), 1);
+  await assert.rejects(long, /enough/);
+  assert.deepEqual(await model.predict(image(2)), before);
 });
 
 test("loading says how far it is and can be aborted", { skip }, async () => {

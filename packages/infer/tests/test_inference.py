@@ -3,6 +3,8 @@ import subprocess
 import sys
 import sysconfig
 import threading
+import venv
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +12,6 @@ import pytest
 
 import wherry_nn as nn
 import wherry_tensor as wt
-from wherry_graph import Program
-from wherry_graph.capture import capture
-from wherry_graph.paddle_files.models import save_model
 from wherry_infer import (
     Config,
     DataType,
@@ -25,6 +24,9 @@ from wherry_infer import (
     get_version,
 )
 from wherry_infer.native import get_include, get_source
+from wherry_paddle_files.models import save_model
+from wherry_program import Program
+from wherry_program.program.capture import capture
 from wherry_tensor import device, float32
 
 
@@ -100,7 +102,7 @@ def test_a_pass_that_is_deleted_does_not_run(tmp_path):
     kept, folded = create_predictor(config), create_predictor(config_of(model))
     assert any(node.type == "batch_norm_infer" for node in kept._model.program.nodes)
     assert not any(node.type == "batch_norm_infer" for node in folded._model.program.nodes)
-    with pytest.raises(ValueError, match="no such pass"):
+    with pytest.raises(ValueError, match="the pass is unknown"):
         config.pass_builder().append_pass("conv_bn_fuse_pass")
 
 
@@ -123,7 +125,7 @@ def test_a_model_in_memory(model, net):
     config.set_model_buffer(program, len(program), params, len(params))
     assert config.model_from_memory()
     np.testing.assert_allclose(answer(create_predictor(config), batch(2)), net(wt.to_tensor(batch(2))).numpy(), rtol=1e-5)
-    with pytest.raises(ValueError, match="shorter than said"):
+    with pytest.raises(ValueError, match="shorter than its size"):
         config.set_model_buffer(program, len(program) + 1, params, len(params))
 
 
@@ -214,7 +216,7 @@ def test_a_gpu_that_is_not_there_is_refused_with_what_is_missing(model):
 
 def test_switches_of_gpus_need_one_that_was_asked_for(model):
     config = Config(f"{model}.pdmodel", f"{model}.pdiparams")
-    with pytest.raises(RuntimeError, match="exp_enable_use_gpu_fp16: no GPU was asked for.*Call enable_use_gpu"):
+    with pytest.raises(RuntimeError, match="exp_enable_use_gpu_fp16: enable_use_gpu was not called.*Call enable_use_gpu"):
         config.exp_enable_use_gpu_fp16()
     config.enable_tensorrt_engine()
     with pytest.raises(RuntimeError, match="enable_tensorrt_engine asks for TensorRT, which runs on GPUs.*Call enable_use_gpu"):
@@ -284,7 +286,7 @@ def test_a_program_in_16_bits_is_near_and_its_weights_are_half(model, net, tmp_p
 def test_a_missing_file_and_an_empty_configuration_say_so(tmp_path):
     with pytest.raises(FileNotFoundError):
         create_predictor(Config(str(tmp_path / "a.pdmodel"), str(tmp_path / "a.pdiparams")))
-    with pytest.raises(ValueError, match="no model was named"):
+    with pytest.raises(ValueError, match="the Config names no model"):
         create_predictor(Config())
     with pytest.raises(FileNotFoundError, match="does not hold one model"):
         create_predictor(Config(str(tmp_path)))
@@ -334,8 +336,26 @@ def test_a_program_in_c_loads_a_model_and_predicts(model, net, tmp_path):
     assert done.returncode == 0, done.stderr
     got = np.array(done.stdout.split(), "float32").reshape(2, 2)
     np.testing.assert_allclose(got, net(wt.ones([2, 3])).numpy(), atol=2e-6)
+    for sizes in ("2,-13", "0,3", "2;3", "x", "99999999999", ",".join(["60000"] * 5)):
+        refused = run(program, f"{model}.pdmodel", f"{model}.pdiparams", sizes)
+        assert refused.returncode == 2 and "sizes do not fit" in refused.stderr, (sizes, refused)
     failed = run(program, "nowhere.pdmodel", "nowhere.pdiparams", "2,3")
     assert failed.returncode == 1 and "FileNotFoundError" in failed.stderr and "nowhere.pdmodel" in failed.stderr
+
+
+def test_a_program_in_c_finds_the_packages_of_an_active_virtual_environment(model, tmp_path):
+    program = compiled(HERE.parent / "examples" / "predict.c", tmp_path / "predict")
+    venv.create(tmp_path / "environment", with_pip=False)
+    packages = next((tmp_path / "environment" / "lib").glob("python3*")) / "site-packages"
+    (packages / "here.pth").write_text("\n".join(p for p in sys.path if p))
+    entry_points = metadata.entry_points(group="wherry.kernels")
+    (packages / "kernels-0.dist-info").mkdir()
+    (packages / "kernels-0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: kernels\nVersion: 0\n")
+    lines = "".join(f"{one.name} = {one.value}\n" for one in entry_points)
+    (packages / "kernels-0.dist-info" / "entry_points.txt").write_text(f"[wherry.kernels]\n{lines}")
+    environment = {"VIRTUAL_ENV": str(tmp_path / "environment"), "PATH": "/usr/bin:/bin"}
+    done = subprocess.run([program, f"{model}.pdmodel", f"{model}.pdiparams", "2,3"], capture_output=True, text=True, env=environment, timeout=120)
+    assert done.returncode == 0 and len(done.stdout.split()) == 4, done.stderr
 
 
 def test_four_threads_of_a_program_in_c_answer_from_clones(model, net, tmp_path):
@@ -358,7 +378,7 @@ def test_errors_of_the_c_interface_say_what_is_wrong_and_belong_to_their_thread(
     told = dict(line.split(": ", 1) for line in done.stdout.splitlines())
     expected = {
         "8 bits on a gpu": "Got Int8", "no such gpu": "device_id=-1", "gpu and back": "worked",
-        "threads": ">= 1", "create of nothing": "no model was named", "create without a configuration": "the configuration is missing",
+        "threads": ">= 1", "create of nothing": "the Config names no model", "create without a configuration": "the configuration is missing",
         "create": "worked", "run without inputs": "Got none for ['x']", "handle of another name": "no such input",
         "handle without a name": "no such input", "another shape": "[2, 7]", "no shape": "the shape is missing",
         "no data": "the data is missing", "no tensor": "the tensor is missing", "another type": "int64", "another thread": "[]",

@@ -196,7 +196,7 @@ def decoded(text: str, shape: list[int], dtype: np.dtype[Any]) -> np.ndarray:
     size = math.prod(shape) * dtype.itemsize
     if len(content) != size:
         abort(400, f"base64: got {len(content)} bytes, expected {size} for {shape} of {dtype.name}. Mend the shape.")
-    if dtype.kind == "b":  # any other byte is no bool, and kernels need not know
+    if dtype.kind == "b":  # any other byte is not a bool, and kernels need not know
         return np.frombuffer(content, "uint8") != 0
     return np.frombuffer(content, dtype.newbyteorder("<")).astype(dtype)
 

@@ -158,7 +158,7 @@ def description(version: str) -> dict[str, Any]:
                 "requestBody": {"required": True, "content": {"application/json": {"schema": of("PredictionRequest")}}},
                 "responses": {
                     "200": answer("Its outputs.", of("Prediction")),
-                    "400": answer("The request is no JSON or does not fit the model.", of("Error")),
+                    "400": answer("The request is not JSON or does not fit the model.", of("Error")),
                     "404": missing,
                     "413": answer("The request or the batch is too large.", of("Error")),
                     "415": answer("The request is not application/json.", of("Error")),
@@ -187,7 +187,7 @@ def description(version: str) -> dict[str, Any]:
                     "409": answer("There is a model of this name.", of("Error")),
                     "413": answer("The files are too large.", of("Error")),
                     "415": answer("The request is not multipart/form-data.", of("Error")),
-                    "422": answer("The files are no model that runs here.", of("Error")),
+                    "422": answer("The files are not a model that runs here.", of("Error")),
                     "503": answer("Too many uploads are checked at once.", of("Error")),
                     "507": answer("The folder for uploads is full.", of("Error")),
                 },

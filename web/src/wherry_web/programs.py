@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from wherry_graph import Program
-from wherry_graph.paddle_files.models import read_program
 from wherry_infer import Config, create_predictor
+from wherry_paddle_files.models import read_program
+from wherry_program import Program
 
 MODEL, PARAMS = ".pdmodel", ".pdiparams"
 LARGEST_ANSWER = 1 << 20  # numbers; as text they are some 20 MB

@@ -153,7 +153,7 @@ class _Refused:
         self.code, self.reason = error.code, error.reason
 
     def to_response(self, ident: str | None = None) -> tuple[str, list[tuple[str, str]], bytes]:
-        detail = REFUSALS.get(self.code, "The request is no HTTP that this server reads.")
+        detail = REFUSALS.get(self.code, "The request is not HTTP that this server reads.")
         body = json.dumps({"error": {"status": self.code, "title": self.reason, "detail": detail}}).encode()
         headers = {**HEADERS, "Content-Type": "application/json", "Cache-Control": "no-store"}
         return f"{self.code} {self.reason}", list(headers.items()), body

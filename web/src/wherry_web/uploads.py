@@ -119,7 +119,7 @@ def received(config: Config) -> SavedProgram:
             with Isolated(prefix, config.upload_limits) as program:
                 facts = program.facts
         except Refused as error:
-            abort(422, f"This is no model that runs here: {shortened(str(error).replace(str(stage), ''), 500)}")
+            abort(422, f"This is not a model that runs here: {shortened(str(error).replace(str(stage), ''), 500)}")
         if labels and facts["outputs"][0]["shape"][-1:] not in ([len(labels)], [-1]):
             abort(400, f"labels: got {len(labels)}, expected one for each place along the last axis of {facts['outputs'][0]['shape']}.")
         known = {"title": title, **({"labels": labels} if labels else {}), **facts, "sha256": digest_of(prefix), "bytes": size}

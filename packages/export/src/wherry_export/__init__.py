@@ -1,5 +1,5 @@
-"""Programs in the formats of others. `onnx` writes ONNX models, `web` folders that answer in browsers."""
+"""Export of programs: `onnx` writes ONNX models, `web` folders that run in browsers."""
 
 __all__: list[str] = []
 
-__version__ = "0.4.2"
+__version__ = "0.5.0"

@@ -1,18 +1,21 @@
-"""`Config`: which program, and how it is to run.
+"""`Config`: which program to run, and how.
 
-Every switch of Paddle's exists. Those that can change something here do. Hardware that is not there is asked for without an error, as a
-configuration is often written before anybody knows where it will run, and refused by `create_predictor`, which names the switch and what is
-missing. Switches of libraries that Wherry has no use for (oneDNN, Lite, the executors of Paddle) are remembered and have no effect.
+It has all of Paddle's switches. Asking for hardware that is not there raises no error yet, as a
+configuration is often written before it is known where it runs; `create_predictor` refuses it and names the switch and what is
+missing. Switches of libraries that Wherry does not use (oneDNN, Lite, the executors of Paddle) are stored and have no effect.
 """
 from __future__ import annotations
 
+import functools
+import inspect
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import wherry_tensor
-from wherry_graph import passes as graph_passes
 from wherry_infer.kinds import PrecisionType
+from wherry_program import passes as graph_passes
 from wherry_tensor import cuda
 from wherry_tensor.arguments import require
 from wherry_tensor.device import Stream, is_known
@@ -24,7 +27,21 @@ __all__ = ["Config", "PassBuilder", "XpuConfig"]
 class PassBuilder:
     """The passes that a program goes through before it runs, in order; `Config.pass_builder` gives it.
 
-    Names are those of `wherry_graph.passes`. Those of Paddle's own are accepted by `delete_pass`, where there is nothing to delete.
+    Names are those of `wherry_program.passes`. Those of Paddle's own are accepted by `delete_pass`, where there is nothing to delete.
+
+    Raises:
+        ValueError: in `append_pass`, `insert_pass` and `set_passes`, a name is not that of a pass.
+
+    Source:
+        `paddle.inference.PassBuilder`.
+
+    Examples:
+        >>> from wherry.inference import Config
+        >>> passes = Config().pass_builder()
+        >>> passes.set_passes(["constants", "dead_code"])
+        >>> passes.delete_pass("constants")
+        >>> passes.all_passes()
+        ['dead_code']
     """
 
     def __init__(self) -> None:
@@ -32,34 +49,34 @@ class PassBuilder:
         self._debug = False
 
     def all_passes(self) -> list[str]:
-        """Their names."""
+        """The names of the passes, in order."""
         return list(self._names)
 
     analysis_passes = all_passes
 
     def append_pass(self, name: str) -> None:
-        """Add one at the end."""
+        """Add a pass at the end."""
         self.insert_pass(len(self._names), name)
 
     append_analysis_pass = append_pass
 
     def insert_pass(self, index: int, name: str) -> None:
-        """Add one in front of position `index`."""
+        """Insert a pass before position `index`."""
         _pass_named(name)
         self._names.insert(index, name)
 
     def delete_pass(self, name: str) -> None:
-        """Leave one out, wherever it stands."""
+        """Remove a pass, at all of its positions."""
         self._names = [one for one in self._names if one != name]
 
     def set_passes(self, names: Sequence[str]) -> None:
-        """Take these instead."""
+        """Replace all passes."""
         for name in names:
             _pass_named(name)
         self._names = list(names)
 
     def turn_on_debug(self) -> None:
-        """Print the program behind each pass."""
+        """Print the program after each pass."""
         self._debug = True
 
     def debug_string(self) -> str:
@@ -67,7 +84,7 @@ class PassBuilder:
         return "Passes to apply:\n" + "\n".join(f"  - {name}" for name in self._names)
 
     def functions(self) -> list[Callable[[Any], Any]]:
-        """The passes themselves."""
+        """The passes as functions of a program."""
         return [_pass_named(name) for name in self._names]
 
 
@@ -76,13 +93,45 @@ def _pass_named(name: str) -> Callable[[Any], Any]:
     if found is None or name in ("default", "pipeline"):
         known = [n for n in graph_passes.__all__ if n.islower() and n not in ("default", "pipeline")]
         raise InvalidArgumentError(
-            f"pass_builder: there is no such pass. Got {short(name)}, expected one of {', '.join(known)}. Paddle's own do not exist here."
+            f"pass_builder: the pass is unknown. Got {short(name)}, expected one of {', '.join(known)}. Paddle's own do not exist here."
         )
     return found
 
 
+_Switch = TypeVar("_Switch", bound=Callable[..., None])
+
+
+def _without_effect(switch: _Switch) -> _Switch:
+    """A method that keeps its arguments under its name, without `enable_`, `disable_` or `set_`; they change nothing."""
+    signature, name = inspect.signature(switch), re.sub("^(exp_)?(enable|disable|set)_", "", switch.__name__)
+    on = not switch.__name__.startswith("disable_")
+
+    @functools.wraps(switch)
+    def keep(self: Config, *args: Any, **kwargs: Any) -> None:
+        switch(self, *args, **kwargs)  # which refuses arguments that it does not have
+        given = signature.bind(self, *args, **kwargs)
+        given.apply_defaults()
+        self._other[name] = given.args[1:] or on
+
+    keep.__doc__ = "Stored, without effect."
+    return keep  # type: ignore[return-value]  # the same signature
+
+
 class XpuConfig:
-    """Settings of Kunlun devices, kept and not used. Source: `paddle.inference.XpuConfig`."""
+    """Settings of Kunlun devices, stored and not used.
+
+    Source:
+        `paddle.inference.XpuConfig`.
+
+    Examples:
+        >>> from wherry.inference import Config, XpuConfig
+        >>> settings = XpuConfig()
+        >>> settings.device_id = 1
+        >>> config = Config()
+        >>> config.set_xpu_config(settings)
+        >>> config.xpu_config().device_id
+        1
+    """
 
     def __init__(self) -> None:
         self.device_id = 0
@@ -114,6 +163,9 @@ class Config:
         prog: the program's file (`.pdmodel`) or, without a second argument, a folder with `__model__` or one `.pdmodel` in it; another
             Config is copied.
         params: the parameters' file (`.pdiparams`).
+
+    Raises:
+        TypeError: `prog` or `params` is not a str.
 
     Source:
         `paddle.inference.Config`.
@@ -157,7 +209,7 @@ class Config:
         self._gpu = (0, 100)  # device, MB of its pool
         self._stream: Stream | None = None
         self._trt: dict[str, Any] = {}
-        self._other: dict[str, Any] = {"mkldnn": True, "mkldnn_cache_capacity": 10}  # remembered, without effect
+        self._other: dict[str, Any] = {}  # settings of TensorRT, and what `_without_effect` keeps
         self._xpu = XpuConfig()
         if prog is not None:
             self.set_model(prog, params) if params is not None else self.set_model(prog)
@@ -168,7 +220,7 @@ class Config:
         self.__dict__.update(copy.deepcopy({k: v for k, v in other.__dict__.items() if k not in ("_buffers", "_stream")}))
         self._buffers, self._stream = other._buffers, other._stream
 
-    # Which program.
+    # The program.
 
     def set_model(self, prog: str, params: str | None = None) -> None:
         """The files: a folder, or the program's file and the parameters' file."""
@@ -200,14 +252,14 @@ class Config:
             raw = data if isinstance(data, bytes) else data.encode("latin-1") if isinstance(data, str) else bytes(data)
             if not 0 <= size <= len(raw):
                 raise InvalidArgumentError(
-                    f"set_model_buffer: {name} is shorter than said. Got {len(raw)} bytes and a size of {size}, expected at most "
+                    f"set_model_buffer: {name} is shorter than its size. Got {len(raw)} bytes and a size of {size}, expected at most "
                     f"{len(raw)}. Pass len() of the contents."
                 )
             contents.append(raw[:size])
         self._buffers = (contents[0], contents[1])
 
     def model_dir(self) -> str:
-        """The folder, "" where files were named."""
+        """The folder; "" if files were named."""
         return self._model_dir
 
     def prog_file(self) -> str:
@@ -219,13 +271,13 @@ class Config:
         return self._params_file
 
     def model_from_memory(self) -> bool:
-        """Was the model given as buffers?"""
+        """Whether the model was given as buffers."""
         return self._buffers is not None
 
-    # What changes how it runs.
+    # How it runs.
 
     def set_cpu_math_library_num_threads(self, count: int) -> None:
-        """How many threads kernels use, at least 1. Until then as many as the process does (Paddle: 1)."""
+        """Set how many threads kernels use, at least 1. The default is that of the process (in Paddle 1)."""
         if not isinstance(count, int) or count < 1:
             raise InvalidArgumentError(f"set_cpu_math_library_num_threads: got {short(count)}, expected a number of threads >= 1.")
         self._threads = count
@@ -235,43 +287,43 @@ class Config:
         return self._threads or wherry_tensor.get_num_threads()
 
     def switch_ir_optim(self, x: int = True) -> None:
-        """Whether the program goes through the passes of `pass_builder()`."""
+        """Set whether the program goes through the passes of `pass_builder()`."""
         self._ir_optim = bool(x)
 
     def ir_optim(self) -> bool:
-        """Does the program go through passes?"""
+        """Whether the program goes through passes."""
         return self._ir_optim
 
     def switch_ir_debug(self, x: int = True) -> None:
-        """Print the program behind each pass."""
+        """Print the program after each pass."""
         self._ir_debug = bool(x)
 
     def pass_builder(self) -> PassBuilder:
-        """The passes, to be changed."""
+        """The passes, which can be changed."""
         return self._passes
 
     def delete_pass(self, name: str) -> None:
-        """Leave a pass out."""
+        """Remove a pass."""
         self._passes.delete_pass(name)
 
     def enable_memory_optim(self, x: bool = True) -> None:
-        """Values whose lives do not overlap share memory. They always do here; the switch is remembered."""
+        """Let values whose lifetimes do not overlap share memory. They always do here; the switch is stored."""
         self._memory_optim = bool(x)
 
     def enable_profile(self) -> None:
-        """Measure each op; the predictor prints a table when it goes, or `profile_summary()` gives it."""
+        """Measure each op; the predictor prints a table when it is deleted, or `profile_summary()` gives it."""
         self._profile = True
 
     def disable_glog_info(self) -> None:
-        """Say nothing while a model is loaded."""
+        """Print nothing while a model is loaded."""
         self._log = False
 
     def glog_info_disabled(self) -> bool:
-        """Is nothing said?"""
+        """Whether loading prints nothing."""
         return not self._log
 
     def enable_save_optim_model(self, save_optimized_model: bool = False) -> None:
-        """Save the program behind the passes, as `_optimized.pdmodel` and `.pdiparams` in `set_optim_cache_dir`, or beside the model."""
+        """Save the program after the passes, as `_optimized.pdmodel` and `.pdiparams` in `set_optim_cache_dir`, or beside the model."""
         self._save_optimized = bool(save_optimized_model)
 
     def set_optim_cache_dir(self, path: str) -> None:
@@ -280,23 +332,23 @@ class Config:
         self._cache_dir = path
 
     def switch_specify_input_names(self, x: bool = True) -> None:
-        """Remembered; inputs have names here in any case."""
+        """Stored; inputs always have names here."""
         self._specify_names = bool(x)
 
     def specify_input_name(self) -> bool:
-        """What was said."""
+        """Whether `switch_specify_input_names` is on."""
         return self._specify_names
 
     def switch_use_feed_fetch_ops(self, x: int = True) -> None:
-        """Remembered; handles give and take the data in any case."""
+        """Stored; data always goes through handles here."""
         self._feed_fetch = bool(x)
 
     def use_feed_fetch_ops_enabled(self) -> bool:
-        """What was said."""
+        """Whether `switch_use_feed_fetch_ops` is on."""
         return self._feed_fetch
 
     def collect_shape_range_info(self, path: str) -> None:
-        """Note the smallest, largest and most frequent shape of each input and output, and write them to a file when the predictor goes."""
+        """Record the smallest, largest and most frequent shape of each input and output, and write them to a file when the predictor is deleted."""
         _texts("collect_shape_range_info", path=path)
         self._shape_file = path
 
@@ -305,19 +357,18 @@ class Config:
         return self._shape_file
 
     def shape_range_info_collected(self) -> bool:
-        """Are shapes noted?"""
+        """Whether shapes are recorded."""
         return bool(self._shape_file)
 
     def exp_disable_mixed_precision_ops(self, names: Iterable[str]) -> None:
         """Ops that stay in float32 when the program computes in 16 bits."""
         self._mixed_off = set(names)
 
-    def exp_enable_mixed_precision_ops(self, names: Iterable[str]) -> None:
-        """Remembered; what may run in 16 bits does."""
-        self._other["mixed_on"] = set(names)
+    @_without_effect
+    def exp_enable_mixed_precision_ops(self, names: Iterable[str]) -> None: ...
 
     def enable_low_precision_io(self, x: bool = True) -> None:
-        """Whether inputs and outputs are of 16 bits too, when the program computes in them."""
+        """Set whether inputs and outputs have 16 bits too, when the program computes in them."""
         self._low_precision_io = bool(x)
 
     # Devices.
@@ -327,7 +378,7 @@ class Config:
 
         Args:
             memory_pool_init_size_mb: megabytes of freed memory that are kept for later runs, where that is more than the device keeps by
-                itself. None is taken before it is needed.
+                itself. No memory is allocated before it is needed.
             device_id: which one.
             precision_mode: Half or Bfloat16 computes in 16 bits; weights are cast once, while the program is loaded.
 
@@ -359,19 +410,19 @@ class Config:
         self._device, self._stream = ("cpu", 0), None
 
     def use_gpu(self) -> bool:
-        """Was a GPU asked for?"""
+        """Whether `enable_use_gpu` was called."""
         return "gpu" in self._hardware
 
     def gpu_device_id(self) -> int:
-        """Which GPU."""
+        """The number of the GPU."""
         return self._gpu[0]
 
     def memory_pool_init_size_mb(self) -> int:
-        """What was said to `enable_use_gpu`."""
+        """The megabytes given to `enable_use_gpu`."""
         return self._gpu[1]
 
     def fraction_of_gpu_memory_for_pool(self) -> float:
-        """`memory_pool_init_size_mb()` by the memory of the GPU; 0 without one."""
+        """`memory_pool_init_size_mb()` divided by the memory of the GPU; 0 without one."""
         if not (self.use_gpu() and is_known("gpu") and self._gpu[0] < cuda.device_count()):
             return 0.0
         total = cuda.get_device_properties(self._gpu[0]).total_memory
@@ -391,7 +442,7 @@ class Config:
         self.exp_disable_mixed_precision_ops(gpu_fp16_disabled_op_types)
 
     def gpu_fp16_enabled(self) -> bool:
-        """Does it compute in float16 on the GPU?"""
+        """Whether it computes in float16 on the GPU."""
         return self.use_gpu() and self._mixed is PrecisionType.Half
 
     def set_exec_stream(self, stream: Stream) -> None:
@@ -402,7 +453,7 @@ class Config:
 
         Raises:
             RuntimeError: no GPU was asked for.
-            ValueError: the stream is one of another device.
+            ValueError: the stream belongs to another device.
 
         Source:
             `Config::SetExecStream` of Paddle's C++ interface.
@@ -411,29 +462,30 @@ class Config:
         place = require(stream, Stream, "set_exec_stream", "stream", "Make one with paddle.device.cuda.Stream().").device
         if repr(place) != f"Place(gpu:{self._gpu[0]})":
             raise InvalidArgumentError(
-                f"set_exec_stream: the stream is one of another device. Got one of {place}, expected one of gpu:{self._gpu[0]}, on which the "
+                f"set_exec_stream: the stream belongs to another device. Got one of {place}, expected one of gpu:{self._gpu[0]}, on which the "
                 f"program runs."
             )
         self._stream = stream
 
     def get_exec_stream(self) -> Stream | None:
-        """The stream of `set_exec_stream`; None: that which is current where `run` is called."""
+        """The stream of `set_exec_stream`; None means the current stream where `run` is called."""
         return self._stream
 
     def external_stream_enabled(self) -> bool:
-        """Was a stream given?"""
+        """Whether `set_exec_stream` was called."""
         return self._stream is not None
 
     def _require_gpu(self, what: str) -> None:
         if not self.use_gpu():
-            raise PreconditionNotMetError(f"{what}: no GPU was asked for. Got a configuration for the cpu. Call enable_use_gpu(100, 0) first.")
+            raise PreconditionNotMetError(
+                f"{what}: enable_use_gpu was not called. Got a configuration for the cpu. Call enable_use_gpu(100, 0) first."
+            )
 
-    def exp_enable_use_cutlass(self) -> None:
-        """Remembered, without effect."""
-        self._other["cutlass"] = True
+    @_without_effect
+    def exp_enable_use_cutlass(self) -> None: ...
 
     def enable_custom_device(self, device_type: str, device_id: int = 0, precision: PrecisionType = PrecisionType.Float32) -> None:
-        """Run on a device that a package brings (`wherry.devices`)."""
+        """Run on a device that another package provides (entry point `wherry.devices`)."""
         self._hardware[device_type] = "enable_custom_device"
         self._device, self._mixed = (device_type, device_id), self._narrow("enable_custom_device", precision)
 
@@ -445,15 +497,15 @@ class Config:
         self._hardware["xpu"] = "enable_xpu"
 
     def use_xpu(self) -> bool:
-        """Was a Kunlun device asked for?"""
+        """Whether `enable_xpu` was called."""
         return "xpu" in self._hardware
 
     def set_xpu_device_id(self, device_id: int = 0) -> None:
-        """Which Kunlun device."""
+        """The number of the Kunlun device."""
         self._xpu.device_id = device_id
 
     def xpu_device_id(self) -> int:
-        """Which Kunlun device."""
+        """The number of the Kunlun device."""
         return self._xpu.device_id
 
     def set_xpu_config(self, config: XpuConfig) -> None:
@@ -470,29 +522,26 @@ class Config:
         """Run on a Graphcore device: `create_predictor` refuses."""
         self._hardware["ipu"] = "enable_ipu"
 
+    @_without_effect
     def set_ipu_config(
         self, ipu_enable_fp16: bool = False, ipu_replica_num: int = 1, ipu_available_memory_proportion: float = 1.0,
         ipu_enable_half_partial: bool = False, ipu_enable_model_runtime_executor: bool = False,
-    ) -> None:
-        """Remembered, without effect."""
-        self._other["ipu"] = ipu_replica_num
+    ) -> None: ...
 
+    @_without_effect
     def set_ipu_custom_info(
         self, ipu_custom_ops_info: Sequence[Sequence[str]] = (), ipu_custom_patterns: Mapping[str, bool] | None = None
-    ) -> None:
-        """Remembered, without effect."""
-        self._other["ipu_custom"] = (ipu_custom_ops_info, ipu_custom_patterns)
+    ) -> None: ...
 
-    def load_ipu_config(self, config_path: str) -> None:
-        """Remembered, without effect."""
-        self._other["ipu_config"] = config_path
+    @_without_effect
+    def load_ipu_config(self, config_path: str) -> None: ...
 
     def enable_opencl(self) -> None:
         """Run on OpenCL: `create_predictor` refuses."""
         self._hardware["opencl"] = "enable_opencl"
 
     def use_opencl(self) -> bool:
-        """Was OpenCL asked for?"""
+        """Whether `enable_opencl` was called."""
         return "opencl" in self._hardware
 
     # TensorRT.
@@ -510,8 +559,8 @@ class Config:
             min_subgraph_size: parts of fewer ops stay with Wherry's own kernels.
             precision_mode: Half or Bfloat16 computes in 16 bits where `enable_use_gpu` with it would; Int8 as Float32, with a line in the log.
             use_static: keep engines in files, in `set_optim_cache_dir` or in `_opt_cache` beside the model, and take them from there.
-            use_calib_mode: accepted for compatibility; TensorRT no longer calibrates.
-            use_cuda_graph: accepted for compatibility; unused.
+            use_calib_mode: no effect; TensorRT no longer calibrates.
+            use_cuda_graph: no effect.
 
         Raises:
             ValueError: a number is less than 1.
@@ -529,11 +578,11 @@ class Config:
         }
 
     def tensorrt_engine_enabled(self) -> bool:
-        """Was TensorRT asked for?"""
+        """Whether `enable_tensorrt_engine` was called."""
         return bool(self._trt)
 
     def tensorrt_precision_mode(self) -> PrecisionType:
-        """What TensorRT computes in."""
+        """The precision of TensorRT."""
         found: PrecisionType = self._trt.get("precision_mode", PrecisionType.Float32)
         return found
 
@@ -547,11 +596,11 @@ class Config:
             min_input_shape: the smallest.
             max_input_shape: the largest.
             optim_input_shape: those that it chooses its kernels for.
-            disable_trt_plugin_fp16: accepted for compatibility; unused.
+            disable_trt_plugin_fp16: no effect.
 
         Raises:
-            TypeError: no dicts of lists of ints.
-            ValueError: an input has not all three. Whether they fit it is checked by `create_predictor`.
+            TypeError: an argument is not a dict of lists of ints.
+            ValueError: an input is not in all three dicts. Whether they fit it is checked by `create_predictor`.
         """
         given = [min_input_shape or {}, max_input_shape or {}, optim_input_shape or {}]
         for shapes in given:
@@ -559,39 +608,40 @@ class Config:
                 isinstance(shape, Sequence) and not isinstance(shape, str) and all(isinstance(n, int) for n in shape) for shape in shapes.values()
             ):
                 raise InvalidTypeError(
-                    f"set_trt_dynamic_shape_info: shapes are given by name. Got {short(shapes)}, expected a dict such as {{'x': [1, 3, 224, 224]}}."
+                    f"set_trt_dynamic_shape_info: shapes is not a dict of lists of ints. Got {short(shapes)}, expected a dict such as "
+                    f"{{'x': [1, 3, 224, 224]}}."
                 )
         partly = set().union(*given) - (given[0].keys() & given[1].keys() & given[2].keys())
         if partly:
             raise InvalidArgumentError(
-                f"set_trt_dynamic_shape_info: an input has a smallest, a largest and a usual shape. Got not all three for {sorted(partly)}, expected "
+                f"set_trt_dynamic_shape_info: an input is not in all three dicts. Got not all three for {sorted(partly)}, expected "
                 f"each name in all three dicts."
             )
         self._other["trt_shapes"] = tuple({name: list(shape) for name, shape in shapes.items()} for shapes in given)
 
     def tensorrt_dynamic_shape_enabled(self) -> bool:
-        """Were sizes given?"""
+        """Whether shapes were given for TensorRT."""
         return any(self._other.get("trt_shapes", ()))
 
     def enable_tuned_tensorrt_dynamic_shape(self, shape_range_info_path: str = "", allow_build_at_runtime: bool = True) -> None:
-        """Take the shapes that `collect_shape_range_info` noted.
+        """Use the shapes that `collect_shape_range_info` recorded.
 
         Args:
             shape_range_info_path: its file.
-            allow_build_at_runtime: may a run with other shapes build an engine anew? It takes as long as the first time.
+            allow_build_at_runtime: whether a run with other shapes may build a new engine, which takes as long as the first time.
         """
         self._other["trt_tuned"] = (shape_range_info_path, allow_build_at_runtime)
 
     def tuned_tensorrt_dynamic_shape(self) -> bool:
-        """Are noted sizes taken?"""
+        """Whether `enable_tuned_tensorrt_dynamic_shape` was called."""
         return "trt_tuned" in self._other
 
     def trt_allow_build_at_runtime(self) -> bool:
-        """May TensorRT prepare for new sizes while it runs?"""
+        """Whether TensorRT may build engines for new shapes while it runs."""
         return bool(self._other.get("trt_tuned", ("", False))[1])
 
     def set_tensorrt_optimization_level(self, level: int) -> None:
-        """How long TensorRT looks for better kernels, 0 to 5."""
+        """Set how long TensorRT looks for better kernels, 0 to 5."""
         if not isinstance(level, int) or not 0 <= level <= 5:
             raise InvalidArgumentError(f"set_tensorrt_optimization_level: got {short(level)}, expected a level of 0 to 5.")
         self._other["trt_level"] = level
@@ -605,85 +655,74 @@ class Config:
         self._other["trt_dla"] = dla_core
 
     def tensorrt_dla_enabled(self) -> bool:
-        """What was said."""
+        """Whether `enable_tensorrt_dla` was called."""
         return "trt_dla" in self._other
 
-    def enable_tensorrt_varseqlen(self) -> None:
-        """Remembered, without effect."""
-        self._other["trt_varseqlen"] = True
+    @_without_effect
+    def enable_tensorrt_varseqlen(self) -> None: ...
 
     def tensorrt_varseqlen_enabled(self) -> bool:
-        """What was said."""
-        return "trt_varseqlen" in self._other
+        """Whether `enable_tensorrt_varseqlen` was called."""
+        return "tensorrt_varseqlen" in self._other
 
-    def enable_tensorrt_inspector(self, inspector_serialize: bool = False) -> None:
-        """Remembered, without effect."""
-        self._other["trt_inspector"] = inspector_serialize
+    @_without_effect
+    def enable_tensorrt_inspector(self, inspector_serialize: bool = False) -> None: ...
 
     def tensorrt_inspector_enabled(self) -> bool:
-        """What was said."""
-        return "trt_inspector" in self._other
+        """Whether `enable_tensorrt_inspector` was called."""
+        return "tensorrt_inspector" in self._other
 
-    def enable_tensorrt_explicit_quantization(self) -> None:
-        """Remembered, without effect."""
-        self._other["trt_quantization"] = True
+    @_without_effect
+    def enable_tensorrt_explicit_quantization(self) -> None: ...
 
     def tensorrt_explicit_quantization_enabled(self) -> bool:
-        """What was said."""
-        return "trt_quantization" in self._other
+        """Whether `enable_tensorrt_explicit_quantization` was called."""
+        return "tensorrt_explicit_quantization" in self._other
 
-    def enable_tensorrt_memory_optim(self, engine_memory_sharing: bool = True, sharing_identifier: int = 0) -> None:
-        """Remembered, without effect."""
-        self._other["trt_memory"] = (engine_memory_sharing, sharing_identifier)
+    @_without_effect
+    def enable_tensorrt_memory_optim(self, engine_memory_sharing: bool = True, sharing_identifier: int = 0) -> None: ...
 
     def exp_disable_tensorrt_ops(self, names: Sequence[str]) -> None:
-        """Ops that are not handed to TensorRT, by their names in `predictor.profile_summary()`."""
+        """Set the ops that TensorRT does not run, by their names in `predictor.profile_summary()`."""
         self._other["trt_off"] = list(names)
 
-    def mark_trt_engine_outputs(self, output_tensor_names: Sequence[str] = ()) -> None:
-        """Remembered, without effect."""
-        self._other["trt_outputs"] = list(output_tensor_names)
+    @_without_effect
+    def mark_trt_engine_outputs(self, output_tensor_names: Sequence[str] = ()) -> None: ...
 
-    # Libraries that Wherry has no use for.
+    # Libraries that Wherry does not use.
 
-    def enable_mkldnn(self) -> None:
-        """Remembered, without effect: the kernels are Wherry's own."""
-        self._other["mkldnn"] = True
+    @_without_effect
+    def enable_mkldnn(self) -> None: ...
 
-    def disable_mkldnn(self) -> None:
-        """Remembered, without effect."""
-        self._other["mkldnn"] = False
+    @_without_effect
+    def disable_mkldnn(self) -> None: ...
 
     def mkldnn_enabled(self) -> bool:
-        """What was said."""
-        return bool(self._other["mkldnn"])
+        """Whether oneDNN is enabled."""
+        return bool(self._other.get("mkldnn", True))
 
-    def set_mkldnn_cache_capacity(self, capacity: int = 0) -> None:
-        """Remembered, without effect."""
-        self._other["mkldnn_cache_capacity"] = capacity
+    @_without_effect
+    def set_mkldnn_cache_capacity(self, capacity: int = 0) -> None: ...
 
-    def set_mkldnn_op(self, names: Iterable[str]) -> None:
-        """Remembered, without effect."""
-        self._other["mkldnn_ops"] = set(names)
+    @_without_effect
+    def set_mkldnn_op(self, names: Iterable[str]) -> None: ...
 
-    def disable_mkldnn_fc_passes(self) -> None:
-        """Remembered, without effect."""
-        self._other["mkldnn_fc"] = False
+    @_without_effect
+    def disable_mkldnn_fc_passes(self) -> None: ...
 
     def enable_mkldnn_bfloat16(self) -> None:
         """Compute in bfloat16 where `amp` would."""
         self._mixed = PrecisionType.Bfloat16
 
-    def set_bfloat16_op(self, names: Iterable[str]) -> None:
-        """Remembered; what may run in 16 bits does."""
-        self._other["bfloat16_ops"] = set(names)
+    @_without_effect
+    def set_bfloat16_op(self, names: Iterable[str]) -> None: ...
 
     def enable_mkldnn_int8(self, mkldnn_int8_enabled_op_types: Iterable[str] = ()) -> None:
-        """Compute in 8 bits: `create_predictor` refuses, there are no such kernels yet."""
+        """Compute in 8 bits: `create_predictor` refuses, as there are no int8 kernels yet."""
         self._hardware["int8"] = "enable_mkldnn_int8"
 
     def mkldnn_int8_enabled(self) -> bool:
-        """Were 8 bits asked for?"""
+        """Whether `enable_mkldnn_int8` was called."""
         return "int8" in self._hardware
 
     def enable_quantizer(self) -> None:
@@ -694,60 +733,54 @@ class Config:
         """Settings of the quantizer.
 
         Raises:
-            RuntimeError: it was not enabled; nor could it run.
+            RuntimeError: always: there is no quantizer.
         """
         raise PreconditionNotMetError("quantizer_config: there is no quantizer here. Got no enabled one, expected enable_quantizer(). Leave it out.")
 
-    def enable_onnxruntime(self) -> None:
-        """Remembered, without effect: our own engine runs."""
-        self._other["onnxruntime"] = True
+    @_without_effect
+    def enable_onnxruntime(self) -> None: ...
 
-    def disable_onnxruntime(self) -> None:
-        """Remembered, without effect."""
-        self._other["onnxruntime"] = False
+    @_without_effect
+    def disable_onnxruntime(self) -> None: ...
 
     def onnxruntime_enabled(self) -> bool:
-        """What was said."""
+        """Whether `enable_onnxruntime` was called."""
         return bool(self._other.get("onnxruntime"))
 
-    def enable_ort_optimization(self) -> None:
-        """Remembered, without effect."""
-        self._other["ort_optimization"] = True
+    @_without_effect
+    def enable_ort_optimization(self) -> None: ...
 
+    @_without_effect
     def enable_lite_engine(
         self, precision_mode: PrecisionType = PrecisionType.Float32, zero_copy: bool = False, passes_filter: Sequence[str] = (),
         ops_filter: Sequence[str] = (),
-    ) -> None:
-        """Remembered, without effect."""
-        self._other["lite"] = True
+    ) -> None: ...
 
     def lite_engine_enabled(self) -> bool:
-        """What was said."""
-        return bool(self._other.get("lite"))
+        """Whether `enable_lite_engine` was called."""
+        return bool(self._other.get("lite_engine"))
 
     def nnadapter(self) -> Any:
         """Settings of Lite's adapters.
 
         Raises:
-            NotImplementedError: there are none.
+            NotImplementedError: always.
         """
-        raise NotImplementedError("nnadapter: Paddle Lite is no part of Wherry. Got a call, expected none. Leave it out.")
+        raise NotImplementedError("nnadapter: Paddle Lite is not part of Wherry. Got a call, expected none. Leave it out.")
 
     def enable_dlnne(self, *_args: Any, **_kwargs: Any) -> None:
         """Run on DLNNE: `create_predictor` refuses."""
         self._hardware["dlnne"] = "enable_dlnne"
 
-    def enable_new_executor(self, x: bool = True) -> None:
-        """Remembered, without effect: there is one executor."""
-        self._other["new_executor"] = bool(x)
+    @_without_effect
+    def enable_new_executor(self, x: bool = True) -> None: ...
 
-    def set_dist_config(self, config: Any) -> None:
-        """Remembered, without effect."""
-        self._other["dist"] = config
+    @_without_effect
+    def set_dist_config(self, config: Any) -> None: ...
 
     def dist_config(self) -> Any:
-        """What was set; None where nothing was."""
-        return self._other.get("dist")
+        """The configuration of `set_dist_config`; None if there is none."""
+        return self._other.get("dist_config", (None,))[0]
 
     def to_native_config(self) -> Config:
         """A copy: there is one kind of configuration."""
@@ -786,13 +819,13 @@ class Config:
 
         Raises:
             ValueError: no model was named.
-            FileNotFoundError: the folder holds none.
+            FileNotFoundError: the folder holds no model.
         """
         if self._prog_file:
             return self._prog_file, self._params_file or os.path.dirname(self._prog_file) or "."
         if not self._model_dir:
             raise InvalidArgumentError(
-                "create_predictor: no model was named. Got an empty Config, expected files. Config('net.pdmodel', 'net.pdiparams')"
+                "create_predictor: the Config names no model. Got an empty Config, expected files. Config('net.pdmodel', 'net.pdiparams')"
             )
         folder = self._model_dir
         if not os.path.isdir(folder) and os.path.exists(f"{folder}.pdmodel"):  # a prefix

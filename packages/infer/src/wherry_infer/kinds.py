@@ -1,16 +1,15 @@
-"""Kinds of data, places and precisions, and versions."""
+"""`DataType`, `PlaceType`, `PrecisionType`, and the version."""
 from __future__ import annotations
 
 import enum
 
-__all__ = [
-    "DataType", "PlaceType", "PrecisionType", "get_num_bytes_of_data_type", "get_trt_compile_version", "get_trt_runtime_version",
-    "get_version",
-]
+from wherry_infer._version import __version__
+
+__all__ = ["DataType", "PlaceType", "PrecisionType", "get_num_bytes_of_data_type", "get_version"]
 
 
 class DataType(enum.IntEnum):
-    """Types of the elements of a handle. Source: `paddle.inference.DataType`."""
+    """The dtype of an input or output. Source: `paddle.inference.DataType`."""
 
     FLOAT32 = 0
     INT64 = 1
@@ -23,7 +22,7 @@ class DataType(enum.IntEnum):
 
 
 class PlaceType(enum.IntEnum):
-    """Where data lie. Source: `paddle.inference.PlaceType`."""
+    """The device of an input or output. Source: `paddle.inference.PlaceType`."""
 
     UNK = -1
     CPU = 0
@@ -33,7 +32,7 @@ class PlaceType(enum.IntEnum):
 
 
 class PrecisionType(enum.IntEnum):
-    """What a program computes in. Source: `paddle.inference.PrecisionType`."""
+    """The precision in which a program computes. Source: `paddle.inference.PrecisionType`."""
 
     Float32 = 0
     Int8 = 1
@@ -48,10 +47,10 @@ _BYTES = {
 
 
 def get_num_bytes_of_data_type(dtype: DataType) -> int:
-    """How many bytes an element of this type has.
+    """The number of bytes of an element of this type.
 
     Raises:
-        TypeError: it is no DataType.
+        TypeError: `dtype` is not a DataType.
 
     Source:
         `paddle.inference.get_num_bytes_of_data_type`.
@@ -67,23 +66,13 @@ def get_num_bytes_of_data_type(dtype: DataType) -> int:
 
 
 def get_version() -> str:
-    """The version of this package, as text. Source: `paddle.inference.get_version`."""
-    from wherry_infer import __version__
-
-    return f"version: {__version__}\n"
-
-
-def get_trt_compile_version() -> tuple[int, int, int]:
-    """The version of TensorRT that this was built for: (0, 0, 0), none: it is looked for at run time.
+    """The version of this package, as text.
 
     Source:
-        `paddle.inference.get_trt_compile_version`.
+        `paddle.inference.get_version`.
+
+    Examples:
+        >>> wherry.inference.get_version()
+        'version: ...'
     """
-    return (0, 0, 0)
-
-
-def get_trt_runtime_version() -> tuple[int, int, int]:
-    """The version of TensorRT that is installed; (0, 0, 0): none. Source: `paddle.inference.get_trt_runtime_version`."""
-    from wherry_infer.tensorrt import version
-
-    return version()
+    return f"version: {__version__}\n"

@@ -1,4 +1,4 @@
-"""What the C interface (`include/wherry_infer.h`, `csrc/wherry_infer.c`) needs from this side."""
+"""What the C interface (`include/wherry_infer.h`, `csrc/wherry_infer.c`) needs from Python."""
 from __future__ import annotations
 
 import math
@@ -18,7 +18,16 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def get_include() -> str:
-    """The folder with `wherry_infer.h`."""
+    """The folder with `wherry_infer.h`.
+
+    Source:
+        `wherry.inference.get_include`, Wherry's own.
+
+    Examples:
+        >>> import os
+        >>> os.listdir(wherry.inference.get_include())
+        ['wherry_infer.h']
+    """
     return os.path.join(_HERE, "include")
 
 
@@ -28,11 +37,11 @@ def get_source() -> str:
 
 
 def bytes_of(handle: Tensor, dtype: str) -> int:
-    """How many bytes an input of the shape that was said takes.
+    """The number of bytes of an input with its current shape.
 
     Raises:
-        RuntimeError: a size is still open.
-        ValueError: its elements are of another type.
+        RuntimeError: a size is unknown.
+        ValueError: it has another dtype.
     """
     import numpy as np
 
@@ -54,7 +63,7 @@ def fill(handle: Tensor, dtype: str, data: Any) -> None:
 
 
 def contents(handle: Tensor, dtype: str) -> np.ndarray:
-    """The values of an output, in one piece."""
+    """The values of an output, contiguous."""
     import numpy as np
 
     _check_dtype("PD_TensorCopyToCpu", handle, dtype)
@@ -64,5 +73,5 @@ def contents(handle: Tensor, dtype: str) -> np.ndarray:
 def _check_dtype(what: str, handle: Tensor, dtype: str) -> None:
     if handle._dtype != dtype:
         raise InvalidArgumentError(
-            f"{what}: '{handle.name()}' has elements of another type. Got the function for {dtype}, expected that for {handle._dtype}."
+            f"{what}: '{handle.name()}' has another dtype. Got the function for {dtype}, expected that for {handle._dtype}."
         )

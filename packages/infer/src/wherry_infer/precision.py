@@ -1,15 +1,15 @@
-"""Programs in 16 bits."""
+"""Mixed precision: programs that compute in 16 bits."""
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
 from wherry_autograd import no_grad
-from wherry_graph.capture import capture
-from wherry_graph.ir import Program, Variable
-from wherry_graph.paddle_files.models import load_model, save_model
-from wherry_graph.replay import replayed
 from wherry_infer.kinds import PlaceType, PrecisionType
+from wherry_paddle_files.models import load_model, save_model
+from wherry_program.program.capture import capture
+from wherry_program.program.ir import Program, Variable
+from wherry_program.program.replay import replayed
 from wherry_tensor import ops
 from wherry_tensor._core import bfloat16, float16, float32
 from wherry_tensor.arguments import path_of
@@ -52,8 +52,8 @@ def mixed(program: Program, precision: PrecisionType, keep_io: bool = True, blac
 
 
 def _stored_narrow(program: Program) -> Program:
-    """Casts of parameters done once and for all."""
-    from wherry_graph.passes import dead_code
+    """Replace casts of parameters by cast parameters."""
+    from wherry_program.passes import dead_code
 
     narrowed: dict[tuple[int, str], Variable] = {}
     instead: dict[int, Variable] = {}
@@ -91,23 +91,35 @@ def convert_to_mixed_precision(
         mixed_model_file: where the new program goes.
         mixed_params_file: where the new parameters go.
         mixed_precision: Half or Bfloat16.
-        backend: of the device that it is for; all take the same program here.
+        backend: the device for which it is; here all take the same program.
         keep_io_types: whether inputs and outputs stay in float32.
         black_list: names of ops that stay in float32.
-        kwargs: accepted for compatibility; unused.
+        kwargs: no effect.
 
     Raises:
-        ValueError: the precision is another, or the files are damaged.
+        ValueError: `mixed_precision` is neither Half nor Bfloat16, `backend` is not a PlaceType, or the files are damaged.
+        TypeError: `black_list` is not a set of names, or a file name is not a path (also a ValueError).
+        FileNotFoundError: there is no `model_file`.
 
     Source:
         `paddle.inference.convert_to_mixed_precision`.
+
+    Examples:
+        >>> import os, tempfile
+        >>> from wherry.inference import PlaceType, PrecisionType, convert_to_mixed_precision
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     wherry.jit.save(wherry.nn.Linear(8, 8), folder + "/net", input_spec=[wherry.static.InputSpec([None, 8], name="x")])
+        ...     convert_to_mixed_precision(folder + "/net.pdmodel", folder + "/net.pdiparams", folder + "/half.pdmodel",
+        ...                                folder + "/half.pdiparams", PrecisionType.Half, PlaceType.CPU)
+        ...     os.path.getsize(folder + "/half.pdiparams") < os.path.getsize(folder + "/net.pdiparams")
+        True
     """
     if not isinstance(backend, int) or backend not in list(PlaceType):
         raise InvalidArgumentError(
-            f"convert_to_mixed_precision: backend is no kind of place. Got {short(backend)}, expected one of PlaceType, as PlaceType.CPU."
+            f"convert_to_mixed_precision: backend is not a PlaceType. Got {short(backend)}, expected one of PlaceType, as PlaceType.CPU."
         )
     if isinstance(black_list, str) or not isinstance(black_list, Iterable) or not all(isinstance(name, str) for name in black_list):
-        raise InvalidTypeError(f"convert_to_mixed_precision: black_list names ops. Got {short(black_list)}, expected a set of str.")
+        raise InvalidTypeError(f"convert_to_mixed_precision: black_list is not a set of op names. Got {short(black_list)}, expected a set of str.")
     for name, path in (
         ("model_file", model_file), ("params_file", params_file),
         ("mixed_model_file", mixed_model_file), ("mixed_params_file", mixed_params_file),

@@ -10,15 +10,15 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import wherry_tensor
-from wherry_graph.executor import compiled
-from wherry_graph.interpreter import Interpreter
-from wherry_graph.ir import Program, Variable
-from wherry_graph.paddle_files.models import load_model, params_from_bytes, save_model
-from wherry_graph.passes import blocked, elementwise, unfused
 from wherry_infer import tensorrt
 from wherry_infer.config import Config
 from wherry_infer.kinds import DataType, PrecisionType
 from wherry_infer.precision import mixed
+from wherry_paddle_files.models import load_model, params_from_bytes, save_model
+from wherry_program.passes import blocked, elementwise, unfused
+from wherry_program.program.ir import Program, Variable
+from wherry_program.run.executor import compiled
+from wherry_program.run.interpreter import Interpreter
 from wherry_tensor import Tensor as WherryTensor
 from wherry_tensor import _core
 from wherry_tensor._core import set_grad_mode, set_thread_budget
@@ -39,7 +39,7 @@ _DTYPES = {
 
 
 class _Home:
-    """Where a predictor computes: a device by the core's number, and a stream there; None is the one that is current where it runs."""
+    """The device and stream of a predictor; a stream of None is the current one."""
 
     __slots__ = ("code", "name", "stream")
 
@@ -49,12 +49,12 @@ class _Home:
 
     @property
     def is_current(self) -> bool:
-        """Does this thread work there as it is?"""
+        """Whether it is the current device and stream of this thread."""
         return self.stream is None and int(_core.get_current_device()) == self.code
 
     @contextmanager
     def entered(self) -> Iterator[None]:
-        """Inside `with`, this thread works there."""
+        """A context in which it is the current device and stream of this thread."""
         device = _core.set_thread_current_device(self.code)
         stream = None if self.stream is None else _core.set_stream(self.stream.stream_base)
         try:
@@ -65,12 +65,12 @@ class _Home:
             _core.set_thread_current_device(device)
 
     def waits(self) -> None:
-        """What runs there from now on comes behind what this thread has put on its own stream."""
+        """Make this stream wait for the current one."""
         if self.stream is not None:
             self.stream.wait_stream(current_stream(self.stream.device))
 
     def is_waited_for(self) -> None:
-        """What this thread puts on its own stream from now on comes behind what was put there."""
+        """Make the current stream wait for this one."""
         if self.stream is not None:
             current_stream(self.stream.device).wait_stream(self.stream)
 
@@ -79,24 +79,44 @@ _CPU = _Home("cpu")
 
 
 class Tensor:
-    """An input or output of a predictor: what is copied in before a run, and out after it.
+    """A handle of an input or output of a predictor: data is copied in before a run, and out after it.
+
+    Args:
+        name: its name in the program.
+        dtype: of its elements.
+        shape: of the program; -1 for any size.
+        is_input: whether it is an input.
+
+    Raises:
+        TypeError: `name` or `dtype` is not a str.
 
     Source:
         `paddle.inference.Tensor`.
+
+    Examples:
+        >>> import tempfile
+        >>> from wherry.inference import Config, create_predictor
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     wherry.jit.save(wherry.nn.ReLU(), folder + "/net", input_spec=[wherry.static.InputSpec([None, 2], name="x")])
+        ...     predictor = create_predictor(Config(folder + "/net.pdmodel", folder + "/net.pdiparams"))
+        >>> predictor.get_input_handle("x").copy_from_cpu(np.array([[-1.0, 2.0]], "float32"))
+        >>> predictor.run()
+        >>> predictor.get_output_handle(predictor.get_output_names()[0]).copy_to_cpu()
+        array([[0., 2.]], dtype=float32)
     """
 
     def __init__(self, name: str, dtype: str, shape: Sequence[int], is_input: bool, home: _Home = _CPU) -> None:
         if not isinstance(name, str) or not isinstance(dtype, str):
-            raise TypeError(f"inference.Tensor: a predictor makes them. Got name {short(name)}, expected a str. Call get_input_handle(name).")
+            raise TypeError(f"inference.Tensor: name or dtype is not a str. Got name {short(name)}, expected a str. Call get_input_handle(name).")
         self._name = name
         self._dtype = dtype
-        self._shape = list(shape)  # as the program has it, -1: any
+        self._shape = list(shape)  # of the program; -1: any
         self._value: WherryTensor | None = None
-        self._given: list[int] | None = None  # by reshape
+        self._given: list[int] | None = None  # set by reshape
         self._is_input = is_input
         self._home = home
-        self._shared = False  # its values are somebody else's
-        self._fitting: tuple[Any, list[int] | None] = None, None  # dtype and shape of what was taken last
+        self._shared = False  # its values are shared with the caller
+        self._fitting: tuple[Any, list[int] | None] = None, None  # dtype and shape of the last input
         self._lod: list[list[int]] = []
 
     def name(self) -> str:
@@ -128,11 +148,11 @@ class Tensor:
             raise InvalidArgumentError(
                 f"{what}: '{self._name}' is an output. Got data for it, expected them for an input. Take a handle of get_input_handle."
             )
-        import numpy as np  # late: a page that asks no predictor does without it
+        import numpy as np  # imported late: a page without a predictor does not need it
 
         if not isinstance(data, (np.ndarray, WherryTensor)):
             raise TypeError(
-                f"{what}: '{self._name}' takes arrays. Got {type(data).__name__}, expected numpy.ndarray{'' if copy else ' or Tensor'}. "
+                f"{what}: '{self._name}' did not get an array. Got {type(data).__name__}, expected numpy.ndarray{'' if copy else ' or Tensor'}. "
                 f"np.asarray(...) makes one."
             )
         kind, shape = data.dtype, list(data.shape)
@@ -154,7 +174,7 @@ class Tensor:
     def _require_fitting(self, what: str, dtype: str, shape: list[int]) -> None:
         if dtype != self._dtype:
             raise InvalidArgumentError(
-                f"{what}: the dtype of '{self._name}' is another. Got {dtype}, expected {self._dtype} as the program has it. "
+                f"{what}: the dtype of '{self._name}' does not fit the program. Got {dtype}, expected {self._dtype} as the program has it. "
                 f"Convert it: x.astype('{self._dtype}')"
             )
         if len(shape) != len(self._shape) or any(n not in (-1, m) for n, m in zip(self._shape, shape)):
@@ -163,7 +183,7 @@ class Tensor:
             )
 
     def copy_to_cpu(self) -> np.ndarray:
-        """The values as an array of its own.
+        """Copy the values into a new array.
 
         Raises:
             RuntimeError: nothing was copied in, or no run has been made.
@@ -179,31 +199,36 @@ class Tensor:
             return self._value.numpy()
 
     def reshape(self, shape: Sequence[int] | int) -> None:
-        """Say which shape comes next. What is copied in says it too, so this may be left out."""
+        """Set the shape of the next input. Copying an array in sets it too, so this may be left out."""
         sizes = [shape] if isinstance(shape, int) else list(shape)
         if len(sizes) != len(self._shape) or any(n not in (-1, m) for n, m in zip(self._shape, sizes)):
             raise InvalidArgumentError(
                 f"reshape: the shape of '{self._name}' does not fit the program. Got {sizes}, expected {self._shape} (-1: any)."
             )
+        if any(n < 0 for n in sizes):
+            raise InvalidArgumentError(
+                f"reshape: the sizes of '{self._name}' are those of the values that come next. Got {sizes}, expected none below 0. "
+                f"Put the number of examples in place of -1."
+            )
         self._given = sizes
 
     def shape(self) -> list[int]:
-        """The shape of its values; before there are any, what `reshape` said, or that of the program."""
+        """The shape of its values; before there are any, that of `reshape` or of the program."""
         return list(self._value.shape) if self._value is not None else list(self._given or self._shape)
 
     def type(self) -> DataType:
-        """The type of its elements."""
+        """The DataType of its elements."""
         found = _DTYPES.get(self._dtype)
         if found is None:
             raise NotImplementedError(f"type: there is no DataType for {self._dtype}. Got '{self._name}', expected one of {', '.join(_DTYPES)}.")
         return found
 
     def lod(self) -> list[list[int]]:
-        """Where the sequences in it begin, as `set_lod` said."""
+        """The offsets of its sequences (level of detail), as given to `set_lod`."""
         return [list(level) for level in self._lod]
 
     def set_lod(self, lod: Sequence[Sequence[int]]) -> None:
-        """Say where the sequences in it begin."""
+        """Set the offsets of its sequences (level of detail)."""
         self._lod = [list(level) for level in lod]
 
     def __repr__(self) -> str:
@@ -211,7 +236,7 @@ class Tensor:
 
 
 class _Model:
-    """What a predictor and its clones share: the program, the weights, the plans."""
+    """The program, weights and plans that a predictor and its clones share."""
 
     def __init__(self, config: Config) -> None:
         _refuse_hardware(config)
@@ -221,7 +246,7 @@ class _Model:
         hands_over = config.tensorrt_engine_enabled() and tensorrt.available(config)
         if hands_over and config._stream is None:
             self.home = _Home(self.home.name, Stream(self.home.name))  # TensorRT waits for the whole GPU on the default one
-        with _CPU.entered():  # whatever device the process works on
+        with _CPU.entered():  # whatever the current device is
             program = self._prepared(config, hands_over)
         if self.home.code:
             for x in program.bound_variables():
@@ -236,11 +261,11 @@ class _Model:
         self.lock = threading.Lock()
 
     def _prepared(self, config: Config, hands_over: bool) -> Program:
-        """The program behind all passes, on the CPU.
+        """The program after all passes, on the CPU.
 
         Args:
-            config: it.
-            hands_over: may TensorRT run parts of it?
+            config: the configuration.
+            hands_over: whether TensorRT may run parts of it.
         """
         if config._buffers is not None:
             program = params_from_bytes(*config._buffers)
@@ -272,7 +297,7 @@ class _Model:
         return program
 
     def _handed_over(self, program: Program) -> bool:
-        """Put engines of TensorRT into the program; False: there are no more to come."""
+        """Put engines of TensorRT into the program; returns False if none can follow."""
         self._save(program)
         tensorrt.with_engines(program, self.config, self.home.code)
         return False
@@ -315,18 +340,18 @@ class _Model:
                 file.write("}\n")
 
 
-_kept: dict[int, int] = {}  # bytes of freed memory that predictors asked to keep, by device
+_kept: dict[int, int] = {}  # the bytes of freed memory that predictors want kept, by device
 
 
 def _keep_memory(device: int, config: Config) -> None:
     wanted = config.memory_pool_init_size_mb() << 20
-    if config.use_gpu() and wanted > _kept.get(device, 512 << 20):  # what the core keeps by itself
+    if config.use_gpu() and wanted > _kept.get(device, 512 << 20):  # the core's default
         _kept[device] = wanted
         _core.set_memory_cache_limit(wanted, device)
 
 
 def _let_go(program: Program, weights: Sequence[Variable]) -> None:
-    """Drop those weights that the program no longer has: variables are parts of cycles, so that they would stay until the collector comes."""
+    """Drop those weights that the program no longer has: variables are parts of cycles, so that they would stay until garbage is collected."""
     kept = {id(x) for x in program.bound_variables()}
     for x in weights:
         if id(x) not in kept:
@@ -357,13 +382,32 @@ class _Watching(Interpreter):
 
 
 class Predictor:
-    """A loaded program that answers. Made by `create_predictor`.
+    """A loaded program, ready to run. Made by `create_predictor`.
 
     One predictor belongs to one thread at a time; `clone()` gives another one with the same weights for another thread. On a GPU a clone has
     a stream of its own, so that threads do not wait for each other.
 
+    Args:
+        config: which program, and how to run it.
+
+    Raises:
+        TypeError: `config` is not a Config.
+        As `create_predictor`.
+
     Source:
         `paddle.inference.Predictor`.
+
+    Examples:
+        >>> import tempfile
+        >>> from wherry.inference import Config, create_predictor
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     wherry.jit.save(wherry.nn.ReLU(), folder + "/net", input_spec=[wherry.static.InputSpec([None, 2], name="x")])
+        ...     predictor = create_predictor(Config(folder + "/net.pdmodel", folder + "/net.pdiparams"))
+        >>> predictor.get_input_names()
+        ['x']
+        >>> [y] = predictor.run([wherry.to_tensor([[-1.0, 2.0]])])
+        >>> print(y.numpy())
+        [[0. 2.]]
     """
 
     def __init__(self, config: Config) -> None:
@@ -391,7 +435,7 @@ class Predictor:
         """The input of this name.
 
         Raises:
-            ValueError: there is none.
+            RuntimeError: the program has no such input.
         """
         return _named("get_input_handle", "input", name, self._inputs)
 
@@ -399,7 +443,7 @@ class Predictor:
         """The output of this name.
 
         Raises:
-            ValueError: there is none.
+            RuntimeError: the program has no such output.
         """
         return _named("get_output_handle", "output", name, self._outputs)
 
@@ -467,13 +511,13 @@ class Predictor:
             stream: of the GPU that the program runs on; None makes one. Elsewhere there are none.
 
         Raises:
-            ValueError: it is a stream of another device.
+            ValueError: the stream belongs to another device.
         """
         home = self._model.home
         if stream is not None:
             place = require(stream, Stream, "clone", "stream", "Make one with paddle.device.cuda.Stream(), or leave it out.").device
             if repr(place) != f"Place({home.name})":
-                raise InvalidArgumentError(f"clone: the stream is one of another device. Got one of {place}, expected one of {home.name}.")
+                raise InvalidArgumentError(f"clone: the stream belongs to another device. Got one of {place}, expected one of {home.name}.")
         elif home.name.startswith("gpu:"):
             stream = Stream(home.name)
         other = Predictor.__new__(Predictor)
@@ -487,11 +531,11 @@ class Predictor:
         self._hooks.append(hook)
 
     def clear_intermediate_tensor(self) -> None:
-        """Let go of what runs keep between them."""
+        """Free what is kept between runs."""
         self._model.run = compiled(self._model.program)
 
     def try_shrink_memory(self) -> int:
-        """Give memory that is kept for later runs back to the system; returns how many bytes it was."""
+        """Return memory that is kept for later runs to the system; returns the number of bytes."""
         device = self._home.code
         before = _core.memory_stats(device)["reserved"]
         self.clear_intermediate_tensor()
@@ -507,14 +551,28 @@ class Predictor:
 
 
 class PredictorPool:
-    """Predictors of one program, for as many threads. They share the weights.
+    """Predictors of one program for several threads. They share the weights.
 
     Args:
-        config: of all.
-        size: how many, at least 1.
+        config: the configuration of all of them.
+        size: the number of predictors, at least 1.
+
+    Raises:
+        ValueError: `size` is not an int of 1 or more.
+        As `create_predictor`.
 
     Source:
         `paddle.inference.PredictorPool`.
+
+    Examples:
+        >>> import tempfile
+        >>> from wherry.inference import Config, PredictorPool
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     wherry.jit.save(wherry.nn.ReLU(), folder + "/net", input_spec=[wherry.static.InputSpec([None, 2], name="x")])
+        ...     pool = PredictorPool(Config(folder + "/net.pdmodel", folder + "/net.pdiparams"), size=2)
+        >>> [y] = pool.retrieve(1).run([wherry.to_tensor([[-1.0, 2.0]])])
+        >>> print(y.numpy())
+        [[0. 2.]]
     """
 
     def __init__(self, config: Config, size: int) -> None:
@@ -527,7 +585,7 @@ class PredictorPool:
         """The predictor at a position. (The spelling is Paddle's.)
 
         Raises:
-            ValueError: there is none.
+            ValueError: `index` is out of range.
         """
         if not 0 <= index < len(self._all):
             raise InvalidArgumentError(f"retrive: got index {index}, expected one in [0, {len(self._all)}).")
@@ -537,10 +595,10 @@ class PredictorPool:
 
 
 def create_predictor(config: Config) -> Predictor:
-    """Load a program and prepare it to answer.
+    """Load a program and prepare it to run.
 
     Args:
-        config: which one, and how.
+        config: which program, and how to run it.
 
     Raises:
         FileNotFoundError: there are no such files.
@@ -550,6 +608,16 @@ def create_predictor(config: Config) -> Predictor:
 
     Source:
         `paddle.inference.create_predictor`.
+
+    Examples:
+        >>> import tempfile
+        >>> from wherry.inference import Config, create_predictor
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     wherry.jit.save(wherry.nn.ReLU(), folder + "/net", input_spec=[wherry.static.InputSpec([None, 2], name="x")])
+        ...     predictor = create_predictor(Config(folder + "/net.pdmodel", folder + "/net.pdiparams"))
+        >>> [y] = predictor.run([wherry.to_tensor([[-1.0, 2.0]])])
+        >>> print(y.numpy())
+        [[0. 2.]]
     """
     return Predictor(config)
 

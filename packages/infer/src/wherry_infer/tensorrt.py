@@ -1,4 +1,4 @@
-"""Parts of a program that TensorRT runs, where its Python module `tensorrt` is installed.
+"""Running parts of a program by TensorRT, where its Python module `tensorrt` is installed.
 
     program = with_engines(program, config, device)
 
@@ -19,11 +19,11 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wherry_graph.control import RUN
-from wherry_graph.executor import compiled
-from wherry_graph.ir import ControlOp, Node, Program, Variable
-from wherry_graph.passes.rewriting import is_pure, volatile
 from wherry_infer.kinds import PrecisionType
+from wherry_program.passes.rewriting import is_pure, volatile
+from wherry_program.program.ir import ControlOp, Node, Program, Variable
+from wherry_program.program.node_rules import RUN
+from wherry_program.run.executor import compiled
 from wherry_tensor import _core, cuda, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import ExternalError, InvalidArgumentError
@@ -33,7 +33,9 @@ from wherry_tensor.sizes import Size
 if TYPE_CHECKING:
     from wherry_infer.config import Config
 
-__all__ = ["Engine", "available", "engines_of", "module", "ranges_of_file", "version", "with_engines"]
+__all__ = [
+    "Engine", "available", "engines_of", "get_trt_compile_version", "get_trt_runtime_version", "module", "ranges_of_file", "version", "with_engines",
+]
 
 _log = logging.getLogger("wherry.inference")
 
@@ -49,11 +51,11 @@ class Range(NamedTuple):
     most: Shape
 
     def holds(self, shape: Sequence[int]) -> bool:
-        """Does a shape lie inside?"""
+        """Whether a shape is in the range."""
         return len(shape) == len(self.least) and all(a <= n <= b for a, n, b in zip(self.least, shape, self.most))
 
     def with_shape(self, shape: Sequence[int]) -> Range:
-        """As wide as is needed for one shape more."""
+        """The range, extended to one more shape."""
         return Range(tuple(map(min, self.least, shape)), self.best, tuple(map(max, self.most, shape)))
 
 
@@ -76,6 +78,32 @@ def version() -> tuple[int, int, int]:
     return major, minor, patch
 
 
+def get_trt_compile_version() -> tuple[int, int, int]:
+    """The version of TensorRT at build time: (0, 0, 0), as it is only looked for at run time.
+
+    Source:
+        `paddle.inference.get_trt_compile_version`.
+
+    Examples:
+        >>> wherry.inference.get_trt_compile_version()
+        (0, 0, 0)
+    """
+    return (0, 0, 0)
+
+
+def get_trt_runtime_version() -> tuple[int, int, int]:
+    """The version of TensorRT that is installed; (0, 0, 0) if there is none.
+
+    Source:
+        `paddle.inference.get_trt_runtime_version`.
+
+    Examples:
+        >>> len(wherry.inference.get_trt_runtime_version())
+        3
+    """
+    return version()
+
+
 # Nodes that call an engine.
 
 ENGINE = ControlOp("tensorrt_engine", ("engine",))
@@ -90,7 +118,7 @@ def _run(run: Any, node: Node, env: dict[int, Any]) -> None:
 RUN[ENGINE.name] = _run
 
 
-# Which nodes.
+# Choosing nodes.
 
 _TYPES = {  # of TensorRT, by their names
     "FLOAT": "float32", "HALF": "float16", "BF16": "bfloat16", "INT32": "int32", "INT64": "int64", "INT8": "int8", "UINT8": "uint8", "BOOL": "bool",
@@ -127,21 +155,22 @@ def with_engines(program: Program, config: Config, device: int) -> Program:
 
 
 def available(config: Config) -> bool:
-    """Is there TensorRT, and what writes ONNX? If not, the log says what to install."""
+    """Whether TensorRT and the packages that write ONNX are installed. If not, logs what to install."""
     try:
         module()
     except (ImportError, OSError) as error:
         _say(config, logging.WARNING, (
-            f"enable_tensorrt_engine: TensorRT is not there, the program runs on Wherry's own kernels. "
+            f"enable_tensorrt_engine: TensorRT is not installed, the program runs on Wherry's own kernels. "
             f"Got {type(error).__name__}: {error}. pip install tensorrt"
         ))
         return False
     try:
         importlib.import_module("onnx")
+        importlib.import_module("wherry_export.onnx")
     except ImportError as error:
         _say(config, logging.WARNING, (
             f"enable_tensorrt_engine: programs are handed to TensorRT as ONNX, the program runs on Wherry's own kernels. "
-            f"Got {type(error).__name__}: {error}. pip install onnx"
+            f"Got {type(error).__name__}: {error}. pip install wherry-infer[tensorrt]"
         ))
         return False
     if config.tensorrt_precision_mode() is PrecisionType.Int8:
@@ -257,7 +286,7 @@ def _not_written(program: Program, part: Part) -> list[int]:
 
 
 def _model_of(program: Program, part: Part) -> bytes | None:
-    """A part as an ONNX model; None where there is no way to say it."""
+    """A part as an ONNX model; None if ONNX cannot express it."""
     from wherry_export.onnx import to_model
 
     copy, new = program.copy()
@@ -356,7 +385,7 @@ def ranges_of_file(path: str) -> dict[str, Range]:
         found[name] = Range(shapes["min"], shapes["opt"], shapes["max"])
     if not found and text.strip():
         raise InvalidArgumentError(
-            f"enable_tuned_tensorrt_dynamic_shape: this is no file of shapes. Got {path!r}, expected what collect_shape_range_info wrote. "
+            f"enable_tuned_tensorrt_dynamic_shape: this is not a file of shapes. Got {path!r}, expected what collect_shape_range_info wrote. "
             f"Write it anew."
         )
     return found

@@ -13,13 +13,13 @@ from typing import Any, ParamSpec, TypeVar
 
 import wherry as paddle
 from wherry import Tensor
-from wherry_graph.capture import capture
-from wherry_graph.executor import compiled
-from wherry_graph.ir import Node, Program, Variable
-from wherry_graph.paddle_files.models import params_from_bytes, read_program, write_program
-from wherry_graph.paddle_files.params import write_params
-from wherry_graph.passes import INFERENCE, NONE
-from wherry_graph.picture import to_svg
+from wherry_paddle_files.models import params_from_bytes, read_program, write_program
+from wherry_paddle_files.params import write_params
+from wherry_program.passes import INFERENCE, NONE
+from wherry_program.program.capture import capture
+from wherry_program.program.ir import Node, Program, Variable
+from wherry_program.program.picture import to_svg
+from wherry_program.run.executor import compiled
 from wherry_tensor import _core
 from wherry_web.client.networks import network, restore
 from wherry_web.client.page import bytes_of

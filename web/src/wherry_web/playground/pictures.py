@@ -39,7 +39,7 @@ def plot(
         name: a later plot of the same name in a run takes the place of this one, as for a loss that is drawn while it falls.
 
     Raises:
-        TypeError: something is no sequence of numbers.
+        TypeError: an argument is not a sequence of numbers.
         ValueError: lengths differ, `x` does not ascend, or there are more than 12 lines.
 
     Examples:
@@ -84,7 +84,7 @@ def _numbers(what: str, values: Any) -> list[float]:
     except (TypeError, ValueError):
         shape = getattr(values, "shape", None)
         raise TypeError(
-            f"plot: {what} is no sequence of numbers. Got {type(values).__name__}{f' of shape {list(shape)}' if shape is not None else ''}, "
+            f"plot: {what} is not a sequence of numbers. Got {type(values).__name__}{f' of shape {list(shape)}' if shape is not None else ''}, "
             f"expected a list of numbers or a tensor of one axis."
         ) from None
 

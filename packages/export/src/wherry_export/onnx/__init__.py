@@ -1,4 +1,4 @@
-"""ONNX: a column of rules that write ops of the vocabulary as ONNX nodes, and what makes a model of a program with it.
+"""ONNX: a column of rules that write ops of the vocabulary as ONNX nodes, and the exporter that makes a model of a program.
 
 The package `onnx`, which writes the files, is loaded when something is exported.
 """
@@ -8,17 +8,14 @@ import importlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from wherry_tensor.columns import load_families
+
 if TYPE_CHECKING:
     import onnx
 
-    from wherry_graph.ir import Program, Variable
+    from wherry_program.program.ir import Program, Variable
 
 __all__ = ["export", "load_rules", "to_model"]
-
-_FAMILIES = (
-    "activation", "contraction", "convolution", "creation", "detection", "elementwise", "indexing", "linalg", "movement", "normalization", "random",
-    "recurrent", "reduction", "sequence", "sparse", "spectral",
-)
 
 
 def load_rules() -> None:
@@ -33,19 +30,22 @@ def load_rules() -> None:
         raise ModuleNotFoundError(
             "onnx: the package that writes ONNX files is not installed. Got no module 'onnx', expected it. pip install onnx", name="onnx"
         ) from error
-    for family in _FAMILIES:
-        importlib.import_module(f"wherry_export.onnx.rules.{family}")
+    load_families("wherry_export.onnx.rules", (
+        "activation", "contraction", "convolution", "creation", "detection", "elementwise", "indexing", "linalg", "movement", "normalization",
+        "random", "recurrent", "reduction", "sequence", "sparse", "spectral",
+    ))
 
 
 def export(layer: Any, path: str, input_spec: Sequence[Any] | None = None, opset_version: int = 9, **configs: Any) -> str:
     """Write a layer as an ONNX file.
 
     Args:
-        layer: a Layer, or what `paddle.jit.to_static` made of one; it is exported as it is in `eval()`.
+        layer: a Layer or a function, or what `to_static` made of one; it is exported as it is in `eval()`. Where wherry-graph is installed,
+            `if`, `while` and `for` on tensors become part of the model.
         path: of the file, without the suffix `.onnx`.
         input_spec: an InputSpec or a Tensor for each argument of `forward`; sizes of None stay free in the model.
-        opset_version: of ONNX's operators, at most 18. Below 11 it is raised to 11, with a warning, as Paddle raises it where an
-            operator needs it.
+        opset_version: of ONNX's operators, at most 18. Below 11 it is raised to 11, as Paddle raises it where an operator needs it; with a
+            warning, unless it is the default.
         configs: `output_spec`, the outputs to keep, by position or name; others of Paddle's are accepted and have no effect.
 
     Returns:

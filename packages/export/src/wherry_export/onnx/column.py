@@ -20,9 +20,9 @@ SERVES_VOCABULARY = 5  # what the rules of this package were written for
 
 to_onnx = Column("onnx", "wherry-export", "that of its decomposition", serves=SERVES_VOCABULARY, optional=True)
 
-LOOP = "written as the loop of wherry_graph.spelled"  # said of ops that have no rule for this reason
+LOOP = "written as the loop of wherry_program.program.loop_forms"  # said of ops that have no rule for this reason
 
 
 def cannot(op: Op, reason: str) -> None:
-    """State that ONNX has nothing for `op`, and what is missing."""
+    """Declare that ONNX cannot express `op`, and why."""
     to_onnx.exempt(op, reason)

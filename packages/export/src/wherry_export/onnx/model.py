@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,20 +13,22 @@ from onnx import TensorProto, helper
 from wherry_autograd import no_grad
 from wherry_export.onnx.column import to_onnx
 from wherry_export.onnx.writer import Value, Writer, onnx_type
-from wherry_graph.capture import capture
-from wherry_graph.ir import Block, Node, Program, Variable
-from wherry_graph.needs import required_nodes
-from wherry_graph.paddle_files.store import replace_files
-from wherry_graph.spelled import SPELLED
+from wherry_nn import Layer
+from wherry_program.program.capture import capture
+from wherry_program.program.ir import Block, Node, Program, Variable
+from wherry_program.program.loop_forms import LOOP_FORMS
+from wherry_program.program.needs import required_nodes
 from wherry_tensor import _core
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import integer
 from wherry_tensor.errors import short
 from wherry_tensor.ops.declare import decompose
+from wherry_train.atomic_files import replace_files
 
 __all__ = ["LATEST_OPSET", "OLDEST_OPSET", "export_layer", "to_model"]
 
 OLDEST_OPSET, LATEST_OPSET = 11, 18
+PADDLES_OPSET = 9  # the default of paddle.onnx.export
 _IR_VERSIONS = {11: 6, 12: 7, 13: 7, 14: 7, 15: 8, 16: 8, 17: 8, 18: 8}  # of ONNX's files, by opset
 
 
@@ -36,7 +39,7 @@ def to_model(
     """A program as an ONNX model.
 
     Args:
-        program: it; tensors that its variables are bound to become constants.
+        program: the program; tensors to which variables are bound become constants.
         feeds: the inputs, in order; None takes `program.feeds`.
         fetches: the outputs, in order; None takes `program.fetches`.
         opset: of ONNX's operators, 11 to 18.
@@ -80,7 +83,7 @@ class _Exporter:
         writer.lookup = self.find  # type: ignore[method-assign]
 
     def find(self, x: Tensor) -> Value:
-        """The value of a variable here; what it is bound to becomes a constant."""
+        """The value of a variable; a bound tensor becomes a constant."""
         known = self.values.get(id(x))
         if known is not None:
             return known
@@ -100,7 +103,7 @@ class _Exporter:
         return _same(g, self.find(x), x)
 
     def write(self, g: Writer, nodes: Sequence[Node], kept: Sequence[Variable]) -> None:
-        """Write nodes of one block; `kept` are used behind them."""
+        """Write nodes of one block; `kept` are used after them."""
         uses = {id(x) for x in kept}
         for node in nodes:
             uses.update(id(x) for x in node.reads())
@@ -128,7 +131,7 @@ class _Exporter:
                 self.values[id(x)] = Value(name if isinstance(name, str) else name.name, x.sizes, x.dtype)
 
     def call(self, g: Writer, node: Node, wanted: tuple[bool, ...]) -> Any:
-        """What the rule of the op answers; NotImplemented without one."""
+        """The result of the rule of the op; NotImplemented without one."""
         rule = to_onnx.get(node.op)
         if rule is None:
             return NotImplemented
@@ -137,8 +140,8 @@ class _Exporter:
         return rule(g, *inputs, **node.named_attrs())
 
     def decomposed(self, g: Writer, node: Node, wanted: tuple[bool, ...]) -> None:
-        """Write the smaller ops that an op is made of."""
-        rule = decompose.get(node.op) or SPELLED.get(node.op)
+        """Write the decomposition of an op."""
+        rule = decompose.get(node.op) or LOOP_FORMS.get(node.op)
         if rule is None:
             raise _missing(node, to_onnx.exemptions.get(node.op, "ONNX has no operator for this call"))
         block = self.program.new_block(node.block)
@@ -156,7 +159,7 @@ class _Exporter:
                 self.values[id(out)] = Value(self.find(x).name, out.sizes, out.dtype)
 
     def write_in_place(self, g: Writer, node: Node) -> None:
-        """Who reads the variable later reads what was written; nothing outside of the model changes."""
+        """Later reads of the variable get the new value; nothing outside of the model changes."""
         if any(x.bound is not None and x.persistable for x in node.outputs):
             raise _missing(node, "it writes to what lasts beyond a run, as training does; export the layer after eval()")
         for x in node.outputs:
@@ -181,7 +184,7 @@ class _Exporter:
 
 
 def _same(g: Writer, value: Value, x: Variable) -> str:
-    """A value once more, under a name of its own. Identity takes no lists before opset 14: what is put into one there is taken out again."""
+    """A copy of a value, under a new name. Identity takes no lists before opset 14: what is put into one there is taken out again."""
     if not x.is_array or g.opset >= 14:
         return str(g.op("Identity", value, hint=x.name))
     return str(g.op("SequenceErase", g.op("SequenceInsert", value, g.constant(np.zeros((), x.dtype.name))), hint=x.name))
@@ -310,7 +313,7 @@ def _write_array_stack(self: _Exporter, g: Writer, node: Node) -> None:
 
 
 def _write_print(self: _Exporter, g: Writer, node: Node) -> None:
-    """What prints or checks has no result, so the model is the same without it."""
+    """Prints and asserts have no result, so they are left out of the model."""
 
 
 def _write_own_gradient(self: _Exporter, g: Writer, node: Node) -> None:
@@ -335,7 +338,7 @@ def _missing(node: Node, why: str) -> NotImplementedError:
 
 
 def _info(name: str, x: Variable, sizes: bool = True) -> onnx.ValueInfoProto:
-    """What ONNX is told of an input or output."""
+    """The description of an input or output."""
     if x.is_array:
         return helper.make_tensor_sequence_value_info(name, onnx_type(x.dtype), None)
     shape: list[Any] = [f"{x.name}_{i}" if n < 0 else n for i, n in enumerate(x.sizes)] if sizes else [None] * len(x.sizes)
@@ -343,7 +346,7 @@ def _info(name: str, x: Variable, sizes: bool = True) -> onnx.ValueInfoProto:
 
 
 def _drop_unused(model: onnx.ModelProto) -> None:
-    """Take out nodes and constants that nothing reads (results of which a rule used a part)."""
+    """Remove nodes and constants that are not read (results of which a rule used a part)."""
 
     def read_by(graph: onnx.GraphProto) -> set[str]:
         names = {o.name for o in graph.output}
@@ -369,8 +372,10 @@ def _drop_unused(model: onnx.ModelProto) -> None:
 # Layers and files.
 
 def export_layer(layer: Any, path: str, input_spec: Sequence[Any] | None = None, opset_version: int = 9, **configs: Any) -> str:
-    """What `wherry_export.onnx.export` does, once its libraries are there."""
+    """The implementation of `wherry_export.onnx.export`, which needs the package `onnx`."""
     opset_version = integer(opset_version, "onnx.export", "opset_version")
+    if opset_version == PADDLES_OPSET:  # its default: who passes nothing has nothing to mend
+        opset_version = OLDEST_OPSET
     if opset_version < OLDEST_OPSET:
         warnings.warn(
             f"onnx.export: opset {OLDEST_OPSET} is the oldest that is written. Got opset_version={opset_version}, used {OLDEST_OPSET}. "
@@ -414,15 +419,40 @@ def program_of(layer: Any, input_spec: Sequence[Any] | None) -> Program:
     if was_training:
         layer.eval()
     try:
-        with capture(program), no_grad():
-            result = layer(*feeds)
+        with _converted(layer) as called, capture(program), no_grad():
+            result = called(*feeds)
     finally:
         if was_training:
             layer.train()
-    from wherry_graph.structure import tensors_of
+    from wherry_program.program.structure import tensors_of
 
     program.fetches = [x if isinstance(x, Variable) else program.bind(x) for x in tensors_of(result)]
     return program
+
+
+@contextmanager
+def _converted(layer: Any) -> Iterator[Callable[..., Any]]:
+    """The layer or function with Python's control flow on tensors converted, as `to_static` does; as it is where wherry-graph is not installed."""
+    try:
+        from wherry_graph.jit import to_static
+    except ModuleNotFoundError as error:
+        if error.name != "wherry_graph":
+            raise
+        yield layer
+        return
+    if not isinstance(layer, Layer):
+        yield to_static(layer)
+        return
+    own = vars(layer)
+    before = own.get("forward")
+    own["forward"] = to_static(layer.forward)  # the call is the layer's, with its hooks
+    try:
+        yield layer
+    finally:
+        if before is None:
+            del own["forward"]
+        else:
+            own["forward"] = before
 
 
 def _chosen(fetches: list[Variable], chosen: Sequence[Any] | None) -> list[Variable]:

@@ -26,7 +26,7 @@ def onnx_type(dtype: DType) -> int:
     """The number of a dtype in ONNX.
 
     Raises:
-        NotImplementedError: ONNX has no such tensors.
+        NotImplementedError: ONNX has no such dtype.
     """
     if dtype.name not in _TYPES:
         raise NotImplementedError(
@@ -50,7 +50,7 @@ class Value(NamedTuple):
 
     @property
     def is_floating(self) -> bool:
-        """Does it hold floating numbers?"""
+        """Whether its dtype is floating."""
         return bool(self.dtype.is_floating)
 
 
@@ -160,13 +160,13 @@ class Writer:
         return x if list(perm) == list(range(len(perm))) else self.op("Transpose", x, perm=list(perm))
 
     def squeeze(self, x: Any, axes: Sequence[int]) -> Any:
-        """Without the axes of size 1 that are named."""
+        """Remove these axes of size 1."""
         if not axes:
             return x
         return self.op("Squeeze", x, self.ints(axes)) if self.opset >= 13 else self.op("Squeeze", x, axes=list(axes))
 
     def unsqueeze(self, x: Any, axes: Sequence[int]) -> Any:
-        """With axes of size 1 at these places of the result."""
+        """Insert axes of size 1 at these positions of the result."""
         if not axes:
             return x
         return self.op("Unsqueeze", x, self.ints(axes)) if self.opset >= 13 else self.op("Unsqueeze", x, axes=list(axes))
@@ -208,7 +208,7 @@ class Writer:
         return str(self.op(kind, a, b))
 
     def floor_divided(self, a: Any, b: Any) -> str:
-        """Whole numbers divided and rounded down. ONNX rounds towards zero, so the remainder goes first."""
+        """Integers divided and rounded down. ONNX rounds towards zero, so the remainder goes first."""
         return str(self.op("Div", self.op("Sub", a, self.op("Mod", a, b)), b))
 
     def shape(self, sizes: Sequence[Any]) -> str:

@@ -1,4 +1,4 @@
-"""Models for pages: one call makes a folder that any file server hosts, and in which the model answers without Python.
+"""Models for web pages: one call writes a folder for any file server, in which the model runs without Python.
 
     export(net, "site", input_spec=[InputSpec([None, 1, 28, 28])])
 """

@@ -1,4 +1,4 @@
-"""The comparison that an export makes before it says that it is done: the bundle in Node, beside what the model answers here."""
+"""The check at the end of an export: runs the bundle in Node and compares with the model."""
 from __future__ import annotations
 
 import json
@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any
 from wherry_tensor._core import Tensor
 
 if TYPE_CHECKING:
-    import numpy as np  # at run time only where Node is: a page that exports has neither
+    import numpy as np  # imported only where Node is: a page that exports has neither
 
-__all__ = ["TOLERANCE", "TOLERANCE_OF_WHOLE", "Checked", "check", "node", "predicted"]
+__all__ = ["TOLERANCE", "TOLERANCE_OF_INT8", "Checked", "check", "node", "predicted"]
 
 TOLERANCE = 1e-5  # of the largest output: sums in another order, and products without fused rounding
-# Where inputs are made whole: one that lies between two whole numbers becomes this one or that one, which the next layers pass on.
-TOLERANCE_OF_WHOLE = 3e-2
+# Where inputs are quantized: one that lies between two integers becomes this one or that one, which the next layers pass on.
+TOLERANCE_OF_INT8 = 3e-2
 SCRIPT = Path(__file__).parent / "js" / "check.js"
-LONGEST = 600  # seconds: that is no answer
+LONGEST = 600  # seconds: a timeout
 
 
 class Checked:
-    """What the comparison found.
+    """The result of the comparison.
 
     Attributes:
         apart: the largest difference, as a share of the largest output.
@@ -43,7 +43,7 @@ class Checked:
 
 
 def node() -> str | None:
-    """Where Node is, if it is installed."""
+    """The path of Node, if it is installed."""
     return shutil.which("node")
 
 
@@ -93,10 +93,10 @@ def check(folder: Path, inputs: Mapping[str, Tensor], expected: Sequence[Tensor]
 
 
 def predicted(folder: Path, inputs: Mapping[str, np.ndarray], repeat: int = 5) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-    """What a bundle answers in Node, by output, and how long it took.
+    """The outputs of a bundle in Node, by name, and how long it took.
 
     Raises:
-        ValueError: it did not answer; the message is that of wherry.js.
+        ValueError: it failed; the message is that of wherry.js.
     """
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""The engine that was built for this installation: its kernels, and the part of it that a program needs."""
+"""The WebAssembly engine of this installation: its kernels, and the part that a program needs."""
 from __future__ import annotations
 
 import base64
@@ -30,7 +30,7 @@ class Kernel(NamedTuple):
 
 
 def missing() -> str | None:
-    """Why no bundle can be made here; None where one can."""
+    """Why bundles cannot be made here; None if they can."""
     if not (FOLDER / "engine.wasm").exists() or not (FOLDER / "engine.json").exists():
         return (
             f"the engine for browsers is not part of this installation. Got no engine.wasm in {FOLDER}, expected it. In a checkout `make engine` "
@@ -40,7 +40,7 @@ def missing() -> str | None:
 
 
 def bring(module: bytes, facts: bytes) -> None:
-    """Put the engine's two files where `built` looks: for pages, whose wheels come without them.
+    """Put the engine's two files where `built` looks for them; for pages, whose wheels lack them.
 
     Args:
         module: the content of engine.wasm.
@@ -92,12 +92,12 @@ class Built:
         found = self.rows.get((op.name, dtype.code)) or self.rows.get((op.name, EVERY_DTYPE))
         return None if found is None or found.flags & USES_RANDOM else found
 
-    def whole(self, op: Op, dtype: DType, relaxed: bool = False) -> Kernel | None:
-        """The kernel of an op with weights of 8 bits that computes in whole numbers; None where there is none."""
+    def int8_kernel(self, op: Op, dtype: DType, relaxed: bool = False) -> Kernel | None:
+        """The integer kernel of an op with int8 weights; None if there is none."""
         return self.rows.get((f"{op.name}:int8{':relaxed' if relaxed else ''}", dtype.code))
 
     def with_only(self, kernels: Iterable[Kernel], instead: Mapping[int, Kernel] | None = None) -> bytes:
-        """The module without what none of these kernels needs.
+        """The module with only the parts that these kernels need.
 
         Args:
             kernels: what a program calls.

@@ -1,8 +1,9 @@
-"""`export`: from a layer or a saved program to a folder that answers in browsers."""
+"""`export`: from a layer or a saved program to a folder that runs in browsers."""
 from __future__ import annotations
 
 import hashlib
 import html
+import importlib
 import json
 import math
 import os
@@ -13,18 +14,17 @@ from pathlib import Path
 from typing import Any
 
 import wherry_tensor as api
-from wherry_export.web.checking import TOLERANCE, TOLERANCE_OF_WHOLE, Checked, check
+from wherry_export.web.checking import TOLERANCE, TOLERANCE_OF_INT8, Checked, check
 from wherry_export.web.engine_files import built
+from wherry_export.web.int8 import int8_weights, quantized_inputs
 from wherry_export.web.program import Description, for_pages
-from wherry_export.web.training_files import check_training, training_files
+from wherry_export.web.wasm import custom_section
 from wherry_export.web.weights import PRECISIONS, Stored, bytes_of, stored
-from wherry_export.web.wheels import SNAPSHOT, found
-from wherry_export.web.whole import rounding, weights_of
-from wherry_graph.executor import compiled
-from wherry_graph.ir import Program, Variable
-from wherry_graph.jit import save
-from wherry_graph.paddle_files.models import load_model
+from wherry_export.web.wheels import found
 from wherry_nn import Layer
+from wherry_paddle_files.models import load_model
+from wherry_program.program.ir import Program, Variable
+from wherry_program.run.executor import compiled
 from wherry_tensor import _core
 from wherry_tensor._core import DType, Tensor
 from wherry_tensor.arguments import path_of
@@ -34,13 +34,15 @@ from wherry_tensor.functions.creation import to_tensor
 __all__ = ["Exported", "export"]
 
 HERE = Path(__file__).parent
-SCRIPTS = ("wherry.js", "core.js", "worker.js", "pool.js", "thread.js", "training.js")
+SCRIPTS = ("wherry.js", "core.js", "worker.js", "digest.js", "pool.js", "thread.js", "training.js")
 ENGINES = ("predict", "train")
 POLICY = "; ".join((
     "default-src 'none'", "script-src 'self' 'wasm-unsafe-eval'", "worker-src 'self'", "style-src 'self'", "img-src 'self' data: blob:",
     "connect-src 'self'", "base-uri 'none'", "form-action 'none'",
 ))
 MARK = "manifest.json"
+FORMAT = 3  # version of the manifest, which wherry.js checks
+PROGRAM = "wherry.program"  # the custom section of the module with the digest of its program
 SUFFIXES = (".pdmodel", ".pdiparams", ".pdiparams.info")
 LARGE = 1 << 20  # bytes
 OPEN_SIDE = 96  # the same for a side of a picture
@@ -48,7 +50,7 @@ OPEN = 2  # stands for a size that is open, where an example is made up: two of 
 
 
 class Exported:
-    """What `export` wrote.
+    """The result of `export`.
 
     Attributes:
         folder: the folder.
@@ -57,7 +59,7 @@ class Exported:
             installed, else gzip).
         compression: "brotli" or "gzip".
         losses: with a lower precision and examples, of each weight that is stored smaller: its name, and how far the outputs move, as a share of
-            the largest output, if it alone is, and what is multiplied with it is made whole where the page does so.
+            the largest output, if it alone is, and what is multiplied with it is quantized where the page does so.
         checked: what the comparison in Node found; None where Node is not installed.
     """
 
@@ -69,7 +71,7 @@ class Exported:
 
     @property
     def command(self) -> str:
-        """What to type to look at it."""
+        """The command that serves the folder."""
         return f"python -m http.server --bind 127.0.0.1 --directory {self.folder} 8000"
 
     def __str__(self) -> str:
@@ -118,7 +120,7 @@ def export(
         wheels: for "train", the folder with the wheels for the browser; default: $WHERRY_WASM_WHEELS, else wheelhouse/wasm, where `make wasm`
             puts them.
         pyodide: for "train", the npm package of this name, unpacked; default: $WHERRY_PYODIDE, else .cache/wasm/pyodide.
-        compute: "int8", the default where precision is: convolutions of many channels make their inputs whole numbers of 7 bits as they come,
+        compute: "int8", the default where precision is: convolutions of many channels quantize their inputs to 7 bits as they come,
             each pixel or image with a step of its own, which is faster and moves the outputs more (see `losses`); or "float32".
 
     Returns:
@@ -154,9 +156,12 @@ def export(
     program = for_pages(program)
     examples = _examples(program, example)
     if trains:
-        check_training(saved, examples)
-    whole = weights_of(program) if precision == "int8" and compute != "float32" and not trains else set()
-    description = Description(program, kernels, whole)
+        _jit("engine='train'")
+        from wherry_export.web import training_files as training
+
+        training.check_training(saved, examples)
+    quantized = int8_weights(program) if precision == "int8" and compute != "float32" and not trains else set()
+    description = Description(program, kernels, quantized)
     weights, shards = stored(description.weights, precision)
     wanted = _answers(program, examples)
     _check_labels(labels, wanted)
@@ -166,14 +171,14 @@ def export(
         "title": title or name, "labels": None if labels is None else [str(label) for label in labels],
         "preprocess": _preprocess(preprocess, program),
         "precision": precision,
-    }, examples if example is not None else None, training_files(description, precision, saved, *python) if python is not None else {})
+    }, examples if example is not None else None, training.training_files(description, precision, saved, *python) if python is not None else {})
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
         made = Path(scratch) / "site"
         for at, content in files.items():
             (made / at).parent.mkdir(parents=True, exist_ok=True)
             (made / at).write_bytes(content)
-        tolerance = TOLERANCE_OF_WHOLE if whole else TOLERANCE
+        tolerance = TOLERANCE_OF_INT8 if quantized else TOLERANCE
         checked = check(made, {x.name: value for x, value in zip(program.feeds, examples)}, expected, tolerance)
         if target.exists():
             shutil.rmtree(target)
@@ -186,7 +191,7 @@ def export(
 # The program.
 
 def _program_of(model: Any, input_spec: Sequence[Any] | None, trains: bool) -> tuple[Program, str, dict[str, bytes]]:
-    """The program that predicts, a name for it, and the files that say it, by their suffix."""
+    """The inference program, a name for it, and its files by suffix."""
     if isinstance(model, Program):
         if trains:
             raise TypeError("web: a program alone is not trained. Got a Program with engine='train', expected a Layer or the path of a .pdmodel.")
@@ -198,7 +203,7 @@ def _program_of(model: Any, input_spec: Sequence[Any] | None, trains: bool) -> t
             raise ValueError("web: a .pdmodel says itself what it takes. Got input_spec with a path, expected it with a layer. Leave it out.")
         return load_model(stem, training=False if trains else None), os.path.basename(stem), _files_at(stem)
     if not callable(model):
-        raise TypeError(f"web: this is no model. Got {type(model).__name__}, expected a Layer, a function, a program or the path of a .pdmodel.")
+        raise TypeError(f"web: this is not a model. Got {type(model).__name__}, expected a Layer, a function, a program or the path of a .pdmodel.")
     layers = list(model.sublayers(include_self=True)) if isinstance(model, Layer) else []
     modes = [layer.training for layer in layers]
     if layers and not trains:
@@ -207,12 +212,25 @@ def _program_of(model: Any, input_spec: Sequence[Any] | None, trains: bool) -> t
         model.train()
     try:
         with tempfile.TemporaryDirectory() as folder:  # a file says in one form what layers, functions and to_static say
-            save(model, f"{folder}/model", input_spec=input_spec)
+            _jit("a layer or function").save(model, f"{folder}/model", input_spec=input_spec)
             program = load_model(f"{folder}/model", training=False if trains else None)
             return program, getattr(model, "__name__", type(model).__name__), _files_at(f"{folder}/model")
     finally:
         for layer, mode in zip(layers, modes, strict=True):
             layer.training = mode
+
+
+def _jit(what: str) -> Any:
+    """The module that captures, saves and loads layers; programs are written without it."""
+    try:
+        return importlib.import_module("wherry_graph.jit")
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != "wherry_graph":
+            raise
+        raise ModuleNotFoundError(
+            f"web: Python code is captured by a package of its own. Got {what} and no wherry_graph, expected it, or a program or the path of a "
+            f".pdmodel that predicts. pip install wherry-graph", name=error.name,
+        ) from error
 
 
 def _files_at(stem: str) -> dict[str, bytes]:
@@ -221,7 +239,7 @@ def _files_at(stem: str) -> dict[str, bytes]:
 
 
 def _closed(sizes: Sequence[int]) -> list[int]:
-    """A shape of these sizes, with numbers for those that are open."""
+    """A shape of these sizes, with numbers for unknown ones."""
     return [n if n >= 0 else OPEN_SIDE if axis >= 2 and len(sizes) == 4 else OPEN for axis, n in enumerate(sizes)]
 
 
@@ -245,7 +263,7 @@ def _examples(program: Program, example: Any) -> list[Tensor]:
 
 
 def _made_up(shape: Sequence[int], dtype: DType) -> Tensor:
-    """Ones for whole numbers; for others numbers of mean 0 and variance 1 that look drawn, and are the same each time."""
+    """Ones for integers; else reproducible numbers of mean 0 and variance 1."""
     if not (dtype.is_floating or dtype.is_complex):
         return api.ones(shape, dtype)
     far = api.sin(api.arange(math.prod(shape), dtype="float64") * 12.9898 + 1) * 43758.5453
@@ -253,11 +271,11 @@ def _made_up(shape: Sequence[int], dtype: DType) -> Tensor:
 
 
 def _answers(program: Program, examples: Sequence[Tensor], weights: Sequence[Stored] = ()) -> list[Tensor]:
-    """What the program answers here, with weights as they are stored."""
+    """The outputs of the program, with weights as they are stored."""
     by_tensor = {id(one.weight.tensor): one for one in weights if one.is_smaller}
-    whole = {at for at, one in by_tensor.items() if one.weight.is_whole}
-    if whole:
-        program = rounding(program, whole)
+    quantized = {at for at, one in by_tensor.items() if one.weight.is_quantized}
+    if quantized:
+        program = quantized_inputs(program, quantized)
     changed: list[tuple[Variable, Tensor]] = []
     for x in program.bound_variables():
         one = by_tensor.get(id(x.bound))
@@ -274,7 +292,7 @@ def _answers(program: Program, examples: Sequence[Tensor], weights: Sequence[Sto
 
 
 def _losses(program: Program, weights: Sequence[Stored], examples: Sequence[Tensor], wanted: Sequence[Tensor]) -> list[tuple[str, float]]:
-    """How far the outputs move when one weight alone is stored smaller."""
+    """The error of the outputs when one weight alone is stored in fewer bits."""
     found = []
     for one in weights:
         if one.is_smaller:
@@ -354,24 +372,27 @@ def _files(
     def add(stem: str, suffix: str, content: bytes) -> dict[str, Any]:
         name = f"data/{stem}.{_digest(content)}.{suffix}"
         files[name] = content
-        return {"url": name, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+        return _facts_of(name, content)
 
     scripts = {name: (HERE / "js" / name).read_bytes() for name in SCRIPTS}
     scripts |= {name: (HERE / "page" / name).read_bytes() for name in ("page.js", "site.css", "icon.svg")}
     static = f"static/{_digest(b''.join(scripts.values()))}"
     files |= {f"{static}/{name}": content for name, content in scripts.items()}
     files["wherry.js"] = f'// The address without a digest, for pages elsewhere.\nexport * from "./{static}/wherry.js";\n'.encode()
+    text = json.dumps(program, separators=(",", ":")).encode()
+    # The kernels trust what the program says of sizes and attributes, so they carry its digest: no other one runs on them.
+    mark = custom_section(PROGRAM, hashlib.sha256(text).hexdigest().encode())
     relaxed = description.relaxed_module()
     manifest = {
-        "wherry": "train" if training else "predict", "format": 2, **facts,
+        "wherry": "train" if training else "predict", "format": FORMAT, **facts,
         "inputs": [{"name": x["name"], "dtype": x["dtype"], "shape": x["shape"]} for x in description.content["inputs"]],
         "outputs": [
             {"name": x["name"], "dtype": x["dtype"], "shape": _named_shape(x["shape"], [*description.sizes, *description.floors])}
             for x in description.content["outputs"]
         ],
-        "engine": {**add("engine", "wasm", description.module()), **description.engine.memory},
-        "relaxed": None if relaxed is None else {**add("engine-relaxed", "wasm", relaxed), **description.engine.memory},
-        "program": add("program", "json", json.dumps(program, separators=(",", ":")).encode()),
+        "engine": {**add("engine", "wasm", description.module() + mark), **description.engine.memory},
+        "relaxed": None if relaxed is None else {**add("engine-relaxed", "wasm", relaxed + mark), **description.engine.memory},
+        "program": add("program", "json", text),
         "weights": [add(f"weights-{i}", "bin", shard) for i, shard in enumerate(shards)],
         "example": None if examples is None else [
             {**add(f"example-{i}", "bin", bytes_of(tensor)), "shape": list(tensor.shape)} for i, tensor in enumerate(examples)
@@ -379,10 +400,10 @@ def _files(
         **_training_part(files, training, add),
     }
     files[MARK] = json.dumps(manifest, indent=1).encode()
-    text = (HERE / "page" / "index.html").read_text(encoding="utf-8")
+    page = (HERE / "page" / "index.html").read_text(encoding="utf-8")
     for word, value in ("TITLE", html.escape(facts["title"])), ("STATIC", static), ("POLICY", POLICY):
-        text = text.replace(f"{{{{{word}}}}}", value)
-    files["index.html"] = text.encode()
+        page = page.replace(f"{{{{{word}}}}}", value)
+    files["index.html"] = page.encode()
     worker = (HERE / "page" / "sw.js").read_text(encoding="utf-8")
     kept = ["./", MARK, *files]
     version = _digest(b"".join(files[name] for name in sorted(files)))
@@ -390,23 +411,30 @@ def _files(
     return files
 
 
+def _facts_of(name: str, content: bytes) -> dict[str, Any]:
+    """The entry of a file in the manifest."""
+    return {"url": name, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+
+
 def _training_part(files: dict[str, bytes], training: Mapping[str, bytes], add: Callable[[str, str, bytes], dict[str, Any]]) -> dict[str, Any]:
-    """What the manifest says of training; the files are added."""
+    """The entry of training in the manifest; adds its files."""
     if not training:
         return {}
-    ours, pyodide = {}, ""
+    ours: dict[str, Any] = {}
+    pyodide, of_pyodide = "", []
     for name, content in training.items():
         if "/" in name:  # Pyodide asks for its files by their names
             pyodide = f"data/train-{name.partition('/')[0]}/"
             files[f"data/train-{name}"] = content
+            of_pyodide.append(_facts_of(f"data/train-{name}", content))
         else:
             stem, _, suffix = name.partition(".")
             ours[name] = add(f"train-{stem}", suffix, content)
-    return {"train": {"pyodide": {"url": pyodide, "snapshot": f"{pyodide}{SNAPSHOT}" in files}, "files": ours}}
+    return {"train": {"pyodide": {"url": pyodide, "files": of_pyodide}, "files": ours}}
 
 
 def _named_shape(shape: Sequence[Any], sizes: Sequence[str]) -> list[Any]:
-    """A shape as people read it: polynomials as text."""
+    """A readable shape, with polynomials as text."""
     def text(n: Any) -> Any:
         if not isinstance(n, dict):
             return n
@@ -424,7 +452,7 @@ def _digest(content: bytes) -> str:
 
 
 def _compressed(contents: Sequence[bytes]) -> tuple[int, str]:
-    """How many bytes they are when each is compressed as a server does it."""
+    """Their size in bytes when each is compressed, as a server does it."""
     try:
         import brotli
 

@@ -1,10 +1,10 @@
-"""From a program to what the page's engine runs: steps that call its kernels, values with shapes, blocks that are chosen or repeated.
+"""From a program to a description for the page's engine: steps that call its kernels, values with shapes, conditionals and loops.
 
     described = Description(program, engine)
     described.content       # as JSON: core.js reads it
     described.weights       # (number, Tensor, its variable's name, op that takes it first) of each weight
 
-A program is planned by the planner of wherry_graph, with the kernels of the page's engine in place of those of this machine. What
+A program is planned by the planner of wherry_program, with the kernels of the page's engine in place of those of this machine. What
 depends on open sizes stays a polynomial of them; the memory is laid out in the page. Not served, and refused with the name of the op:
 shapes that depend on data, random numbers, calls of Python, lists.
 """
@@ -12,15 +12,16 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import wherry_tensor as api
 from wherry_export.web.engine_files import Built, Kernel
-from wherry_export.web.sizes import BATCH, Floors, NotAlike, choices, merged
-from wherry_graph import passes
-from wherry_graph.ir import Block, Node, Program, Variable
-from wherry_graph.planner import Cut, NeedsNumber, Unplannable, laid_out
+from wherry_export.web.sizes import BATCH, Floors, NotAlike, choices, merged, small, value_at
+from wherry_program import passes
+from wherry_program.program.ir import Block, Node, Program, Variable
+from wherry_program.run.planner import NeedsNumber, SegmentBreak, Unplannable, laid_out
 from wherry_tensor import _core
 from wherry_tensor._core import DType, Op, Tensor
 from wherry_tensor.ops.declare import decompose
@@ -29,12 +30,13 @@ __all__ = ["Description", "Weight", "for_pages"]
 
 SMALL = 64  # elements of a constant that the decomposition of an op brings along
 CONSTANTS = ("bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64")
-LARGEST = 1 << 53  # whole numbers that JavaScript holds
+LARGEST = 1 << 53  # the largest integer that JavaScript represents exactly
+MADE_UP = re.compile(r"save_infer_model/scale_\d+\.tmp_\d+")
 NAME = {"cond": "if", "while": "while"}
 
 
 def for_pages(program: Program) -> Program:
-    """The program behind the passes that serve here: those for inference, without what makes weights larger to download."""
+    """Apply the passes for inference, except those that make weights larger to download."""
     return passes.through(program, [
         passes.dead_code, passes.constants, passes.common_subexpressions, passes.redundant, passes.dead_code, passes.frozen_constants,
         passes.biases, passes.batch_norm, passes.attention, passes.frozen_constants, passes.dead_code,
@@ -49,11 +51,11 @@ class Weight:
         id: the number of the value.
         tensor, name: what it holds, and what the program calls it.
         users: (op, which input) that read it.
-        is_whole: do kernels read it as whole numbers of 8 bits?
+        is_quantized: do kernels read it as int8?
     """
 
-    def __init__(self, number: int, tensor: Tensor, name: str, is_whole: bool = False) -> None:
-        self.id, self.tensor, self.name, self.is_whole = number, tensor, name, is_whole
+    def __init__(self, number: int, tensor: Tensor, name: str, is_quantized: bool = False) -> None:
+        self.id, self.tensor, self.name, self.is_quantized = number, tensor, name, is_quantized
         self.users: list[tuple[str, int]] = []
 
 
@@ -63,7 +65,7 @@ class Description:
     Args:
         program: with feeds and fetches; not changed.
         engine: whose kernels there are.
-        whole: ids of tensors that are weights in whole numbers of 8 bits (whole.py).
+        quantized: ids of tensors that are int8 weights (int8.py).
 
     Attributes:
         content: for JSON.
@@ -75,8 +77,8 @@ class Description:
         NotImplementedError: the program has what the engine does not do; the message names the op and its line.
     """
 
-    def __init__(self, program: Program, engine: Built, whole: Collection[int] = ()) -> None:
-        self.program, self.engine, self.whole = program, engine, whole
+    def __init__(self, program: Program, engine: Built, quantized: Collection[int] = ()) -> None:
+        self.program, self.engine, self.quantized = program, engine, quantized
         self.weights: list[Weight] = []
         self.kernels: set[Kernel] = set()
         self._found: dict[tuple[str, int], Kernel] = {}
@@ -100,7 +102,7 @@ class Description:
         return self.engine.with_only(self.kernels)
 
     def relaxed_module(self) -> bytes | None:
-        """The same for browsers with relaxed SIMD; None where it would be no other."""
+        """The same for browsers with relaxed SIMD; None if it would not differ."""
         return self.engine.with_only(self.kernels, self.relaxed) if self.relaxed else None
 
     @property
@@ -123,11 +125,31 @@ class Description:
                 raise NotImplementedError(self._said(error, floors.choices)) from None
             except ValueError:
                 raise first from None
+        for choice in small(len(self.sizes)):
+            self._check_small(content, choice)
         content["inputs"] = [
             {"name": x.name, "id": self._number(x), "dtype": x.dtype.name, "shape": shape}
             for x, shape in zip(self.program.feeds, self.shapes, strict=True)
         ]
         return {"format": 1, "sizes": self.sizes, **content}
+
+    def _check_small(self, content: dict[str, Any], choice: tuple[int, ...]) -> None:
+        """Check that the shapes are also right for small sizes: `min(n, 3)` is 3 for all that polynomials are made from."""
+        numbers = [*choice, *((choice[i] + a) // s for i, a, s in content.get("floors", []))]
+        if any(n < 1 for n in numbers):
+            return  # too small for a window: the page reports it
+        try:
+            plan = self._planned(choice)
+        except (ValueError, TypeError):
+            return  # the model refuses these sizes
+        for x, found, wanted in zip(self.program.fetches, content["outputs"], plan["outputs"], strict=True):
+            if [value_at(n, numbers) for n in found["shape"]] != wanted["shape"]:
+                node = next((node for node in self.program.blocks[0].nodes if any(x is y for y in node.outputs)), None)
+                raise NotImplementedError(
+                    f"web: {node.type if node else 'the program'}{f', recorded at {node.line},' if node and node.line else ''} gives output "
+                    f"'{found['name']}' a shape that is not the same product of the open sizes for all of them. Got {wanted['shape']} for "
+                    f"{dict(zip(self.sizes, choice))}, expected {_written(found['shape'], self.sizes)}. Give input_spec with fixed sizes."
+                )
 
     def _planned(self, choice: Sequence[int]) -> dict[str, Any]:
         self.values: dict[int, int] = {}
@@ -168,7 +190,7 @@ class Description:
         if id(x) not in self.values:
             if x.bound is not None:
                 if id(x.bound) not in self.by_tensor:
-                    self.by_tensor[id(x.bound)] = Weight(len(self.values), x.bound, x.name, id(x.bound) in self.whole)
+                    self.by_tensor[id(x.bound)] = Weight(len(self.values), x.bound, x.name, id(x.bound) in self.quantized)
                     self.weights.append(self.by_tensor[id(x.bound)])
                     self.values[id(x)] = len(self.values)
                 else:
@@ -178,7 +200,7 @@ class Description:
         return self.values[id(x)]
 
     def _block(self, block: Block, wanted: Sequence[Variable], metas: dict[int, tuple[tuple[int, ...], DType]]) -> list[dict[str, Any]]:
-        """The items of a block: runs of nodes between choices and loops."""
+        """The items of a block: sequences of nodes between conditionals and loops."""
         items: list[dict[str, Any]] = []
         nodes: list[Node] = []
         all_nodes = list(block.nodes)
@@ -216,9 +238,9 @@ class Description:
             given.append(x.bound if x.bound is not None else _core.symbolic(*metas[id(x)]))
         try:
             layout = laid_out(nodes, list(inputs.values()), outputs, given, self._flags)
-        except Cut as cut:
+        except SegmentBreak as end:
             why, instead = "the shape of its result depends on data", "Take it out of the model, and do it in JavaScript"
-            raise NotImplementedError(_cannot(nodes[cut.index], why, instead)) from None
+            raise NotImplementedError(_cannot(nodes[end.index], why, instead)) from None
         except NeedsNumber as needed:
             x = list(inputs.values())[needed.position]
             raise NotImplementedError(
@@ -253,9 +275,10 @@ class Description:
         for op, attrs, ins, outs in layout.steps:
             kinds = [layout.slots[slot][0] for slot in (*ins, *outs) if slot >= 0]
             kernel = self.engine.kernel(op, kinds[0])
-            if self.whole and len(ins) > 1 and ins[1] >= 0 and (bound := _bound(layout, inputs, ins[1])) is not None and id(bound) in self.whole:
-                kernel = self.engine.whole(op, kinds[0])
-                faster = self.engine.whole(op, kinds[0], relaxed=True)
+            weight = _bound(layout, inputs, ins[1]) if self.quantized and len(ins) > 1 and ins[1] >= 0 else None
+            if weight is not None and id(weight) in self.quantized:
+                kernel = self.engine.int8_kernel(op, kinds[0])
+                faster = self.engine.int8_kernel(op, kinds[0], relaxed=True)
                 if kernel is not None and faster is not None:
                     self.relaxed[kernel.place] = faster
             assert kernel is not None, op.name
@@ -303,7 +326,7 @@ class Description:
                     if weight is not None:
                         weight.users.append((op.name, position))
 
-    # Choices and loops.
+    # Conditionals and loops.
 
     def _control(self, node: Node, metas: dict[int, Any]) -> dict[str, Any]:
         kind = NAME.get(node.op.name)
@@ -323,8 +346,8 @@ class Description:
             }
         test, body = node.blocks
         inner = dict(before)
-        for x, y in zip(node.outputs, node.inputs, strict=True):
-            self._agrees(node, metas, x, _meta(y, before))  # type: ignore[arg-type]
+        for x, began in zip(node.outputs, node.inputs, strict=True):
+            self._agrees(node, metas, x, _meta(began, before))  # type: ignore[arg-type]
         for x in node.outputs:
             inner[id(x)] = metas[id(x)]
         for block in (test, body):
@@ -349,8 +372,13 @@ class Description:
         return [{"id": self._number(x), "dtype": metas[id(x)][1].code, "shape": list(metas[id(x)][0])} for x in node.outputs]
 
 
+def _written(shape: Sequence[Any], sizes: Sequence[str]) -> list[Any]:
+    """A shape with names for what is open."""
+    return [n if isinstance(n, int) else "an open size" if len(sizes) != 1 else f"one that follows from {sizes[0]}" for n in shape]
+
+
 def _bound(layout: Any, inputs: Sequence[Variable], slot: int) -> Tensor | None:
-    """What a slot holds, where that is bound."""
+    """The tensor to which a slot is bound, if any."""
     kind, index = layout.buffers[layout.slots[slot][3]][:2]
     return inputs[index].bound if kind == 1 and index < len(inputs) else None
 
@@ -363,10 +391,12 @@ def _meta(x: Variable, metas: dict[int, Any]) -> tuple[tuple[int, ...], DType]:
 
 
 def _names(variables: Sequence[Variable]) -> list[str]:
-    """Names of outputs, each once."""
+    """Names of outputs, each once. Those that saving a program makes up say nothing: they become `output`, or `output_0` and so on."""
     names: list[str] = []
-    for x in variables:
+    for i, x in enumerate(variables):
         name, n = x.name, 1
+        if MADE_UP.fullmatch(name):
+            name = "output" if len(variables) == 1 else f"output_{i}"
         while name in names:
             n += 1
             name = f"{x.name}_{n}"

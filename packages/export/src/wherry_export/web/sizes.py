@@ -1,4 +1,4 @@
-"""Open sizes: from what a program is for several of them, to what it is for all.
+"""Unknown sizes: generalizes descriptions for several sizes to one for all.
 
 A program is planned for some choices of its open sizes. Where a number differs between them, it is a polynomial of the sizes (a shape, a
 stride, an offset), which is found from the first choices and checked with the others.
@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["Floors", "NotAlike", "choices", "merged"]
+__all__ = ["Floors", "NotAlike", "choices", "merged", "small", "value_at"]
 
 # Three of each open size, all different (where two sizes are equal by accident, values may share what they do not share otherwise) and
 # more than the planner computes ahead of shapes.
@@ -23,7 +24,7 @@ CHECKS = ((13, 83, 89, 97), (67, 71, 73, 79))
 
 
 class NotAlike(Exception):
-    """The program is not the same for all sizes. `path`: where; `values`: what stands there."""
+    """The program differs between sizes. `path`: where; `values`: the values there."""
 
     def __init__(self, path: tuple[Any, ...], values: Sequence[Any]) -> None:
         super().__init__(path, values)
@@ -39,6 +40,18 @@ def choices(n: int) -> list[tuple[int, ...]]:
     return [*itertools.product(*BASE[:n]), *(row[:n] for row in CHECKS)]
 
 
+def small(n: int) -> list[tuple[int, ...]]:
+    """Choices that are smaller than what shapes are usually compared with: with these a polynomial is tried once more."""
+    return [(size,) * n for size in (1, 2, 3, 5)] if n else []
+
+
+def value_at(number: Any, sizes: Sequence[int]) -> int:
+    """The value of a number of `merged` for these sizes."""
+    if isinstance(number, dict):
+        return sum(factor * math.prod(size**power for size, power in zip(sizes, powers)) for factor, powers in number["poly"])
+    return int(number)
+
+
 def merged(found: Sequence[Any], sizes: Sequence[tuple[int, ...]]) -> Any:
     """One description for all sizes. Numbers that differ become {"poly": [[factor, [power of each size]], ...]}.
 
@@ -47,7 +60,7 @@ def merged(found: Sequence[Any], sizes: Sequence[tuple[int, ...]]) -> Any:
         sizes: the choices.
 
     Raises:
-        NotAlike: something else than a number differs, or a number is no polynomial of degree 2 in each size.
+        NotAlike: something else than a number differs, or a number is not a polynomial of degree 2 in each size.
     """
     return _walked(found, (), lambda values: _polynomial(values, sizes))
 

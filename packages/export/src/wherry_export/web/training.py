@@ -1,4 +1,4 @@
-"""Training in the page: what training.js calls in Pyodide. Bytes and numbers go in and out; tensors stay here.
+"""Training in the page: what training.js calls in Pyodide. Only bytes and numbers are passed in and out.
 
     training = Training("/model")                # where the page put the files of the bundle
     training.begin(inputs, targets, options)     # [(bytes, dtype, shape), ...], (bytes, dtype, shape)
@@ -24,8 +24,8 @@ from wherry_export.web.engine_files import Kernel
 from wherry_export.web.program import Description, for_pages
 from wherry_export.web.weights import stored
 from wherry_graph.jit import load, save
-from wherry_graph.paddle_files.models import read_info
 from wherry_nn import functional as F
+from wherry_paddle_files.models import read_info
 from wherry_tensor._core import DType, Op, Tensor
 from wherry_tensor.errors import short
 from wherry_train import optimizer as optimizers
@@ -47,7 +47,7 @@ Given = tuple[bytes, str, Sequence[int]]
 
 
 class Known:
-    """Stands for the engine in the page, where only the module of the bundle is: the kernels that the export found."""
+    """Stands for the engine in the page, which only has the module of the bundle: the kernels that the export found."""
 
     def __init__(self, rows: Sequence[Sequence[Any]]) -> None:
         self._rows = {(op, dtype): Kernel(*row) for op, dtype, *row in rows}
@@ -58,7 +58,7 @@ class Known:
 
 
 def digest_of(description: Description) -> str:
-    """Names the steps of a program, whatever its weights are."""
+    """A digest of the steps of a program, independent of its weights."""
     return hashlib.sha256(json.dumps(description.content, separators=(",", ":")).encode()).hexdigest()
 
 
@@ -154,7 +154,7 @@ class Training:
 
     @property
     def done(self) -> bool:
-        """Were all epochs run?"""
+        """Whether all epochs are done."""
         return len(self.history) == self.epochs
 
     def _one_step(self) -> dict[str, float]:
@@ -188,12 +188,12 @@ class Training:
         return found
 
     def undo(self) -> None:
-        """Give the model the values back that it had before `begin`."""
+        """Restore the values that the model had before `begin`."""
         for x, value in self.before:
             x.set_value(value)
 
     def weights(self) -> dict[str, Any]:
-        """What the page's engine needs to answer as the model does now: "weights", a text of JSON, and "shards", bytes."""
+        """The current weights for the page's engine: "weights", a text of JSON, and "shards", bytes."""
         self.net.eval()
         description = Description(for_pages(self.net.program()), Known(self.facts["kernels"]))  # type: ignore[arg-type]
         assert digest_of(description) == self.facts["digest"], "training changed the steps of the program"

@@ -1,4 +1,4 @@
-"""What a bundle that trains has beside one that predicts: the model as it trains, Pyodide's core, our wheels."""
+"""The additional files of a bundle that trains: the training program, Pyodide's core, our wheels."""
 from __future__ import annotations
 
 import json

@@ -1,4 +1,4 @@
-"""WebAssembly modules as far as this package takes them apart: what a linker writes, and leaving functions out.
+"""Reading WebAssembly modules as a linker writes them, and removing functions from them.
 
 `Module` reads the sections of a module. `shaken` gives a module without the functions and data that a program does not reach: their
 places stay, so that no number of another function changes, and hold nothing. So each bundle gets a small module without a compiler on
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-__all__ = ["Module", "Reader", "leb", "shaken", "sleb"]
+__all__ = ["Module", "Reader", "custom_section", "leb", "shaken", "sleb"]
 
 CUSTOM, TYPES, IMPORTS, FUNCTIONS, ELEMENTS, CODE, DATA = 0, 1, 2, 3, 9, 10, 11
 NOTHING = bytes((0, 0, 0x0B))  # a body without locals: unreachable, end
@@ -82,8 +82,14 @@ def sleb(n: int) -> bytes:
         out.append(low | 0x80)
 
 
+def custom_section(name: str, content: bytes) -> bytes:
+    """A custom section, as it may stand at the end of a module."""
+    body = leb(len(name.encode())) + name.encode() + content
+    return bytes((CUSTOM,)) + leb(len(body)) + body
+
+
 class Module:
-    """The parts of a module that are changed, and the others as they came.
+    """A module, parsed as far as it is changed here.
 
     Attributes:
         sections: number and content of each, in order; of a custom one the name is part of the content.
@@ -97,7 +103,7 @@ class Module:
 
     def __init__(self, content: bytes) -> None:
         if content[:8] != MAGIC:
-            raise ValueError(f"wasm: this is no WebAssembly module. Got {content[:8]!r} at its beginning, expected {MAGIC!r}.")
+            raise ValueError(f"wasm: this is not a WebAssembly module. Got {content[:8]!r} at its beginning, expected {MAGIC!r}.")
         self.sections: list[tuple[int, bytes]] = []
         reader = Reader(content, 8)
         while reader.at < len(content):
@@ -187,7 +193,7 @@ class Module:
         return [Reader(head, 2).signed() for head, _ in self.segments]
 
     def written(self) -> bytes:
-        """The module with what was changed, without custom sections."""
+        """The bytes of the changed module, without custom sections."""
         changed = {
             FUNCTIONS: _vector(map(leb, self.types)),
             ELEMENTS: b"\1\0\x41" + sleb(self.first_element) + b"\x0b" + _vector(map(leb, self.elements)),
@@ -208,7 +214,7 @@ def _vector(items: Iterable[bytes]) -> bytes:
 
 
 def shaken(content: bytes, functions: Collection[int], data: Collection[tuple[int, int, int]]) -> bytes:
-    """A module of which only some functions and data are left.
+    """Remove all but some functions and data from a module.
 
     Args:
         content: a module of `tools/wasm/engine.py`.

@@ -1,7 +1,7 @@
 """Weights in the files of a bundle: as they are, in 16 bits, or in 8 bits with a factor for each channel.
 
 The page widens them when it loads, and computes in float32; what is smaller is the download. Those of 8 bits that convolutions read stay as they are
-(see whole.py).
+(see int8.py).
 """
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import wherry_tensor as api
+from wherry_export.web.int8 import packed
 from wherry_export.web.program import Weight
-from wherry_export.web.whole import packed
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import short
 
@@ -26,7 +26,7 @@ class Stored:
     """A weight as a bundle has it.
 
     Attributes:
-        weight: it.
+        weight: the weight.
         facts: what core.js reads, but for its place.
         data: its bytes.
         values: what the page computes with.
@@ -53,18 +53,18 @@ class Stored:
             axes = channel_axes(weight, tensor.ndim)
             scales = api.max(api.abs(tensor), axis=[i for i in range(tensor.ndim) if i not in axes], keepdim=True) / 127
             scales = api.where(scales == 0, api.ones_like(scales), scales)
-            whole = api.clip(api.round(tensor / scales), -127, 127).astype("int8")
-            self.values = whole.astype("float32") * scales
-            if weight.is_whole:
-                self.facts["encoding"], self.data = "packed", packed(whole, scales)
+            quantized = api.clip(api.round(tensor / scales), -127, 127).astype("int8")
+            self.values = quantized.astype("float32") * scales
+            if weight.is_quantized:
+                self.facts["encoding"], self.data = "packed", packed(quantized, scales)
                 return
-            padding = -whole.size % 4
-            self.facts |= {"encoding": "int8", "axes": list(axes), "scales": whole.size + padding}
-            self.data = bytes_of(whole) + bytes(padding) + bytes_of(scales)
+            padding = -quantized.size % 4
+            self.facts |= {"encoding": "int8", "axes": list(axes), "scales": quantized.size + padding}
+            self.data = bytes_of(quantized) + bytes(padding) + bytes_of(scales)
 
     @property
     def is_smaller(self) -> bool:
-        """Is it stored in fewer bits than it has?"""
+        """Whether it is stored in fewer bits than its dtype has."""
         return bool(self.facts["encoding"] != "raw")
 
 
@@ -89,7 +89,7 @@ def stored(weights: Sequence[Weight], precision: str) -> tuple[list[Stored], lis
     """Weights in a precision, with their places noted, and the files that hold them.
 
     Raises:
-        ValueError: there is no such precision.
+        ValueError: `precision` is unknown.
     """
     if precision not in PRECISIONS:
         raise ValueError(f"web: there is no such precision. Got {short(precision)}, expected one of {', '.join(PRECISIONS)}.")

@@ -19,7 +19,7 @@ SNAPSHOT = "snapshot.bin"  # of tools/wasm/snapshot.mjs, where somebody made one
 UNUSED = re.compile(
     r"/testing/|\.dist-info/|\.(pyi|pyx|pxd|pxi|h|c|typed|d\.ts)$|^wherry_pytest/|^wherry/__main__|^wherry_export/(onnx|web/engine)/"
     r"|^wherry_vision/(image|transforms)"
-    r"|^wherry_train/(io/|callbacks|checkpoint|metric|model|progress_bar|state|tables|arrays|by_name|diagnosis|foreign|notebook)"
+    r"|^wherry_train/(io/|callbacks|checkpoint|metric|model|progress_bar|state|tables|arrays|by_name|diagnosis|first_step|foreign|notebook)"
 )
 # Where `make wasm` puts them, below the current folder; variables of the environment name other places.
 PLACES = {"wheels": ("WHERRY_WASM_WHEELS", "wheelhouse/wasm"), "pyodide": ("WHERRY_PYODIDE", ".cache/wasm/pyodide")}
@@ -67,7 +67,7 @@ def modules(wheels: Iterable[Path]) -> dict[str, bytes]:
 
 
 def zipped(files: Mapping[str, bytes], compression: int) -> bytes:
-    """A zip of files: the same bytes whenever it is made."""
+    """A reproducible zip of files."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as bundle:
         # Files of a kind beside each other compress better.
@@ -78,7 +78,7 @@ def zipped(files: Mapping[str, bytes], compression: int) -> bytes:
 
 
 def without_docstrings(source: bytes) -> bytes:
-    """The same program without what only people read: it is half of the download, and the slower half to parse."""
+    """The same program without docstrings, which are half of the download and slow to parse."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) and ast.get_docstring(node) is not None:

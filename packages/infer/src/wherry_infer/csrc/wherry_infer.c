@@ -14,10 +14,20 @@
 static _Thread_local char last_error[2048];
 
 static void start(void) {
-  if (!Py_IsInitialized()) {
-    Py_InitializeEx(0);  /* signals stay with the program */
-    PyEval_SaveThread(); /* so that any thread may take the interpreter */
-  }
+  if (Py_IsInitialized()) return;
+  PyConfig config;
+  PyConfig_InitPythonConfig(&config);
+  config.install_signal_handlers = 0; /* they stay with the program */
+  /* An active virtual environment is found by its own interpreter's path, as if that had been started. */
+  const char *environment = getenv("VIRTUAL_ENV");
+  char interpreter[4096];
+  PyStatus status = PyStatus_Ok();
+  if (environment && *environment && snprintf(interpreter, sizeof interpreter, "%s/bin/python", environment) < (int)sizeof interpreter)
+    status = PyConfig_SetBytesString(&config, &config.program_name, interpreter);
+  if (!PyStatus_Exception(status)) status = Py_InitializeFromConfig(&config);
+  PyConfig_Clear(&config);
+  if (PyStatus_Exception(status)) Py_ExitStatusException(status); /* says on stderr what the interpreter lacks */
+  PyEval_SaveThread();                                            /* so that any thread may take the interpreter */
 }
 
 /* Takes the interpreter; the first thread that comes starts it, others wait until it has. */

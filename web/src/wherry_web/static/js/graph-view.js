@@ -1,4 +1,4 @@
-// The picture of a program: moved, zoomed, searched. The layout is the one of wherry_graph; nothing is laid out here.
+// The picture of a program: moved, zoomed, searched. The layout is the one of wherry_program; nothing is laid out here.
 //
 // The SVG stands in a shadow tree of its own with its own style sheet: the policy of the pages allows no style inside of markup.
 const STEP = 1.3; // of a zoom
@@ -45,7 +45,7 @@ export class GraphView extends EventTarget {
       return "";
     });
     const parsed = new DOMParser().parseFromString(bare, "image/svg+xml").documentElement;
-    if (parsed.localName !== "svg") throw new Error("The picture cannot be shown: it is no SVG.");
+    if (parsed.localName !== "svg") throw new Error("The picture cannot be shown: it is not an SVG.");
     this.#root.adoptedStyleSheets = [...sheets, MARKS].map((rules) => {
       const sheet = new CSSStyleSheet();
       sheet.replaceSync(rules);

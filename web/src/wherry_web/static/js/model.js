@@ -97,7 +97,7 @@ function bring(given) {
     if (programs.length > 1 || params.length > 1) throw new Error(`Got ${programs.length} .pdmodel and ${params.length} .pdiparams, expected one of each. Bring one model at a time.`);
     if (!programs.length && !params.length) {
       const [file] = given;
-      throw new Error(WORDS[kindOf(file)] ?? `${file.name} is no saved program. Bring a .pdmodel and its .pdiparams.`);
+      throw new Error(WORDS[kindOf(file)] ?? `${file.name} is not a saved program. Bring a .pdmodel and its .pdiparams.`);
     }
     for (const [file, kind] of [[programs[0], "program"], [params[0], "params"]]) {
       if (file && file.size > LIMITS[kind]) throw new Error(`${file.name} has ${(file.size / 1e6).toFixed(0)} MB, expected at most ${LIMITS[kind] >> 20} MiB in a tab. Run it outside of the browser.`);

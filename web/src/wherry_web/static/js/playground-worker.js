@@ -63,7 +63,7 @@ function post(message, content) {
 
 // A program that imports a package waits for it.
 function contentNow(url, known) {
-  if (!known.has(url)) throw new Error(`${url} is no package of this server.`);
+  if (!known.has(url)) throw new Error(`${url} is not a package of this server.`);
   const request = new Request();
   request.open("GET", url, false);
   request.responseType = "arraybuffer";

@@ -30,7 +30,7 @@ export async function programOf(fragment) {
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw damaged("it is no text");
+    throw damaged("it is not text");
   }
   if (text.length > PROGRAM) throw damaged(`it has ${text.length} characters, expected at most ${PROGRAM}`);
   return text;

@@ -1,4 +1,4 @@
-"""Activations. What is not here is written as its decomposition."""
+"""Activations. Others are written as their decompositions."""
 from __future__ import annotations
 
 from wherry_export.onnx.column import to_onnx

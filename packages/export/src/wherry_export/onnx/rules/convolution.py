@@ -108,7 +108,7 @@ def onnx_max_pool2d(g, x, *, kernel, strides, paddings, ceil_mode, data_format):
 
 
 def _plain_windows(x, kernel, paddings, data_format):
-    """Is every window smaller than what it slides over, and the padding smaller than the window, as ONNX wants it?"""
+    """Whether every window is smaller than the padded input, and the padding smaller than the window, as ONNX requires."""
     image = _image(x, data_format)
     for axis, size in enumerate(image):
         before, after = paddings[2 * axis], paddings[2 * axis + 1]
@@ -118,7 +118,7 @@ def _plain_windows(x, kernel, paddings, data_format):
 
 
 def _starts_outside(x, kernel, strides, paddings, data_format):
-    """May the last window of `ceil_mode` begin behind the image? ONNX leaves such a window out."""
+    """Whether the last window of `ceil_mode` may begin beyond the image. ONNX leaves such a window out."""
     for axis, size in enumerate(_image(x, data_format)):
         before, after = paddings[2 * axis], paddings[2 * axis + 1]
         if size < 0:

@@ -1,4 +1,4 @@
-"""Tensors from nothing, or from a shape."""
+"""Creation of tensors."""
 from __future__ import annotations
 
 import numpy as np

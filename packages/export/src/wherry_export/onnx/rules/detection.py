@@ -1,4 +1,4 @@
-"""Regions of images, and choices among boxes."""
+"""Regions of interest, and non-maximum suppression."""
 from __future__ import annotations
 
 from wherry_export.onnx.column import LOOP, cannot, to_onnx

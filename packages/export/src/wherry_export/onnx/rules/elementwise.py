@@ -1,4 +1,4 @@
-"""Element by element."""
+"""Element-wise ops."""
 from __future__ import annotations
 
 import math

@@ -1,4 +1,4 @@
-"""Reading and writing at positions that are data; order."""
+"""Indexing by data (gather, scatter), and sorting."""
 from __future__ import annotations
 
 import numpy as np

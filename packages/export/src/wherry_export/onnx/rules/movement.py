@@ -1,4 +1,4 @@
-"""Moving values."""
+"""Data movement: reshaping, slicing, joining."""
 from __future__ import annotations
 
 import numpy as np
@@ -101,7 +101,7 @@ def onnx_copy(g, x):
 
 @to_onnx.rule(ops.copy_to)
 def onnx_copy_to(g, x, *, device, source):
-    return g.op("Identity", x)  # where things run is the runtime's business
+    return g.op("Identity", x)  # the runtime decides on devices
 
 
 @to_onnx.rule(ops.concat)

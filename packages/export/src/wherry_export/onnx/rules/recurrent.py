@@ -1,4 +1,4 @@
-"""Recurrent networks. ONNX orders the gates otherwise, and keeps an axis for directions."""
+"""Recurrent networks. ONNX has another order of gates, and an axis for directions."""
 from __future__ import annotations
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Edges of graphs: what decomposes is written so."""
+"""Message passing on graphs: ops with decompositions are written as these."""
 from __future__ import annotations
 
 import numpy as np

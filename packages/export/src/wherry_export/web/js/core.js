@@ -17,8 +17,9 @@ const KEPT = 8; // layouts, those used last
 const ALIGNED = 64;
 const MOST_BYTES = 2 ** 32 - 65536; // of the module's memory
 const MOST_AXES = 64;
+const SLICE = 40; // milliseconds of kernels, then messages have their turn
 
-export const FORMAT = 1;
+export const FORMAT = 1; // of programs
 
 /** What went wrong, in words for people. `code` is one for programs: "input", "network", "format", "kernel", "memory", "browser". */
 export class WherryError extends Error {
@@ -34,8 +35,11 @@ export class Engine {
   #memory;
   #program;
   #context;
-  #weights = new Map(); // number of a value -> address
+  #weights = new Map(); // number of a value -> {address, bytes}
   #layouts = new Map(); // open sizes as text -> Layout
+  #current = null; // a promise: the prediction that runs
+  #aborted = false;
+  #due = 0; // when messages have their turn again
 
   // module: a compiled WebAssembly.Module; bytesOf(shard, offset, length) gives bytes of the weights; memory: what the module imports;
   // threads: how many instances of it will run loops in that memory (pool.js).
@@ -69,8 +73,30 @@ export class Engine {
     return this.#take(bytes);
   }
 
-  // {name: {data, shape, dtype}} from {name: array or {data, shape}}, or from the array alone where there is one input.
-  predict(given) {
+  /** {name: {data, shape, dtype}} from {name: array or {data, shape}}, or from the array alone where there is one input; one call at a time. */
+  async predict(given) {
+    if (this.#current) throw new WherryError("input", "The engine is predicting already. Await the first call.");
+    this.#aborted = false;
+    this.#due = performance.now() + SLICE;
+    this.#current = this.#predicted(given);
+    try {
+      return await this.#current;
+    } finally {
+      this.#current = null;
+    }
+  }
+
+  /** Ends the prediction that runs behind its present kernel. */
+  abort() {
+    this.#aborted = true;
+  }
+
+  /** Resolves when no prediction runs. */
+  async settled() {
+    while (this.#current) await this.#current.catch(() => {});
+  }
+
+  async #predicted(given) {
     const { sizes, values } = this.#understood(given);
     const layout = this.#layoutFor(sizes);
     for (const [i, { data }] of values.entries()) {
@@ -78,7 +104,7 @@ export class Engine {
       new Uint8Array(this.#memory.buffer, address, bytes).set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
     }
     try {
-      this.#runBlock(this.#program.block, layout);
+      await this.#runBlock(this.#program.block, layout);
     } catch (error) {
       if (error instanceof WherryError) throw error;
       throw new WherryError("kernel", `The model stopped: ${error.message}. Its bundle may be damaged; export the model again.`, { cause: error });
@@ -100,7 +126,7 @@ export class Engine {
 
   /** Puts other weights in the places of those it has: the same ids and shapes. */
   replace(weights, bytesOf) {
-    for (const weight of weights) this.#write(weight, this.#weights.get(weight.id), bytesOf);
+    for (const weight of weights) this.#write(weight, this.#weights.get(weight.id).address, bytesOf);
   }
 
   // Inputs.
@@ -123,13 +149,19 @@ export class Engine {
   }
 
   #value(input, given, sizes) {
-    let { data, shape } = ArrayBuffer.isView(given) || Array.isArray(given) ? { data: given, shape: null } : given;
     const expected = `${input.dtype} of shape ${shown(input.shape, this.#program.sizes)}`;
+    if (given === null || typeof given !== "object") throw new WherryError("input", `Input '${input.name}' is not an array. Got ${given === null ? "null" : typeof given}, expected ${expected}.`);
+    let { data, shape } = ArrayBuffer.isView(given) || Array.isArray(given) ? { data: given, shape: null } : given;
     if (Array.isArray(data) && Array.isArray(data[0])) {
       shape ??= shapeOf(data);
       data = data.flat(Infinity);
     }
-    if (!ArrayBuffer.isView(data) && !Array.isArray(data)) throw new WherryError("input", `Input '${input.name}' is no array. Got ${typeof data}, expected ${expected}.`);
+    if (!ArrayBuffer.isView(data) && !Array.isArray(data)) throw new WherryError("input", `Input '${input.name}' is not an array. Got ${data === null ? "null" : typeof data}, expected ${expected}.`);
+    if (shape !== undefined && shape !== null && !(Array.isArray(shape) && shape.every((n) => Number.isInteger(n) && n >= 0))) throw new WherryError("input", `Input '${input.name}' has no shape. Got ${String(JSON.stringify(shape)).slice(0, 100)}, expected a list of sizes.`);
+    if (Array.isArray(data)) {
+      const other = data.find((x) => typeof x !== "number" && typeof x !== "bigint" && typeof x !== "boolean");
+      if (other !== undefined || data.includes(undefined)) throw new WherryError("input", `Input '${input.name}' holds other things than numbers. Got ${Array.isArray(other) ? "rows of different depths" : `'${String(other)}' (${other === null ? "null" : typeof other})`}, expected ${expected}.`);
+    }
     const Kind = ARRAYS[input.dtype];
     const complex = input.dtype.startsWith("complex") ? 2 : 1;
     const length = data.length / complex;
@@ -160,9 +192,10 @@ export class Engine {
   // Weights.
 
   #upload(weight, bytesOf) {
-    const address = this.#take(isKept(weight) ? weight.bytes : BYTES[weight.dtype] * count(weight.shape));
+    const bytes = isKept(weight) ? weight.bytes : BYTES[weight.dtype] * count(weight.shape);
+    const address = this.#take(bytes);
     this.#write(weight, address, bytesOf);
-    return address;
+    return { address, bytes };
   }
 
   #write(weight, address, bytesOf) {
@@ -187,7 +220,7 @@ export class Engine {
     if (layout) this.#layouts.delete(key);
     else {
       while (this.#layouts.size >= KEPT) this.#drop(this.#layouts.keys().next().value);
-      layout = { values: new Map(), runs: new Map(), blocks: [] };
+      layout = { values: new Map(), runs: new Map(), blocks: [], some: 16 };
       try {
         sound(() => this.#layOut(sizes, layout));
       } catch (error) {
@@ -212,7 +245,7 @@ export class Engine {
       const bytes = BYTES[dtype] * count(shape);
       layout.values.set(id, { address: this.#take(bytes, layout), bytes, shape, dtype });
     };
-    for (const { id, dtype, shape } of this.#program.weights) layout.values.set(id, { address: this.#weights.get(id), bytes: BYTES[dtype] * count(shape), shape, dtype });
+    for (const { id, dtype, shape } of this.#program.weights) layout.values.set(id, { address: this.#weights.get(id).address, held: this.#weights.get(id).bytes, bytes: BYTES[dtype] * count(shape), shape, dtype });
     for (const { id, dtype, shape } of this.#program.inputs) {
       place(id, NAMES.indexOf(dtype), shape.map((n) => (typeof n === "string" ? sizes[this.#program.sizes.indexOf(n)] : n)));
     }
@@ -234,7 +267,10 @@ export class Engine {
       }
     };
     visit(this.#program.block);
-    for (const { id } of this.#program.outputs) there(layout, id);
+    for (const { id } of this.#program.outputs) {
+      const { bytes, held = bytes } = there(layout, id);
+      if (held < bytes) throw new Error(`output ${id} is a weight in the order of a kernel`); // which has fewer bytes than its shape says
+    }
     for (const { kind, condition, given, start, carried } of carries) {
       there(layout, condition, 1);
       for (const from of kind === "if" ? given : [given, start]) carried.forEach(({ id }, i) => there(layout, from[i], there(layout, id).bytes));
@@ -345,26 +381,50 @@ export class Engine {
 
   // Running.
 
-  #runBlock(block, layout) {
+  // Steps go to the module some at a time, so many that it comes back every few milliseconds.
+  async #runBlock(block, layout) {
     for (const item of block) {
       if (item.kind === "run") {
         const { steps, n } = layout.runs.get(item);
-        const failed = this.#exports.wherry_run(steps, n);
-        if (failed >= 0) throw new WherryError("kernel", `${item.ops[failed]}: ${this.#text(this.#exports.wherry_error()) || "it failed without a message."}`);
+        for (let done = 0, some = n; done < n; done += some) {
+          some = Math.min(layout.some, n - done);
+          const begun = performance.now();
+          const failed = this.#exports.wherry_run(steps + STEP * done, some);
+          if (failed >= 0) throw new WherryError("kernel", `${item.ops[done + failed]}: ${this.#text(this.#exports.wherry_error()) || "it failed without a message."}`);
+          const now = performance.now();
+          if (now - begun < SLICE / 8) layout.some = Math.min(2 * layout.some, 4096);
+          else if (now - begun > SLICE / 2) layout.some = Math.max(1, layout.some >> 1);
+          if (now > this.#due) await this.#pause();
+        }
       } else if (item.kind === "if") {
         const taken = this.#truth(item.condition, layout) ? 0 : 1;
-        this.#runBlock(item.blocks[taken], layout);
+        await this.#runBlock(item.blocks[taken], layout);
         this.#copies(item.given[taken], item.carried.map((x) => x.id), layout);
       } else {
         this.#copies(item.start, item.carried.map((x) => x.id), layout);
         for (;;) {
-          this.#runBlock(item.blocks[0], layout);
+          await this.#runBlock(item.blocks[0], layout);
           if (!this.#truth(item.condition, layout)) break;
-          this.#runBlock(item.blocks[1], layout);
+          await this.#runBlock(item.blocks[1], layout);
           this.#copies(item.given, item.carried.map((x) => x.id), layout);
+          if (performance.now() > this.#due) await this.#pause();
         }
       }
     }
+  }
+
+  // Lets what has come in meanwhile have its turn. Not by a timer: tabs in the background have slow ones.
+  async #pause() {
+    await new Promise((resolve) => {
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => {
+        port1.close();
+        resolve();
+      };
+      port2.postMessage(null);
+    });
+    if (this.#aborted) throw new WherryError("browser", "The prediction was aborted.");
+    this.#due = performance.now() + SLICE;
   }
 
   #truth(id, layout) {

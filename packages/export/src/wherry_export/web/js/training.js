@@ -11,16 +11,19 @@ export class Training {
   #running = false;
   #stopped = false;
 
-  // folder: of the bundle; part: what its manifest says of training; bytesOf(url, options): fetches.
+  // folder: of the bundle; part: what its manifest says of training, which wherry.js has checked; bytesOf(url, options): fetches, and compares
+  // with the digest. Training runs what is in the folder, Python included: a bundle that trains is to be trusted as a script is.
   static async start(folder, part, bytesOf, onprogress) {
     const training = new Training();
     const step = (text) => onprogress?.({ stage: text });
-    const files = Object.entries(part.files).map(([name, { url, bytes }]) => [name, bytesOf(new URL(url, folder), { expected: bytes })]);
-    for (const [, content] of files) content.catch(() => {}); // reported below, when it is its turn
+    const files = Object.entries(part.files).map(([name, file]) => [name, bytesOf(new URL(file.url, folder), { file })]);
+    const ofPyodide = part.pyodide.files.map((file) => bytesOf(new URL(file.url, folder), { file })); // it then finds them in the browser's cache
+    for (const content of [...files.map(([, content]) => content), ...ofPyodide]) content.catch(() => {}); // reported below, when it is its turn
     step("Loading Python");
     const address = new URL(part.pyodide.url, folder);
-    const snapshot = part.pyodide.snapshot ? bytesOf(new URL("snapshot.bin", address), {}) : undefined; // the memory of one that has started
-    snapshot?.catch(() => {});
+    await Promise.all(ofPyodide);
+    const at = part.pyodide.files.findIndex(({ url }) => url.endsWith("/snapshot.bin"));
+    const snapshot = ofPyodide[at]; // the memory of one that has started, where the folder has it
     let core;
     try {
       core = await import(new URL("pyodide.mjs", address).href);

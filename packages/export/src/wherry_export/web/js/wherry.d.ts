@@ -12,8 +12,9 @@ export interface Tensor {
 }
 
 /** Typed arrays are taken as they are; other arrays are converted. Without a shape, one open size is found from the length. */
-export type Input = TensorData | number[] | NestedNumbers | { data: TensorData | number[]; shape?: number[] };
-export type NestedNumbers = (number | NestedNumbers)[];
+export type Numbers = TensorData | Uint8ClampedArray | readonly (number | bigint | boolean)[];
+export type Input = Numbers | NestedNumbers | { data: Numbers | NestedNumbers; shape?: readonly number[] };
+export type NestedNumbers = readonly (number | bigint | boolean | NestedNumbers)[];
 
 export interface Description {
   name: string;
@@ -61,7 +62,7 @@ export declare class Model {
   readonly bytes: number;
   /** How many threads compute. */
   readonly threads: number;
-  /** Predict. A model with one input also takes that input alone. */
+  /** Predict. A model with one input also takes that input alone. Aborting `signal` ends it behind the present kernel, and rejects with its reason. */
   predict(inputs: { [name: string]: Input } | Input, options?: { signal?: AbortSignal }): Promise<{ [name: string]: Tensor }>;
   /** Was it exported with `engine="train"`? */
   readonly trains: boolean;

@@ -4,10 +4,13 @@
 //   const model = await load("./lenet/");
 //   const { scores } = await model.predict({ image: pixels });
 import { ARRAY_DTYPES, Engine, shapeOf, WherryError } from "./core.js";
+import { sha256 } from "./digest.js";
 
 export { WherryError };
 
-const FORMATS = [1, 2]; // of manifests; from 2 on the module's memory is the page's
+const FORMAT = 3; // of manifests; from 3 on the module carries the digest of its program, so older bundles need the wherry.js in them
+const PROGRAM = "wherry.program"; // the custom section with it
+const NODE_FILES = "node:fs/promises"; // by a variable: bundlers would look for it
 const MOST_PAGES = [65536, 32768, 16384, 4096]; // that a module's memory may grow to: some devices promise no more than the last
 const SHARED = 3; // where the module imports its memory: it has a maximum and is shared
 // A product of relaxed SIMD (engine/product.c) and what it gives where browsers have it, and right.
@@ -45,11 +48,19 @@ export class Model {
     Object.freeze(this);
   }
 
-  /** One prediction; several that are asked for at once are answered one after the other. */
+  /** One prediction; several that are asked for at once are answered one after the other. Aborting the signal ends it between two kernels. */
   predict(inputs, { signal } = {}) {
-    const answer = this.#busy.then(() => {
+    const answer = this.#busy.then(async () => {
       signal?.throwIfAborted();
-      return this.#back.predict(inputs);
+      const stop = () => this.#back.abort();
+      signal?.addEventListener("abort", stop, { once: true });
+      try {
+        return await this.#back.predict(inputs);
+      } catch (error) {
+        throw signal?.aborted ? signal.reason : error;
+      } finally {
+        signal?.removeEventListener("abort", stop);
+      }
     });
     this.#busy = answer.catch(() => {});
     return answer;
@@ -109,6 +120,10 @@ export class Local {
     return this.#open().predict(inputs);
   }
 
+  async abort() {
+    this.#engine?.abort();
+  }
+
   async memory() {
     return this.#open().memory;
   }
@@ -122,6 +137,7 @@ export class Local {
     if (this.#stopped) return { steps: 0, stopped: true, history: [] };
     const found = await training.run(values, targetsOf(targets), options, onprogress);
     const { weights, shards } = training.weights();
+    await engine.settled(); // a prediction that has begun ends with the weights that it began with
     engine.replace(weights, (shard, offset, bytes) => shards[shard].subarray(offset, offset + bytes));
     return found;
   }
@@ -175,6 +191,10 @@ class Remote {
 
   predict(inputs) {
     return this.#call("predict", [inputs]);
+  }
+
+  abort() {
+    return this.#call("abort", []);
   }
 
   memory() {
@@ -261,14 +281,12 @@ async function fetched(folder, onprogress, { signal, threads } = {}) {
   try {
     manifest = JSON.parse(text);
   } catch (error) {
-    throw new WherryError("format", `${folder}manifest.json is no manifest: ${error.message}. Is this the folder that wherry.export.web wrote?`, { cause: error });
+    throw new WherryError("format", `${folder}manifest.json is not a manifest: ${error.message}. Is this the folder that wherry.export.web wrote?`, { cause: error });
   }
-  if (!FORMATS.includes(manifest?.format)) throw new WherryError("format", `${folder} was made by another version of Wherry. Got format ${manifest?.format}, expected ${FORMATS.join(" or ")}. Export the model again, or use the wherry.js in it.`);
+  if (manifest?.format !== FORMAT) throw new WherryError("format", `${folder} was made by another version of Wherry. Got format ${manifest?.format}, expected ${FORMAT}. Export the model again, or use the wherry.js in it.`);
+  checked(manifest, folder);
   const kernels = manifest.relaxed && hasProducts() ? manifest.relaxed : manifest.engine; // the answers are the same
-  const files = [kernels, manifest.program, ...(Array.isArray(manifest.weights) ? manifest.weights : [null])];
-  for (const file of files) {
-    if (!(typeof file?.url === "string" && Number.isSafeInteger(file.bytes) && file.bytes >= 0 && within(file.url, folder))) throw new WherryError("format", `${folder}manifest.json is damaged. Got ${String(JSON.stringify(file)).slice(0, 200)}, expected {url, bytes} of a file in the folder. Copy the folder again as a whole.`);
-  }
+  const files = [kernels, manifest.program, ...manifest.weights];
   const total = files.reduce((sum, file) => sum + file.bytes, 0);
   let loaded = 0;
   const stop = new AbortController(); // one that fails stops the others
@@ -277,13 +295,19 @@ async function fetched(folder, onprogress, { signal, threads } = {}) {
   const count = (bytes) => onprogress?.({ loaded: (loaded += bytes), total });
   let memory, pool;
   const one = (file) => bytesOf(new URL(file.url, folder), { signal: stops, count, file });
+  const fits = async (module, program) => {
+    const section = WebAssembly.Module.customSections(module, PROGRAM).map((content) => new TextDecoder().decode(content));
+    if (section.length !== 1 || section[0] !== (await sha256(program))) throw new WherryError("format", `${folder} is damaged: its engine belongs to another program. Copy the folder again as a whole, or export the model again.`);
+    return JSON.parse(new TextDecoder().decode(program));
+  };
   try {
     ({ memory, pool } = await memoryFor(kernels, threads));
-    const [module, program, ...shards] = await Promise.all([
+    const [module, text, ...shards] = await Promise.all([
       compiled(new URL(kernels.url, folder), { signal: stops, count, file: kernels, changed: pool ? kernels.shared : -1 }),
-      one(manifest.program).then((bytes) => JSON.parse(new TextDecoder().decode(bytes))),
+      one(manifest.program),
       ...manifest.weights.map(one),
     ]);
+    const program = await fits(module, text);
     await pool?.instantiated(module);
     const engine = new Engine(module, program, (shard, offset, bytes) => shards[shard].subarray(offset, offset + bytes), memory, pool?.threads);
     await pool?.begin((bytes) => engine.take(bytes));
@@ -298,20 +322,52 @@ async function fetched(folder, onprogress, { signal, threads } = {}) {
   }
 }
 
-// Whether an address is that of a file in the folder.
+// A manifest is data from elsewhere: everything that is read of it below has its kind, and every file lies in the folder and has a digest.
+function checked(manifest, folder) {
+  const wrong = (what, got, expected) => {
+    throw new WherryError("format", `${folder}manifest.json is damaged: ${what}. Got ${String(JSON.stringify(got)).slice(0, 200)}, expected ${expected}. Copy the folder again as a whole.`);
+  };
+  const list = (what, value) => (Array.isArray(value) ? value : wrong(what, value, "a list"));
+  const file = (what, value) => {
+    const sound = typeof value?.url === "string" && Number.isSafeInteger(value.bytes) && value.bytes >= 0 && /^[0-9a-f]{64}$/.test(value.sha256) && within(value.url, folder);
+    if (!sound) wrong(what, value, "{url, bytes, sha256} of a file in the folder");
+  };
+  file("engine", manifest.engine);
+  if (manifest.relaxed) file("relaxed", manifest.relaxed);
+  file("program", manifest.program);
+  list("weights", manifest.weights).forEach((value) => file("weights", value));
+  for (const one of ["inputs", "outputs"]) {
+    for (const value of list(one, manifest[one])) {
+      const sizes = Array.isArray(value?.shape) && value.shape.every((n) => typeof n === "string" || (Number.isSafeInteger(n) && n >= 0));
+      if (!(typeof value?.name === "string" && typeof value.dtype === "string" && sizes)) wrong(one, value, "{name, dtype, shape}");
+    }
+  }
+  if (typeof manifest.title !== "string") wrong("title", manifest.title, "a text");
+  if (manifest.labels !== null) list("labels", manifest.labels).forEach((label) => typeof label === "string" || wrong("labels", label, "texts"));
+  const { train } = manifest;
+  if (train === undefined) return;
+  if (train === null || typeof train !== "object" || typeof train.files !== "object" || train.files === null) wrong("train", train, "{pyodide, files}");
+  Object.values(train.files).forEach((value) => file("train.files", value));
+  const { url, files } = train.pyodide ?? {};
+  if (!(typeof url === "string" && url.endsWith("/") && within(url, folder))) wrong("train.pyodide", train.pyodide, "{url, files} of a folder in the folder");
+  list("train.pyodide.files", files).forEach((value) => {
+    file("train.pyodide.files", value);
+    if (!new URL(value.url, folder).href.startsWith(new URL(url, folder).href)) wrong("train.pyodide.files", value, `a file in ${url}`);
+  });
+}
+
+// Whether an address is that of something in the folder.
 function within(url, folder) {
   try {
-    return new URL(url, folder).href.startsWith(folder) && !url.includes("?");
+    return new URL(url, folder).href.startsWith(folder) && !/[?#]/.test(url);
   } catch {
     return false;
   }
 }
 
-// The folder says of each file what it holds. Pages that came without TLS cannot tell.
-async function asTold(bytes, url, { sha256 } = {}) {
-  if (!sha256 || !globalThis.crypto?.subtle) return;
-  const digest = Array.from(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-  if (digest !== sha256) throw new WherryError("network", `${url} is not what the manifest says. Got another content, expected that of the export. Copy the folder again as a whole.`);
+// The folder says of each file what it holds.
+async function asTold(bytes, url, file) {
+  if (file && (await sha256(bytes)) !== file.sha256) throw new WherryError("network", `${url} is not what the manifest says. Got another content, expected that of the export. Copy the folder again as a whole.`);
 }
 
 function hasProducts() {
@@ -346,7 +402,7 @@ function memoryOf(initial, shared) {
 
 async function opened(url, { signal, cache }) {
   if (url.protocol === "file:") {
-    const { readFile } = await import("node:fs/promises"); // in Node
+    const { readFile } = await import(/* @vite-ignore */ /* webpackIgnore: true */ NODE_FILES);
     try {
       return new Response(await readFile(url), { headers: { "Content-Type": url.pathname.endsWith(".wasm") ? "application/wasm" : "application/octet-stream" } });
     } catch (error) {
@@ -376,8 +432,8 @@ async function bytesOf(url, options) {
 // Compiled while it arrives, where the server says that it is WebAssembly.
 async function compiled(url, options) {
   const arrived = await opened(url, options);
-  const told = options.file?.sha256 && globalThis.crypto?.subtle ? arrived.clone().arrayBuffer().then((bytes) => asTold(bytes, url, options.file)) : null;
-  told?.catch(() => {}); // heard below
+  const told = arrived.clone().arrayBuffer().then((bytes) => asTold(new Uint8Array(bytes), url, options.file));
+  told.catch(() => {}); // heard below
   const response = counted(arrived, options);
   try {
     const streams = WebAssembly.compileStreaming && response.headers.get("Content-Type")?.startsWith("application/wasm");

@@ -6,6 +6,7 @@ const model = new Local();
 const calls = {
   load: (folder, options, progress) => model.load(folder, progress, options),
   predict: (inputs) => model.predict(inputs),
+  abort: () => model.abort(),
   memory: () => model.memory(),
   train: (inputs, targets, options, progress) => model.train(inputs, targets, options, progress),
   stop: () => model.stop(),

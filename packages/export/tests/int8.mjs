@@ -1,4 +1,4 @@
-// A bundle's answers for made-up images, for several numbers of threads: node whole.mjs site.
+// A bundle's answers for made-up images, for several numbers of threads: node int8.mjs site.
 import { pathToFileURL } from "node:url";
 
 const { load } = await import(pathToFileURL(process.env.WHERRY_JS));
