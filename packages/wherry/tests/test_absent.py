@@ -17,10 +17,17 @@ import wherry
         ("wherry.relu", "Did you mean 'nn.functional.relu'?"),
         ("wherry.optimizer.lr.StepLR", "Did you mean 'StepDecay'?"),
         ("wherry.nn.initializer.kaiming_normal_", "Did you mean 'KaimingNormal'?"),
-        ("wherry.audio", "wherry.audio: Paddle has it, but no package of Wherry"),
+        ("wherry.async_save", "wherry.async_save: Paddle has it, but no package of Wherry"),
         ("wherry.static.Progam", "Did you mean 'Program'?"),
-        ("wherry.distributed.all_reduce", "Paddle has it"),
-        ("wherry.hapi", "Use wherry.Model"),
+        ("wherry.async_save", "Use wherry.save"),
+        ("wherry.optim", "Did you mean 'optimizer'?"),
+        ("wherry.utils.data", "Use wherry.io: DataLoader, Dataset"),
+        ("wherry.vmap", "There is none: write the function for a whole batch"),
+        ("wherry.inference_mode", "Did you mean 'no_grad'?"),
+        ("wherry.compile", "Did you mean 'jit.to_static'?"),
+        ("wherry.jit.script", "Did you mean 'to_static'?"),
+        ("wherry.nn.Dense", "Did you mean 'Linear'?"),
+        ("wherry.optimizer.SGD(parameters=[wherry.ones([1])]).zero_grad", "Did you mean 'clear_grad'?"),
         ("wherry.zork", "module 'wherry' has no attribute 'zork'."),
     ],
 )
@@ -33,12 +40,10 @@ def test_a_missing_attribute_is_explained(expression, said):
 @pytest.mark.parametrize(
     ("statement", "said"),
     [
-        ("from wherry import audio", "wherry.audio: Paddle has it"),
-        ("import wherry.quantization", "wherry.quantization: Paddle has it"),
+        ("from wherry import async_save", "wherry.async_save: Paddle has it"),
         ("from wherry.nn import Conv2d", "Did you mean 'Conv2D'?"),
         ("import wherry.fluid", "Use wherry.nn"),
         ("import wherry.zork", "No module named 'wherry.zork'"),
-        ("from wherry import quantization", "wherry.quantization: Paddle has it"),
         ("from wherry.linalg import nrom", "module 'wherry.linalg' has no attribute 'nrom'. Did you mean 'norm'?"),
         ("from wherry.vision.models import LeNt", "Did you mean 'LeNet'?"),
         ("from wherry.utils.dlpack import from_dlpac", "Did you mean 'from_dlpack'"),
@@ -53,14 +58,14 @@ def test_a_missing_import_is_explained(statement, said):
 
 
 def test_the_screen_says_it_once():
-    done = subprocess.run([sys.executable, "-c", "from wherry import audio"], capture_output=True, text=True)
-    assert done.stderr.count("wherry.audio: Paddle has it") == 1
+    done = subprocess.run([sys.executable, "-c", "from wherry import async_save"], capture_output=True, text=True)
+    assert done.stderr.count("wherry.async_save: Paddle has it") == 1
 
 
 def test_what_is_not_there_can_be_tried():
     with pytest.raises(AttributeError):
-        _ = wherry.audio
-    assert not hasattr(wherry, "audio") and getattr(wherry, "audio", None) is None
+        _ = wherry.async_save
+    assert not hasattr(wherry, "async_save") and getattr(wherry, "async_save", None) is None
 
 
 def test_the_module_of_tensors_is_not_called():
@@ -157,3 +162,17 @@ def test_alias_of_wherry_is_silent():
 def test_an_argument_of_another_kind_is_a_type_error(call):
     with pytest.raises(TypeError, match=r"Got 3 \(int\), expected"):
         call()
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: wherry.io.DataLoader([1], pin_memory=True), "Leave it out: with a GPU"),
+        (lambda: wherry.nn.Linear(2, 2).train(False), "write layer.eval()"),
+        (lambda: wherry.optimizer.SGD(momentum=0.9), "Use optimizer.Momentum"),
+    ],
+)
+def test_arguments_of_other_libraries_are_explained(call, said):
+    with pytest.raises(TypeError) as caught:
+        call()
+    assert said in str(caught.value)

@@ -51,7 +51,7 @@ if __name__ == "__main__":
     queue = context.Queue()
     process = context.Process(target=child, args=(queue,))
     process.start()
-    print(queue.get(timeout=60), flush=True)
+    print(queue.get(timeout=300), flush=True)
     process.join()
     subprocess.run([sys.executable, "-c", "import paddle, paddle.nn; print(paddle.__name__)"], check=True)
 """

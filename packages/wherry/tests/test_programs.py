@@ -5,9 +5,9 @@ import pytest
 import wherry
 from wherry import profiler
 from wherry.__main__ import main
-from wherry_graph import Program
-from wherry_graph.capture import capture
-from wherry_graph.paddle_files.models import save_model
+from wherry_paddle_files.models import save_model
+from wherry_program import Program
+from wherry_program.program.capture import capture
 
 
 @pytest.fixture(scope="module")
@@ -96,4 +96,4 @@ def test_trace_makes_a_page_beside_the_trace(tmp_path, capsys):
     assert (tmp_path / "run.html").read_text().startswith("<!doctype html>")
     (tmp_path / "bad.json").write_text("{}")
     assert main(["trace", str(tmp_path / "bad.json")]) == 1
-    assert "this is no trace of a profiler" in capsys.readouterr().err
+    assert "this is not a trace of a profiler" in capsys.readouterr().err

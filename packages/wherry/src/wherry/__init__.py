@@ -11,12 +11,13 @@ from typing import Any
 
 from wherry import _missing
 
-_missing.speak()  # before the imports that may find a package missing
+_missing.speak()  # before imports, which may find that a package is missing
 
 # ruff: noqa: E402
 # Registers the kernels now: asking the installed packages for their entry points is slower.
 import wherry_ops_cpu.column as _kernels
 from wherry import _absent, _device_plugins, _later_methods, _screen
+from wherry._version import __version__ as __version__
 from wherry_autograd import enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled
 from wherry_tensor import *  # noqa: F403
 from wherry_tensor import __all__ as _tensor_names
@@ -29,8 +30,6 @@ _no_such_name = _absent.looked_up(__name__)
 for _module in ("device", "linalg"):  # in place of the star's `device`, which is tensor's
     _import_module(f"{__name__}.{_module}")
 _device_plugins.install()
-
-__version__ = "0.9.0"
 
 _MODULES = (
     "amp",

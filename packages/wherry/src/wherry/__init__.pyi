@@ -39,8 +39,8 @@ from wherry_autograd.backward_mode import grad as grad
 from wherry_autograd.grad_mode import enable_grad as enable_grad
 from wherry_autograd.grad_mode import no_grad as no_grad
 from wherry_autograd.grad_mode import set_grad_enabled as set_grad_enabled
-from wherry_graph.static.mode import disable_static as disable_static
-from wherry_graph.static.mode import enable_static as enable_static
+from wherry_graph.static.switching import disable_static as disable_static
+from wherry_graph.static.switching import enable_static as enable_static
 from wherry_nn.layer import create_parameter as create_parameter
 from wherry_nn.lazy import LazyGuard as LazyGuard
 from wherry_nn.param_attr import ParamAttr as ParamAttr

@@ -18,8 +18,9 @@ from typing import Any
 
 import wherry
 from wherry import _programs
+from wherry._ecosystem import command as ecosystem
 
-SERVING = "wherry_web.serving"  # stands above this package: known by name only
+SERVING = "wherry_web.serving"  # imports this package: known by name only
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -50,6 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
 
     _programs.add_commands(commands)
+    ecosystem.add_command(commands)
 
     serve = commands.add_parser(
         "serve", help="pages where a model trains and answers in the browser",
@@ -73,6 +75,8 @@ def main(arguments: list[str] | None = None) -> int:
     if chosen.command == "serve":
         status: int = importlib.import_module(SERVING).serve(chosen)
         return status
+    if chosen.command == "ecosystem":
+        return until_nobody_reads(lambda: ecosystem.run(chosen))
     if chosen.command in _programs.COMMANDS:
         return until_nobody_reads(lambda: _programs.run(chosen))
     raise AssertionError(f"no such command: {chosen.command}")
@@ -92,9 +96,9 @@ def add_serve_arguments(parser: argparse.ArgumentParser) -> bool:
 
 
 def print_ops(names: list[str], device: str | None = None, required: bool = False) -> int:
-    """Print the matrix, the cards of the ops named, what a device has, or what one needs."""
+    """Print the matrix of ops, the cards of some ops, the ops of a device, or those that a device needs."""
     import wherry.amp  # noqa: F401  with these come the columns of every package
-    import wherry_graph.paddle_files.ops  # noqa: F401
+    import wherry_paddle_files.ops  # noqa: F401
     from wherry_export.onnx import load_rules
     from wherry_tensor import coverage
 
@@ -207,18 +211,18 @@ def shown(error: BaseException) -> int:
 
 
 def until_nobody_reads(command: Callable[[], int]) -> int:
-    """Run a command that prints; its reader may leave before the end, as `head` does."""
+    """Run a command that prints; its reader may close the pipe early, as `head` does."""
     try:
         status = command()
         sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what Python flushes at its end goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # output that Python flushes at exit is discarded
         return 0
     return status
 
 
 def refuse(text: str) -> int:
-    """Say why nothing was run; returns the exit status."""
+    """Print why nothing was run; returns the exit status."""
     print(f"wherry run: {text}", file=sys.stderr)
     return 2
 

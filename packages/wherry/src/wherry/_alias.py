@@ -1,6 +1,7 @@
 """Makes `import paddle` mean `import wherry` in this process."""
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.abc
 import importlib.machinery
@@ -60,6 +61,10 @@ class _PaddleFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
+        if name == "pip" and "setuptools" not in sys.modules:
+            # Paddle has imported setuptools by now. It refuses to come after pip, which brings the standard library's distutils.
+            with contextlib.suppress(ImportError):
+                importlib.import_module("setuptools")
         if name.partition(".")[0] != "paddle":
             return None
         return importlib.machinery.ModuleSpec(name, self, is_package=True)

@@ -1,4 +1,4 @@
-"""`wherry doctor`: what is installed, what runs here, and what to type where something is missing."""
+"""`wherry doctor`: reports what is installed and what runs, and the commands that install what is missing."""
 from __future__ import annotations
 
 import importlib
@@ -19,7 +19,7 @@ GIB = 2.0**30
 
 
 def report() -> int:
-    """Print what is here; returns how many things are missing or broken."""
+    """Print the report; returns how many things are missing or broken."""
     faults: list[str] = []
     for title, lines in (("Programs", programs()), ("Packages", installed(faults)), ("Processor", processor(faults)), ("Memory", memory())):
         print(title)
@@ -128,7 +128,7 @@ def memory() -> Iterator[str]:
 
 
 def training_step(faults: list[str]) -> str:
-    """Learn `y = 2 x` for one step and say whether the numbers are right."""
+    """Train `y = 2 x` for one step and report whether the numbers are right."""
     try:
         import wherry
 
@@ -137,7 +137,7 @@ def training_step(faults: list[str]) -> str:
         loss = ((x @ weight - y) ** 2).mean()
         loss.backward()
         got = [round(float(loss), 4), round(float(weight.grad or 0.0), 4)]
-    except Exception as error:  # whatever is broken here is what the user came to hear
+    except Exception as error:  # any error is part of the report
         faults.append("pip install --force-reinstall wherry")
         return f"failed: {type(error).__name__}: {error}"
     if got != [5.625, -7.5]:

@@ -3,22 +3,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from wherry_tensor import in_dynamic_mode
 from wherry_tensor._core import Tensor, add_methods
 
 if TYPE_CHECKING:
-    from wherry_graph.ir import Block
+    from wherry_program.program.ir import Block
     from wherry_sparse.tensors import SparseCooTensor, SparseCsrTensor
 
 
 def to_sparse_coo(self: Tensor, sparse_dim: int) -> SparseCooTensor:
-    """The elements that are not 0, with their places along the first `sparse_dim` axes. Source: `paddle.Tensor.to_sparse_coo`."""
+    """The elements that are not 0, with their places along the first `sparse_dim` axes.
+
+    Source:
+        `paddle.Tensor.to_sparse_coo`.
+    """
     from wherry_sparse.tensors import tensor_to_sparse_coo
 
     return tensor_to_sparse_coo(self, sparse_dim)
 
 
 def to_sparse_csr(self: Tensor) -> SparseCsrTensor:
-    """The elements of a matrix, or of a batch of matrices, that are not 0, row by row. Source: `paddle.Tensor.to_sparse_csr`."""
+    """The elements of a matrix, or of a batch of matrices, that are not 0, row by row.
+
+    Source:
+        `paddle.Tensor.to_sparse_csr`.
+    """
     from wherry_sparse.tensors import tensor_to_sparse_csr
 
     return tensor_to_sparse_csr(self)
@@ -27,19 +36,40 @@ def to_sparse_csr(self: Tensor) -> SparseCsrTensor:
 def create_parameter(
     shape: Any, dtype: Any, name: str | None = None, attr: Any = None, is_bias: bool = False, default_initializer: Any = None
 ) -> Any:
-    """`paddle.create_parameter`, which Paddle has on Tensor, though it takes none."""
+    """`paddle.create_parameter`, which Paddle has on Tensor, though it takes none.
+
+    Raises:
+        As `paddle.create_parameter`.
+
+    Source:
+        `paddle.Tensor.create_parameter`.
+
+    Examples:
+        >>> wherry.Tensor.create_parameter([2, 3], "float32").shape
+        [2, 3]
+    """
     from wherry_nn import create_parameter
 
     return create_parameter(shape, dtype, name, attr, is_bias, default_initializer)
 
 
 def create_tensor(dtype: Any, name: str | None = None, persistable: bool = False) -> Tensor:
-    """A tensor to be filled, 0-d; in static mode a variable of the program. Source: `paddle.Tensor.create_tensor`."""
-    import wherry
+    """A 0-d tensor whose value is set later; in static mode a variable of the program.
+
+    Raises:
+        TypeError: `dtype` is unknown.
+
+    Source:
+        `paddle.Tensor.create_tensor`.
+
+    Examples:
+        >>> wherry.Tensor.create_tensor("float32").shape
+        []
+    """
     from wherry_tensor.functions.creation import zeros
 
-    if not wherry.in_dynamic_mode():
-        from wherry_graph.ir import Variable
+    if not in_dynamic_mode():
+        from wherry_program.program.ir import Variable
 
         return Variable.create_tensor(dtype, name, persistable)
     out = zeros([], dtype)
@@ -47,6 +77,11 @@ def create_tensor(dtype: Any, name: str | None = None, persistable: bool = False
     if name is not None:
         out.name = name
     return out
+
+
+def to(self: Tensor, device: Any = None, dtype: Any = None, blocking: Any = None) -> Tensor:
+    """`Tensor.to` by the name that libraries replace it under. Source: `paddle.Tensor._to`."""
+    return self.to(device, dtype, blocking)
 
 
 class _Block:
@@ -65,6 +100,7 @@ def install() -> None:
     """Give Tensor these methods."""
     add_methods(
         {
+            "_to": to,
             "block": _Block(),
             "create_parameter": staticmethod(create_parameter),
             "create_tensor": staticmethod(create_tensor),

@@ -1,4 +1,4 @@
-"""What an import says when a package below is not installed."""
+"""The error of an import when a required package is not installed."""
 from __future__ import annotations
 
 import sys
@@ -13,20 +13,22 @@ BELOW = (
     "wherry-ops-cpu",
     "wherry-distribution",
     "wherry-nn",
+    "wherry-program",
     "wherry-sparse",
     "wherry-train",
-    "wherry-graph",
+    "wherry-paddle-files",
     "wherry-text",
     "wherry-vision",
-    "wherry-export",
     "wherry-extension",
+    "wherry-graph",
+    "wherry-export",
     "wherry-infer",
 )
 # packages: end
 
 
 class Missing:
-    """The last finder of `sys.meta_path`: only what no other one has found arrives here."""
+    """The last finder of `sys.meta_path`, which gets the modules that no other one has found."""
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
@@ -41,6 +43,6 @@ class Missing:
 
 
 def speak() -> None:
-    """Ask this finder when the others have found nothing."""
+    """Install this finder behind all others."""
     if Missing not in sys.meta_path:
         sys.meta_path.append(Missing)

@@ -1,10 +1,13 @@
-"""What Paddle's programs say about the process that they run in."""
+"""Functions on process-wide state."""
 __all__ = ["disable_signal_handler"]
 
 
 def disable_signal_handler() -> None:
-    """Give back signal handlers: Wherry takes none, so there is nothing to do.
+    """Remove signal handlers. Wherry installs none, so this does nothing.
 
     Source:
         `paddle.disable_signal_handler`.
+
+    Examples:
+        >>> wherry.disable_signal_handler()
     """

@@ -76,8 +76,8 @@ def add_commands(commands: Any) -> None:
 
 def draw(chosen: argparse.Namespace) -> int:
     """`wherry graph`."""
-    from wherry_graph.paddle_files.models import read_program
-    from wherry_graph.picture import to_svg
+    from wherry_paddle_files.models import read_program
+    from wherry_program.program.picture import to_svg
 
     with open(chosen.model, "rb") as file:
         program = read_program(file.read())
@@ -210,7 +210,7 @@ def _files(chosen: argparse.Namespace) -> tuple[str, str]:
 
 
 def _loaded(chosen: argparse.Namespace) -> Any:
-    from wherry_graph.paddle_files.models import load_model
+    from wherry_paddle_files.models import load_model
 
     model, params = _files(chosen)
     return load_model("", model_path=model, params_path=params)
@@ -257,6 +257,6 @@ def _described(np: Any, name: str, value: Any) -> str:
 
 def _write(path: str, data: bytes) -> None:
     """All of a file or nothing."""
-    from wherry_graph.paddle_files.store import replace_files
+    from wherry_train.atomic_files import replace_files
 
     replace_files([(path, lambda file: file.write(data))])

@@ -1,4 +1,4 @@
-"""How errors reach the screen: without the entries of our packages."""
+"""Tracebacks on the screen, without the entries of our packages."""
 from __future__ import annotations
 
 import sys
@@ -9,7 +9,7 @@ from wherry_tensor.tracebacks import tidy
 
 
 def install() -> None:
-    """Tidy what Python or IPython is about to print, unless somebody else has taken that over."""
+    """Install hooks that tidy tracebacks in Python and IPython, unless another hook is installed."""
     if sys.excepthook is sys.__excepthook__:
         sys.excepthook = _print
     ipython = sys.modules.get("IPython")
@@ -36,7 +36,7 @@ def _show_in_ipython(shell: Any, kind: type[BaseException], error: BaseException
 
 
 def tidy_all(error: BaseException) -> None:
-    """Tidy an error and those it came from."""
+    """Tidy an error and its causes."""
     seen: set[int] = set()
     one: BaseException | None = error
     while one is not None and id(one) not in seen:

@@ -1,4 +1,4 @@
-"""`paddle.autograd`: gradients on demand, functions with gradients of their own."""
+"""`paddle.autograd`: gradients, and functions with custom gradients."""
 from wherry import _absent
 from wherry_autograd import (
     PyLayer,

@@ -1,4 +1,4 @@
-"""`paddle.distributed` of one process: what programs ask that also run alone.
+"""`paddle.distributed` for one process: the functions that single-process programs call.
 
 Nothing here talks to other processes. Where the environment says that there are some, as a launcher of Paddle
 leaves it, these functions refuse.
@@ -30,10 +30,10 @@ def _alone(op_name: str) -> None:
 
 
 def get_rank(group: Any = None) -> int:
-    """Which of the processes this is: 0, the only one.
+    """The rank of this process: 0, as it is the only one.
 
     Raises:
-        NotImplementedError: the environment speaks of several processes.
+        NotImplementedError: PADDLE_TRAINERS_NUM is more than 1.
 
     Source:
         `paddle.distributed.get_rank`.
@@ -47,26 +47,56 @@ def get_rank(group: Any = None) -> int:
 
 
 def get_world_size(group: Any = None) -> int:
-    """How many processes there are: 1. As `get_rank`. Source: `paddle.distributed.get_world_size`."""
+    """The number of processes: 1.
+
+    Args:
+        group: accepted for compatibility.
+
+    Raises:
+        NotImplementedError: PADDLE_TRAINERS_NUM is more than 1.
+
+    Source:
+        `paddle.distributed.get_world_size`.
+
+    Examples:
+        >>> wherry.distributed.get_world_size()
+        1
+    """
     _alone("get_world_size")
     return 1
 
 
 def is_available() -> bool:
-    """Whether several processes can train together: False. Source: `paddle.distributed.is_available`."""
+    """Whether several processes can train together: False.
+
+    Source:
+        `paddle.distributed.is_available`.
+
+    Examples:
+        >>> wherry.distributed.is_available()
+        False
+    """
     return False
 
 
 def is_initialized() -> bool:
-    """Whether processes have found each other: False. Source: `paddle.distributed.is_initialized`."""
+    """Whether training with several processes is initialized: False.
+
+    Source:
+        `paddle.distributed.is_initialized`.
+
+    Examples:
+        >>> wherry.distributed.is_initialized()
+        False
+    """
     return False
 
 
 def init_parallel_env() -> None:
-    """Meet the other processes. There are none: it warns, as Paddle does, and does nothing.
+    """Initialize training with several processes. For one process it warns, as Paddle does, and does nothing.
 
     Raises:
-        NotImplementedError: the environment speaks of several processes.
+        NotImplementedError: PADDLE_TRAINERS_NUM is more than 1.
 
     Source:
         `paddle.distributed.init_parallel_env`.
@@ -76,7 +106,16 @@ def init_parallel_env() -> None:
 
 
 class ParallelEnv:
-    """What the environment says of this process: rank 0 of 1. Source: `paddle.distributed.ParallelEnv`."""
+    """The environment of this process: rank 0 of 1.
+
+    Source:
+        `paddle.distributed.ParallelEnv`.
+
+    Examples:
+        >>> env = wherry.distributed.ParallelEnv()
+        >>> env.rank, env.world_size
+        (0, 1)
+    """
 
     def __init__(self) -> None:
         _alone("ParallelEnv")
@@ -85,7 +124,7 @@ class ParallelEnv:
 
 
 class DataParallel(Layer):
-    """A layer that trains in several processes: in one, the layer itself inside of another.
+    """Data-parallel training; with one process, a wrapper that calls the layer.
 
     Its state has the names of the inner layer's, so files go both ways.
 
@@ -95,7 +134,7 @@ class DataParallel(Layer):
             compatibility; they are about what processes send each other.
 
     Raises:
-        NotImplementedError: the environment speaks of several processes.
+        NotImplementedError: PADDLE_TRAINERS_NUM is more than 1.
         TypeError: `layers` is not a Layer (also a ValueError).
 
     Source:
@@ -131,22 +170,30 @@ class DataParallel(Layer):
 
     @contextmanager
     def no_sync(self) -> Iterator[None]:
-        """Let gradients stay in this process for a while: they always do."""
+        """A context without synchronization of gradients; with one process there is none anyway."""
         yield
 
     def scale_loss(self, loss: Tensor) -> Tensor:
-        """The loss itself. Source: `paddle.DataParallel.scale_loss`."""
+        """The loss itself.
+
+        Source:
+            `paddle.DataParallel.scale_loss`.
+        """
         return loss
 
     def apply_collective_grads(self) -> None:
-        """Nothing: no process waits for gradients. Source: `paddle.DataParallel.apply_collective_grads`."""
+        """Does nothing: there are no other processes.
+
+        Source:
+            `paddle.DataParallel.apply_collective_grads`.
+        """
 
     def state_dict(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """The state of the inner layer."""
         return self._layers.state_dict(*args, **kwargs)
 
     def set_state_dict(self, *args: Any, **kwargs: Any) -> tuple[list[str], list[str]]:
-        """Give the inner layer a state."""
+        """Set the state of the inner layer."""
         return self._layers.set_state_dict(*args, **kwargs)
 
     set_dict = set_state_dict

@@ -1,4 +1,4 @@
-"""Programs for places where there is no Python: `web`, folders in which a model answers in browsers."""
+"""Programs without Python: `web`, folders in which a model runs in browsers."""
 from wherry_export.web import export as web
 
 __all__ = ["web"]

@@ -1,4 +1,4 @@
-"""`paddle.inference`: saved programs that answer."""
+"""`paddle.inference`: running saved programs."""
 from wherry import _absent
 from wherry_infer import *  # noqa: F403
 from wherry_infer import __all__ as __all__

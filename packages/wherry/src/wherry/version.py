@@ -1,5 +1,6 @@
 """`paddle.version`: what is running."""
-from wherry import __version__ as wherry_version
+from wherry import _absent
+from wherry._version import __version__ as wherry_version
 
 __all__ = [
     "cinn", "cuda", "cudnn", "full_version", "major", "minor", "mkl", "patch", "rc", "show", "wherry_version", "xpu", "xpu_xccl",
@@ -14,42 +15,80 @@ rc = "0"
 
 
 def show_paddle() -> None:
-    """Let the version be that of the Paddle whose API this is: scripts that ask `paddle.version` compare with Paddle's."""
+    """Make `paddle.version` report the version of Paddle whose API this is, for scripts that compare it."""
     global full_version, major, minor, patch
     full_version = PADDLE_VERSION
     major, minor, patch = full_version.split(".")
 
 
 def show() -> None:
-    """Print the version."""
+    """Print the version.
+
+    Examples:
+        >>> wherry.version.show()
+        full_version: ...
+    """
     print(f"full_version: {full_version}\nmajor: {major}\nminor: {minor}\npatch: {patch}\nrc: {rc}")
 
 
 def cuda() -> str:
-    """'False': this build has no CUDA."""
+    """'False': this build has no CUDA.
+
+    Examples:
+        >>> wherry.version.cuda()
+        'False'
+    """
     return "False"
 
 
 def cudnn() -> str:
-    """'False': this build has no cuDNN."""
+    """'False': this build has no cuDNN.
+
+    Examples:
+        >>> wherry.version.cudnn()
+        'False'
+    """
     return "False"
 
 
 def xpu() -> str:
-    """'False': this build has no XPU."""
+    """'False': this build has no XPU.
+
+    Examples:
+        >>> wherry.version.xpu()
+        'False'
+    """
     return "False"
 
 
 def xpu_xccl() -> str:
-    """'False': this build has no XPU."""
+    """'False': this build has no XPU.
+
+    Examples:
+        >>> wherry.version.xpu_xccl()
+        'False'
+    """
     return "False"
 
 
 def cinn() -> str:
-    """'False': this build has no CINN."""
+    """'False': this build has no CINN.
+
+    Examples:
+        >>> wherry.version.cinn()
+        'False'
+    """
     return "False"
 
 
 def mkl() -> str:
-    """'OFF': matrix products are Wherry's own."""
+    """'OFF': matrix products are Wherry's own.
+
+    Examples:
+        >>> wherry.version.mkl()
+        'OFF'
+    """
     return "OFF"
+
+
+_absent.explain(__name__)

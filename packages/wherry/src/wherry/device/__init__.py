@@ -1,4 +1,4 @@
-"""`paddle.device`: which devices there are, and the current one."""
+"""`paddle.device`: the available devices, and the current one."""
 # ruff: noqa: F403, F405  its own list says what
 from wherry import _absent
 from wherry.device import cuda

@@ -6,13 +6,12 @@ from wherry_distribution.bernoulli import Bernoulli as Bernoulli
 from wherry_distribution.bernoulli import Geometric as Geometric
 from wherry_distribution.categorical import Categorical as Categorical
 from wherry_distribution.categorical import Multinomial as Multinomial
-from wherry_distribution.composed import Independent as Independent
-from wherry_distribution.composed import TransformedDistribution as TransformedDistribution
 from wherry_distribution.dirichlet import Beta as Beta
 from wherry_distribution.dirichlet import Dirichlet as Dirichlet
 from wherry_distribution.distribution import Distribution as Distribution
+from wherry_distribution.divergence import kl_divergence as kl_divergence
 from wherry_distribution.exponential_family import ExponentialFamily as ExponentialFamily
-from wherry_distribution.kl import kl_divergence as kl_divergence
+from wherry_distribution.independent import Independent as Independent
 from wherry_distribution.kl import register_kl as register_kl
 from wherry_distribution.location_scale import Cauchy as Cauchy
 from wherry_distribution.location_scale import Gumbel as Gumbel
@@ -21,7 +20,6 @@ from wherry_distribution.normal import LogNormal as LogNormal
 from wherry_distribution.normal import Normal as Normal
 from wherry_distribution.transform import AbsTransform as AbsTransform
 from wherry_distribution.transform import AffineTransform as AffineTransform
-from wherry_distribution.transform import ChainTransform as ChainTransform
 from wherry_distribution.transform import ExpTransform as ExpTransform
 from wherry_distribution.transform import IndependentTransform as IndependentTransform
 from wherry_distribution.transform import PowerTransform as PowerTransform
@@ -31,6 +29,8 @@ from wherry_distribution.transform import SoftmaxTransform as SoftmaxTransform
 from wherry_distribution.transform import StackTransform as StackTransform
 from wherry_distribution.transform import StickBreakingTransform as StickBreakingTransform
 from wherry_distribution.transform import TanhTransform as TanhTransform
-from wherry_distribution.transform import Transform as Transform
+from wherry_distribution.transformed import ChainTransform as ChainTransform
+from wherry_distribution.transformed import Transform as Transform
+from wherry_distribution.transformed import TransformedDistribution as TransformedDistribution
 from wherry_distribution.uniform import Uniform as Uniform
 __all__: list[str]

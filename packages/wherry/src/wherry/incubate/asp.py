@@ -1,4 +1,4 @@
-"""`paddle.incubate.asp`: automatic sparsity, weights of which n of every m are zero."""
+"""`paddle.incubate.asp`: automatic n:m sparsity of weights."""
 # ruff: noqa: F403  its own list says what
 from wherry import _absent
 from wherry_graph.static.sparsity import *

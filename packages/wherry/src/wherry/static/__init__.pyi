@@ -2,9 +2,6 @@
 from wherry.static import amp as amp
 from wherry.static import nn as nn
 from wherry.static import sparsity as sparsity
-from wherry_graph.input_spec import InputSpec as InputSpec
-from wherry_graph.ir import Program as Program
-from wherry_graph.ir import Variable as Variable
 from wherry_graph.static.averages import ExponentialMovingAverage as ExponentialMovingAverage
 from wherry_graph.static.executor import CompiledProgram as CompiledProgram
 from wherry_graph.static.executor import Executor as Executor
@@ -30,8 +27,6 @@ from wherry_graph.static.metrics import ctr_metric_bundle as ctr_metric_bundle
 from wherry_graph.static.mode import default_main_program as default_main_program
 from wherry_graph.static.mode import default_startup_program as default_startup_program
 from wherry_graph.static.mode import device_guard as device_guard
-from wherry_graph.static.mode import disable_static as disable_static
-from wherry_graph.static.mode import enable_static as enable_static
 from wherry_graph.static.mode import in_static_mode as in_static_mode
 from wherry_graph.static.mode import name_scope as name_scope
 from wherry_graph.static.mode import program_guard as program_guard
@@ -49,6 +44,8 @@ from wherry_graph.static.scope import global_scope as global_scope
 from wherry_graph.static.scope import scope_guard as scope_guard
 from wherry_graph.static.strategies import BuildStrategy as BuildStrategy
 from wherry_graph.static.strategies import ExecutionStrategy as ExecutionStrategy
+from wherry_graph.static.switching import disable_static as disable_static
+from wherry_graph.static.switching import enable_static as enable_static
 from wherry_graph.static.training import append_backward as append_backward
 from wherry_graph.static.training import gradients as gradients
 from wherry_graph.static.variables import Print as Print
@@ -57,4 +54,7 @@ from wherry_graph.static.variables import create_parameter as create_parameter
 from wherry_graph.static.variables import data as data
 from wherry_graph.static.variables import py_func as py_func
 from wherry_nn.param_attr import WeightNormParamAttr as WeightNormParamAttr
+from wherry_program.program.input_spec import InputSpec as InputSpec
+from wherry_program.program.ir import Program as Program
+from wherry_program.program.ir import Variable as Variable
 __all__: list[str]

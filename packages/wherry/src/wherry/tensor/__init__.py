@@ -3,8 +3,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-import wherry_tensor
-from wherry import _absent, _paths
+from wherry import _absent
 from wherry_tensor import *  # noqa: F403
 from wherry_tensor import __all__ as __all__
 
@@ -18,10 +17,4 @@ class _Package(ModuleType):
 
 
 sys.modules[__name__].__class__ = _Package
-_paths.offer(
-    sys.modules[__name__],
-    ("attribute", "creation", "einsum", "logic", "manipulation", "math", "ops", "random", "search", "stat", "to_string"),
-    (wherry_tensor,),
-)
-_paths.offer(sys.modules[__name__], ("linalg",), (wherry_tensor, wherry_tensor.linalg))
 _absent.explain(__name__)

@@ -24,6 +24,7 @@ __all__ = [
     "setup",
 ]
 
+__path__: list[str] = []  # modules below it are doors
 _no_such_name = _absent.looked_up(__name__)
 
 

@@ -1,4 +1,4 @@
-"""`paddle.incubate.nn`: layers that stand for parts of transformers."""
+"""`paddle.incubate.nn`: fused layers of transformers."""
 # ruff: noqa: F403  its own list says what
 from wherry import _absent
 from wherry.incubate.nn import functional as functional

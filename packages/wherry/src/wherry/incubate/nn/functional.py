@@ -1,4 +1,4 @@
-"""`paddle.incubate.nn.functional`: parts of transformers."""
+"""`paddle.incubate.nn.functional`: fused functions of transformers."""
 # ruff: noqa: F403  their own lists say what
 from wherry import _absent
 from wherry_nn.functional.fused import *
