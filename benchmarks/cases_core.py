@@ -19,6 +19,7 @@ CONVOLUTIONS = {
     "7x7/2": ([8, 3, 224, 224], [64, 3, 7, 7], 2, 3, 1),
     "7x7/2, batch 2": ([2, 3, 224, 224], [64, 3, 7, 7], 2, 3, 1),
 }
+NORMS = {"[8, 64, 56, 56]": [8, 64, 56, 56], "[8, 256, 14, 14]": [8, 256, 14, 14], "[2, 320, 64, 64]": [2, 320, 64, 64]}  # of 32 groups
 SIZES = (256, 512, 1024, 2048)
 
 
@@ -80,6 +81,17 @@ def torch_cases():
             F.conv2d(i, k, None, s, p, 1, g).sum().backward()
 
         cases[f"conv2d {name}, forward+backward"] = both
+    for name, shape in NORMS.items():
+        image, gain, bias = t(shape), t([shape[1]], 1), t([shape[1]], 2)
+        cases[f"group_norm {name}, 32 groups"] = lambda i=image, g=gain, b=bias: F.group_norm(i, 32, g, b)
+        leaves = tuple(leaf.clone().requires_grad_() for leaf in (image, gain, bias))
+
+        def both_of_norm(leaves=leaves):
+            for leaf in leaves:
+                leaf.grad = None
+            F.group_norm(leaves[0], 32, *leaves[1:]).sum().backward()
+
+        cases[f"group_norm {name}, 32 groups, forward+backward"] = both_of_norm
     return cases
 
 
@@ -115,7 +127,39 @@ def wherry_cases():
         "transposed copy": lambda a: a.t().contiguous(), "dropout": lambda a, p: ops.dropout(a, p=p, upscale=True)[0],
         "dropout_add": lambda a, b, p: ops.dropout_add(a, b, p=p, upscale=True)[0],
     }
-    return shared(wherry, layers)
+    cases = shared(wherry, layers)
+    t = lambda shape, seed=0: wherry.to_tensor(values(shape, seed))  # noqa: E731
+    x, y, scale, shift = t(TINY), t(TINY, 1), t([3], 2), t([3], 3)
+    written, pairs = t(TINY), [(t(shape), t(shape, 1)) for shape in ([2, 3], [3, 2], [6])]
+    gx, gy = t(TINY), t(TINY, 1)
+    gx.stop_gradient = gy.stop_gradient = False
+
+    def backward():
+        gx.clear_gradient(False)
+        gy.clear_gradient(False)
+        (gx * gy + gy).sum().backward()
+
+    # Ways through the dispatcher that PyTorch and Paddle do not have in this form.
+    cases |= {
+        "tiny `ops.add(x, y)`": lambda: ops.add(x, y), "tiny `x * 2.0`": lambda: x * 2.0, "tiny softmax": lambda: ops.softmax(x, axis=1),
+        "tiny layer_norm": lambda: wherry.nn.functional.layer_norm(x, 3, scale, shift), "tiny `x.add_(y)`": lambda: written.add_(y),
+        "tiny `ops.add`, recording": lambda: ops.add(gx, gy), "tiny (x*y+y).sum().backward()": backward,
+        "tiny adds of three shapes in turn": lambda: [a + b for a, b in pairs],
+    }
+    for name, shape in NORMS.items():
+        image, gain, bias = t(shape), t([shape[1]], 1), t([shape[1]], 2)
+        cases[f"group_norm {name}, 32 groups"] = lambda i=image, g=gain, b=bias: wherry.nn.functional.group_norm(i, 32, weight=g, bias=b)
+        leaves = t(shape), t([shape[1]], 1), t([shape[1]], 2)
+        for leaf in leaves:
+            leaf.stop_gradient = False
+
+        def both(leaves=leaves):
+            for leaf in leaves:
+                leaf.clear_gradient(False)
+            wherry.nn.functional.group_norm(leaves[0], 32, weight=leaves[1], bias=leaves[2]).sum().backward()
+
+        cases[f"group_norm {name}, 32 groups, forward+backward"] = both
+    return cases
 
 
 def shared(paddle, layers):

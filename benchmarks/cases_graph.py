@@ -210,8 +210,8 @@ def eager_case(model, shape):
 
 def captured(model, shape):
     import wherry
-    from wherry_graph import Program
-    from wherry_graph.capture import capture
+    from wherry_program import Program
+    from wherry_program.program.capture import capture
 
     net, program = wherry_net(model), Program()
     x = program.feed([-1, *shape[1:]], wherry.float32, "x")
@@ -221,7 +221,7 @@ def captured(model, shape):
 
 
 def planned_case(model, shape):
-    from wherry_graph.executor import compiled
+    from wherry_program.run.executor import compiled
 
     program, x = captured(model, shape)
     run = compiled(program)
@@ -229,8 +229,8 @@ def planned_case(model, shape):
 
 
 def passed_case(model, shape):
-    from wherry_graph import passes
-    from wherry_graph.executor import compiled
+    from wherry_program import passes
+    from wherry_program.run.executor import compiled
 
     program, x = captured(model, shape)
     run = compiled(passes.default(program, passes.INFERENCE))

@@ -5,6 +5,7 @@ The first step of torch.compile runs a C++ compiler, for a minute or more of eac
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import cases_graph
 import cases_train
@@ -24,12 +25,37 @@ def make(framework: str) -> dict[str, cases_train.Case]:
 
         cases_train.convert = wherry.jit.to_static
     found = {name: case for name, case in made.items() if name.startswith("step: ") and "Embedding" not in name}
-    return found | {"step: ResNet-18, 4 of 64 x 64": cases_graph.Case(lambda: resnet18("torch" if framework == "torch" else "wherry"))}
+    library = "torch" if framework == "torch" else "wherry"
+    found |= {"step: ResNet-18, 4 of 64 x 64": cases_graph.Case(lambda: resnet18(library, 4, 64))}
+    found |= {"call: ResNet-18, 1 of 224 x 224": cases_graph.Case(lambda: resnet18(library, 1, 224, step=False))}
+    return found | {f"{name} of [2048, 1024]": cases_graph.Case(lambda name=name: chain(library, name)) for name in CHAINS}
 
 
-def resnet18(framework: str) -> Callable[[], object]:
-    """A training step: loss, gradients, and momentum."""
-    x, label = cases_graph.values(4, 3, 64, 64), np.arange(4) * 7
+# Element-wise functions of two tensors: one pass over memory as a program, one for each function as eager code.
+CHAINS = {
+    "relu(a + b)": lambda n, a, b: n.relu(a + b),
+    "tanh(exp(a + b))": lambda n, a, b: n.tanh(n.exp(a + b)),
+    "(a * b + a) * 0.5 - b * a": lambda n, a, b: (a * b + a) * 0.5 - b * a,
+}
+
+
+def chain(framework: str, name: str) -> Callable[[], object]:
+    if framework == "torch":
+        import torch as n
+
+        a, b = (n.from_numpy(cases_graph.values(2048, 1024)) for _ in range(2))
+    else:
+        import wherry
+
+        a, b = (wherry.to_tensor(cases_graph.values(2048, 1024)) for _ in range(2))
+        n = SimpleNamespace(relu=wherry.nn.functional.relu, tanh=wherry.tanh, exp=wherry.exp)
+    run = cases_train.convert(lambda a, b: CHAINS[name](n, a, b))
+    return lambda: run(a, b)
+
+
+def resnet18(framework: str, batch: int, size: int, step: bool = True) -> Callable[[], object]:
+    """A training step: loss, gradients, and momentum; without `step` the forward call in training alone."""
+    x, label = cases_graph.values(batch, 3, size, size), np.arange(batch) * 7
     if framework == "torch":
         import torch
 
@@ -47,9 +73,9 @@ def resnet18(framework: str) -> Callable[[], object]:
         loss_of = wherry.nn.functional.cross_entropy
     run = cases_train.convert(net)
 
-    def step() -> None:
+    def whole_step() -> None:
         loss_of(run(images), labels).backward()
         optimizer.step()
         optimizer.zero_grad() if framework == "torch" else optimizer.clear_grad()
 
-    return step
+    return whole_step if step else lambda: run(images)

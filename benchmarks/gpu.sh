@@ -8,12 +8,12 @@
 #   benchmarks/gpu.sh --only time-matmul  one part, also when it is done
 #   benchmarks/gpu.sh --list              the parts
 #
-# Nothing is fetched. PYTHON is a Python that imports wherry, wherry_ops_cuda, wherry_tensor's kit and pytest (default: build/dev/python where a
+# Nothing is fetched. PYTHON is a Python that imports wherry, wherry_ops_cuda, wherry_tensor's kit and pytest (default: build/dev/venv/bin/python where a
 # checkout has one, else python3); nvcc of CUDA 13 has to be there. No part takes eight minutes: one that does is ended and counts as failed.
 # Results: gpu-results/results.md and results.json (--out FOLDER), and what each part said in FOLDER/PART.log.
 set -u
 cd "$(dirname "$0")/.."
-python=${PYTHON:-$([ -x build/dev/python ] && echo build/dev/python || echo python3)}
+python=${PYTHON:-$([ -x build/dev/venv/bin/python ] && echo build/dev/venv/bin/python || echo python3)}
 out=gpu-results minutes=0 only="" emulate=()
 while [ $# -gt 0 ]; do
   case $1 in

@@ -46,10 +46,11 @@ class Worker:
         self.process.wait(timeout=30)
 
 
-def peak_memory(framework: str, python: str, module: str, case: str) -> int:
-    command = [python, str(HERE / "worker.py"), module, framework, "--memory", case]
+def in_a_fresh_process(what: str, framework: str, python: str, module: str, case: str) -> float:
+    """`--memory`: bytes of the peak; `--first`: seconds of the first call."""
+    command = [python, str(HERE / "worker.py"), module, framework, what, case]
     done = subprocess.run(command, cwd=HERE, text=True, check=True, stdout=subprocess.PIPE, env=ENVIRONMENT)
-    return int(done.stdout.splitlines()[-1])
+    return float(done.stdout.splitlines()[-1])
 
 
 def human(seconds: float) -> str:
@@ -65,29 +66,40 @@ def megabytes(size: float) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("module", help="the cases: core, train, static, graph or numeric")
+    parser.add_argument("module", help="the cases: NAME of a file cases_NAME.py beside this one")
     parser.add_argument("--torch", help="a Python that has PyTorch")
     parser.add_argument("--paddle", help="a Python that has real Paddle")
     parser.add_argument("--numpy", default=sys.executable, help="a Python that has NumPy")
     parser.add_argument("--onnx", help="of graph: a Python that has PyTorch and ONNX Runtime")
+    parser.add_argument("--before", metavar="PYTHON", help="a Python with another version of Wherry, for a column of its own")
+    parser.add_argument("--threads", type=int, help="of every framework; without it each takes what it takes by itself")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.1, help="for each case, framework and round")
     parser.add_argument("--only", default="", help="a regular expression that cases must match")
     parser.add_argument("--memory", action="store_true", help="peak memory in place of time")
+    parser.add_argument("--first", action="store_true", help="time of the first call in a process of its own, in place of later ones")
     options = parser.parse_args()
 
     pythons = {"wherry": sys.executable, "torch": options.torch, "paddle": options.paddle, "numpy": options.numpy, "onnx": options.onnx}
+    pythons["before"] = options.before
+    if options.threads:
+        ENVIRONMENT.update(dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "FLAGS_paddle_num_threads"), str(options.threads)))
+    if options.module == "predictor":
+        pythons |= {"oneDNN": options.paddle}
+    if options.module == "extension":
+        pythons |= {"built-in": sys.executable}
     if options.module == "graph":  # the same library without passes, and without a program
         pythons |= {"plan": sys.executable, "eager": sys.executable}
-    if options.module == "static":
+    if options.module in ("static", "attention"):
         pythons |= {"eager": sys.executable}
     workers = {name: Worker(name, python, f"cases_{options.module}") for name, python in pythons.items() if python}
     peers = [name for name, worker in workers.items() if name != "wherry" and worker.cases]
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
           f"{datetime.date.today()}; median of {options.rounds} interleaved rounds\n")
-    print("| case | wherry | " + " | ".join(f"{p} | ratio" for p in peers) + " |")
+    print("| case | wherry |" + "".join(f" {p} | ratio |" for p in peers))
     print("|---|---|" + "---|---|" * len(peers))
     shown = megabytes if options.memory else human
+    apart = "--memory" if options.memory else "--first" if options.first else ""
     for case in workers["wherry"].cases:
         if not re.search(options.only, case):
             continue
@@ -96,7 +108,7 @@ def main() -> None:
         for _ in range(options.rounds):
             for name in having:
                 found[name].append(
-                    peak_memory(name, pythons[name], f"cases_{options.module}", case) if options.memory
+                    in_a_fresh_process(apart, name, pythons[name], f"cases_{options.module}", case) if apart
                     else workers[name].time(case, options.seconds)
                 )
         middle = {name: statistics.median(found[name]) for name in having}

@@ -6,7 +6,8 @@ machine in the same minute while only one of them works.
 
     worker.py cases_train wherry --memory CASE
 
-prints instead the bytes of memory that a few calls of one case need beyond those after the import.
+prints instead the bytes of memory that a few calls of one case need beyond those after the import, and --first the seconds of its
+first call (of a case that builds what it calls: of the call behind the building).
 """
 from __future__ import annotations
 
@@ -51,11 +52,21 @@ def peak_memory(function) -> int:
     return resident("VmHWM") - before
 
 
+def first_call(case) -> float:
+    function = case.build() if getattr(case, "build", None) else case
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start
+
+
 def main() -> None:
     module, framework = sys.argv[1:3]
-    cases = importlib.import_module(module).make(framework)
+    cases = importlib.import_module(module).make("wherry" if framework == "before" else framework)
     if sys.argv[3:4] == ["--memory"]:
         print(peak_memory(cases[sys.argv[4]]) if sys.argv[4] in cases else "")
+        return
+    if sys.argv[3:4] == ["--first"]:
+        print(first_call(cases[sys.argv[4]]))
         return
     print("\t".join(cases), flush=True)
     for line in sys.stdin:
@@ -63,4 +74,5 @@ def main() -> None:
         print(repr(measure(cases[case], float(seconds))), flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

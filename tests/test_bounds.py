@@ -34,14 +34,14 @@ X = paddle.ones([2, 3])
     ],
 )
 def test_what_would_not_end_is_refused_at_once(call, error, text):
-    begun = time.monotonic()
+    begun = time.process_time()  # of the processors: a loaded machine takes its time
     with pytest.raises(error, match=text):
         call()
-    assert time.monotonic() - begun < 2
+    assert time.process_time() - begun < 2
 
 
 def test_what_has_an_answer_gets_it_at_once():
-    begun = time.monotonic()
+    begun = time.process_time()  # of the processors: a loaded machine takes its time
     assert paddle.diff(X, n=2**62).shape == [2, 0]
     assert paddle.triu_indices(10**30, 3).tolist() == paddle.triu_indices(3, 3).tolist()
     assert paddle.tril_indices(3, 10**30, -1).tolist() == [[1, 2, 2], [0, 0, 1]]
@@ -49,7 +49,7 @@ def test_what_has_an_answer_gets_it_at_once():
     remapped, chosen = nn.functional.class_center_sample(paddle.to_tensor([11, 5, 11, 2**31 - 2]), 2**31 - 1, 6)
     assert remapped.tolist() == [1, 0, 1, 2] and chosen.tolist()[:3] == [5, 11, 2**31 - 2]
     assert len(set(chosen.tolist())) == 6
-    assert time.monotonic() - begun < 2
+    assert time.process_time() - begun < 2
 
 
 @pytest.mark.parametrize(("rows", "columns", "offset"), [(0, 0, 0), (3, 4, 0), (4, 3, 1), (3, 5, -2), (5, 2, -4), (2, 5, 4), (3, 3, -9), (3, 3, 9)])
@@ -131,7 +131,7 @@ def test_ctrl_c_is_heard_in_the_middle_of_long_work(work):
         time.sleep(0.3)
         child.send_signal(signal.SIGINT)
         try:
-            assert child.communicate(timeout=60)[0] == "heard\n"  # the work would take minutes; a loaded machine takes its time
+            assert child.communicate(timeout=300)[0] == "heard\n"  # the work would take minutes; a loaded machine takes its time
         finally:
             child.kill()
 
@@ -223,22 +223,22 @@ def nested():
 UNEXPECTED = {
     "a dict for a tensor": (lambda: paddle.incubate.nn.functional.fused_feedforward({}, X, X), TypeError, "must be a Tensor"),
     "no layer": (lambda: paddle.sparse.nn.SyncBatchNorm.convert_sync_batchnorm(3), TypeError, "Got int, expected Layer"),
-    "segments without an axis": (lambda: paddle.geometric.segment_sum(paddle.ones([]), paddle.to_tensor(1)), ValueError, "segment_ids is no row"),
+    "segments without an axis": (lambda: paddle.geometric.segment_sum(paddle.ones([]), paddle.to_tensor(1)), ValueError, "segment_ids is not 1-D"),
     "nodes that are floats": (lambda: paddle.incubate.graph_khop_sampler(*[paddle.ones([2])] * 3, [2]), ValueError, "numbers of nodes"),
     "an index beyond int64": (lambda: paddle.ones([3])[[1, 1 << 63]], IndexError, "an index is out of range"),
-    "a pass": (lambda: paddle.inference.PassBuilder().append_pass(nested()), ValueError, "there is no such pass"),
-    "groups": (lambda: paddle.sparse.nn.Conv3D(4, 4, 3, groups=nested()), ValueError, "what is not stored is 0"),
+    "a pass": (lambda: paddle.inference.PassBuilder().append_pass(nested()), ValueError, "the pass is unknown"),
+    "groups": (lambda: paddle.sparse.nn.Conv3D(4, 4, 3, groups=nested()), ValueError, "padding_mode or groups is not available"),
     "a reduction": (lambda: paddle.geometric.send_u_recv(*[paddle.ones([3])] * 3, nested()), ValueError, "there is no such reduction"),
-    "a name": (lambda: paddle.inference.Tensor(nested(), "uint8", [4], False), TypeError, "a predictor makes them"),
+    "a name": (lambda: paddle.inference.Tensor(nested(), "uint8", [4], False), TypeError, "name or dtype is not a str"),
     "a direction": (lambda: paddle.nn.LSTM(2, 2, direction=nested()), ValueError, "direction should be forward"),
     "a stride": (lambda: paddle.static.nn.sequence_conv(paddle.ones([2]), 2, 3, nested()), ValueError, "the stride is 1"),
-    "a path for autotune": (lambda: paddle.incubate.autotune.set_config("\ud800"), ValueError, "names no file"),
+    "a path for autotune": (lambda: paddle.incubate.autotune.set_config("\ud800"), ValueError, "is not a valid file name"),
     "endless iterations": (lambda: nn.SpectralNorm([2, 2], power_iters=1 << 40), ValueError, "each costs two products"),
-    "a bound that is no number": (lambda: nn.ClipGradByValue(float("nan")), ValueError, "no number that a float holds"),
-    "no optimizer": (lambda: paddle.incubate.asp.OptimizerWithSparsityGuarantee(3), TypeError, "this is no optimizer"),
+    "a bound that is not a number": (lambda: nn.ClipGradByValue(float("nan")), ValueError, "not a number that a float can hold"),
+    "no optimizer": (lambda: paddle.incubate.asp.OptimizerWithSparsityGuarantee(3), TypeError, "this is not an optimizer"),
     "a backend": (
         lambda: paddle.inference.convert_to_mixed_precision("a", "b", "c", "d", paddle.inference.PrecisionType.Half, nested()),
-        ValueError, "backend is no kind of place",
+        ValueError, "backend is not a PlaceType",
     ),
     "a destination": (lambda: paddle.nn.Linear(1, 1).state_dict(np.zeros(3)), TypeError, "expected a dict that is filled"),
 }

@@ -183,14 +183,23 @@ def test_sdist_of_the_facade_asks_an_index(empty, tmp_path):
 
 
 @pytest.mark.slow
-def test_sdist_of_autograd_builds_without_its_siblings(empty, tmp_path):
+@pytest.mark.parametrize(
+    ("package", "needs"), [("autograd", "_core.pxd"), ("extension", "include/wherry/device.h"), ("program", "_core.pxd")],
+    ids=["autograd", "extension", "program"],
+)
+def test_sdist_builds_without_its_siblings(package, needs, empty, tmp_path):
     python = empty()
     pip_install(python, "build")
-    run(python, "-m", "build", "--sdist", "--outdir", tmp_path, PACKAGES / "autograd")
-    (sdist,) = tmp_path.glob("*.tar.gz")
+    run(python, "-m", "build", "--sdist", "--outdir", tmp_path / "first", PACKAGES / package)
+    (sdist,) = (tmp_path / "first").glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
-        assert any(name.endswith("_vendored/wherry_tensor/_core.pxd") for name in archive.getnames())
-    run(python, "-m", "pip", "wheel", "-q", "--no-deps", "-w", tmp_path, sdist)
+        assert any(name.endswith(f"_vendored/wherry_tensor/{needs}") for name in archive.getnames())
+        archive.extractall(tmp_path, filter="data")
+    # An sdist of the sdist, as distributions make it, and a wheel from that.
+    unpacked = tmp_path / sdist.name.removesuffix(".tar.gz")
+    run(python, "-m", "build", "--sdist", "--outdir", tmp_path / "second", unpacked)
+    (again,) = (tmp_path / "second").glob("*.tar.gz")
+    run(python, "-m", "pip", "wheel", "-q", "--no-deps", "-w", tmp_path, again)
     assert list(tmp_path.glob("*.whl"))
 
 
@@ -202,5 +211,6 @@ def test_sdist_of_ops_cpu_carries_the_header(empty, tmp_path):
     (sdist,) = tmp_path.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         names = archive.getnames()
-    assert any(name.endswith("_vendored/include/wherry/abi.h") for name in names)
+    assert any(name.endswith("_vendored/wherry_tensor/include/wherry/abi.h") for name in names)
+    assert any(name.endswith("_vendored/wherry_tensor/include/wherry/WherryModule.cmake") for name in names)
     assert any(name.endswith("cmake/backend.py") for name in names)

@@ -324,6 +324,7 @@ TENSOR_NAMES = {"x", "y", "input", "label", "other", "weight", "index", "mask", 
                 "output", "anchor", "positive", "negative", "a", "b", "self", "tensors", "updates", "other_", "input1", "input2"}
 
 
+# In one piece: a list of cases, each of which returns.
 def argument(rng: random.Random, parameter: inspect.Parameter, foreign: bool, shape: tuple[int, ...], dtype: str) -> Any:
     """A value that may do, by the name and the annotation of the parameter, or anything."""
     if rng.random() < 0.12:
@@ -547,6 +548,7 @@ class Api:
         place = f"{Path(last.filename).name}:{last.lineno}"
         findings.add(f"{type(error).__name__} at {place}", f"call {number}: {' '.join(steps)}: {type(error).__name__} at {place}: {text}")
 
+    # In one piece: what may happen to one call, in the order in which it happens.
     def _make(self, rng: random.Random, name: str, function: Any, steps: list[str], loud: bool) -> None:
         weather = rng.random()
         if self.weather:
@@ -857,7 +859,7 @@ class Files:
 
 def wherry_errors() -> tuple[type[BaseException], ...]:
     """What readers say of a file that is none of their own."""
-    from wherry_tensor.wire import ModelFileError
+    from wherry_tensor.protobuf import ModelFileError
     from wherry_train.pickle_reader import FileFormatError
 
     return (FileFormatError, ModelFileError)
@@ -865,9 +867,9 @@ def wherry_errors() -> tuple[type[BaseException], ...]:
 
 def one_op_programs() -> Iterator[bytes]:
     """For each op that can be written, the program of its first sample."""
-    from wherry_graph.capture import capture
-    from wherry_graph.ir import Program
-    from wherry_graph.paddle_files.models import write_program
+    from wherry_paddle_files.models import write_program
+    from wherry_program.program.capture import capture
+    from wherry_program.program.ir import Program
     from wherry_tensor.testing.kit import specs
 
     for op, spec in specs.items():
@@ -891,16 +893,16 @@ class Models(Files):
     names = ("b", "w", "x")
 
     def sound_files(self) -> list[bytes]:
-        from wherry_graph.paddle_files import params
-        from wherry_graph.testing.model_files import sound_programs
+        from wherry_paddle_files import params
+        from wherry_paddle_files.testing.model_files import sound_programs
 
         file = io.BytesIO()
         params.write_params(file, {"b": wherry.ones([3]), "w": wherry.ones([2, 3], "bfloat16"), "x": wherry.zeros([5], "bool")}, b"mark" * 4)
         return [*sound_programs(), *one_op_programs(), file.getvalue()]
 
     def take(self, data: bytes, number: int) -> None:
-        from wherry_graph.paddle_files import desc, params
-        from wherry_graph.paddle_files.reading import program_of
+        from wherry_paddle_files import desc, params
+        from wherry_paddle_files.reading import program_of
 
         if data[:4] == bytes(4):
             params.params_of(data, None, self.names)

@@ -7,7 +7,8 @@ A new package is a folder below packages/ with a pyproject.toml that says what i
 Other tools import it: which packages there are, in which order, what each needs. Of its own the file of a package has
 
     [tool.wherry]
-    holds = "what the tables of README.md and ARCHITECTURE.md say of it"
+    holds = "what the table of ARCHITECTURE.md says of it"
+    budget = 1200                      # lines of code that it may have; tools/sizes.py counts them
     tests = [["packages/nn/tests"]]    # arguments of pytest, one list per run; this is the default
     in-browser = false                 # no wheel for Pyodide is made of it; true is the default
 """
@@ -35,8 +36,10 @@ class Package:
     needs: tuple[str, ...]        # names of the packages that it declares, as they stand there
     others: tuple[str, ...]       # what it declares of third parties
     for_tests: tuple[str, ...]    # the same of its extra `test`
+    optional: tuple[str, ...]     # the same of its other extras: it may import them, where they are installed
     compiled: bool
     holds: str
+    budget: int                   # 0: none is given, which tools/sizes.py does not accept
     tests: tuple[tuple[str, ...], ...]
     in_browser: bool
 
@@ -52,18 +55,19 @@ class Package:
 
     @property
     def source(self) -> Path:
-        """Its `__init__.py`."""
-        return self.folder / "src" / self.module / "__init__.py"
+        """The file that says its `__version__`: `__init__.py`, or `_version.py` where other files of the package read it too."""
+        folder = self.folder / "src" / self.module
+        return next(file for file in (folder / "_version.py", folder / "__init__.py") if file.exists())
 
 
 @functools.cache
 def packages(root: Path = ROOT) -> dict[str, Package]:
-    """All of them by name, each behind what it needs."""
+    """All of them by name, each behind what it needs or may import."""
     found = {}
     for file in sorted([*root.glob("packages/*/pyproject.toml"), *root.glob("web/pyproject.toml")]):
         settings = tomllib.loads(file.read_text())
         project, own = settings["project"], settings.get("tool", {}).get("wherry", {})
-        folder = file.parent
+        folder, extras = file.parent, project.get("optional-dependencies", {})
         found[project["name"]] = Package(
             name=folder.name,
             folder=folder,
@@ -71,15 +75,17 @@ def packages(root: Path = ROOT) -> dict[str, Package]:
             version=project["version"],
             needs=tuple(ours(project.get("dependencies", []))),
             others=tuple(name for name in map(name_of, project.get("dependencies", [])) if not ours([name])),
-            for_tests=tuple(ours(project.get("optional-dependencies", {}).get("test", []))),
+            for_tests=tuple(ours(extras.get("test", []))),
+            optional=tuple(ours(one for name, extra in extras.items() if name != "test" for one in extra)),
             compiled=any(name_of(r) == "scikit-build-core" for r in settings["build-system"]["requires"]),
             holds=own.get("holds", ""),
+            budget=own.get("budget", 0),
             tests=tuple(map(tuple, own.get("tests", [[f"{folder.relative_to(root).as_posix()}/tests"]]))),
             in_browser=own.get("in-browser", True),
         )
     by_project = {project: package.name for project, package in found.items()}
     for package in found.values():
-        unknown = [need for need in (*package.needs, *package.for_tests) if need not in by_project]
+        unknown = [need for need in (*package.needs, *package.for_tests, *package.optional) if need not in by_project]
         if unknown:
             raise SystemExit(
                 f"packages: {package.place}/pyproject.toml needs {', '.join(unknown)}, which no folder here holds. "
@@ -91,12 +97,12 @@ def packages(root: Path = ROOT) -> dict[str, Package]:
         if project in above:
             raise SystemExit(f"packages: a circle of dependencies: {' -> '.join([*above, project])}")
         if project not in levels:
-            levels[project] = 1 + max((level(need, (*above, project)) for need in found[project].needs), default=-1)
+            levels[project] = 1 + max((level(need, (*above, project)) for need in (*found[project].needs, *found[project].optional)), default=-1)
         return levels[project]
 
     for project in sorted(found, key=lambda project: (level(project), project)):
         package = found.pop(project)
-        named = {key: tuple(by_project[need] for need in getattr(package, key)) for key in ("needs", "for_tests")}
+        named = {key: tuple(by_project[need] for need in getattr(package, key)) for key in ("needs", "for_tests", "optional")}
         found[package.name] = Package(**{**vars(package), **named})
     return found
 
@@ -132,7 +138,7 @@ def levels() -> list[list[Package]]:
     """Packages that stand on the same level, from the highest down; those of a level do not know each other."""
     level: dict[str, int] = {}
     for package in packages().values():
-        level[package.name] = 1 + max((level[need] for need in package.needs), default=-1)
+        level[package.name] = 1 + max((level[need] for need in (*package.needs, *package.optional)), default=-1)
     return [[p for p in packages().values() if level[p.name] == at] for at in sorted(set(level.values()), reverse=True)]
 
 
@@ -166,33 +172,30 @@ def below() -> str:
     return "BELOW = (\n" + "".join(f'    "{packages()[name].project}",\n' for name in needed(["wherry"])[:-1]) + ")"
 
 
-def table(last: str) -> Callable[[], str]:
-    """The table of README.md and ARCHITECTURE.md; their last columns have different names."""
-
-    def rows() -> str:
-        lines = [f"| folder | import | holds | {last} |", "|---|---|---|---|"]
-        for package in packages().values():
-            needs = ", ".join(nearest(package) or package.others) or "nothing"
-            lines.append(f"| [{package.place}]({package.place}) | `{package.module}` | {package.holds} | {needs} |")
-        return "\n".join(lines)
-
-    return rows
-
-
-def figures() -> str:
-    """A few rows of benchmarks/RESULTS.md."""
-    results = (ROOT / "benchmarks" / "RESULTS.md").read_text()
-    lines = ["| case | wherry | torch | ratio | paddle | ratio |", "|---|---|---|---|---|---|"]
-    for case in FIGURES:
-        # Of the tables with both peers: a time and a ratio for each.
-        row = re.search(rf"(?m)^\| {re.escape(case)}[^|]* \| [\d.]+ [num]?s( \| [\d.]+ [num]?s \| [\d.]+){{2}} \|.*$", results)
-        if not row:
-            raise SystemExit(f"packages: benchmarks/RESULTS.md has no row {case!r}, which README.md shows. Name another one in FIGURES")
-        lines.append("|".join(row[0].split("|")[:7]) + "|")
+def table() -> str:
+    """The table of ARCHITECTURE.md. Sizes are the budgets, which change seldom; the lines of today are what tools/sizes.py prints."""
+    lines = ["| folder | import | holds | may import | lines of code, at most |", "|---|---|---|---|---:|"]
+    for package in packages().values():
+        needs = ", ".join(nearest(package) or package.others) or "nothing"
+        lines.append(f"| [{package.place}]({package.place}) | `{package.module}` | {package.holds} | {needs} | {package.budget or ''} |")
     return "\n".join(lines)
 
 
-FIGURES = ("tiny add", "step: LeNet", "step: Transformer")
+def figures() -> str:
+    """A few rows of the first table of benchmarks/RESULTS.md."""
+    results = (ROOT / "benchmarks" / "RESULTS.md").read_text()
+    lines = ["| what | measured |", "|---|---|"]
+    for what in FIGURES:
+        row = re.search(rf"(?m)^\| ({re.escape(what)}[^|]*) \| ([^|]*) \|", results)
+        if not row:
+            raise SystemExit(
+                f"packages: the first table of benchmarks/RESULTS.md has no row {what!r}, which README.md shows. Name another one in FIGURES."
+            )
+        lines.append(f"| {row[1]} | {row[2]} |")
+    return "\n".join(lines)
+
+
+FIGURES = ("speed: a training step of LeNet", "size: all wheels", "compatibility: names")
 
 # What stands between `packages: NAME` and `packages: end` in these files.
 DERIVED: dict[str, dict[str, Callable[[], str]]] = {
@@ -210,8 +213,8 @@ DERIVED: dict[str, dict[str, Callable[[], str]]] = {
         "paths": lambda: f"    PYTHONPATH = {{env:PYTHONPATH_OF_SOURCES:{sources()}}}",
     },
     "packages/wherry/src/wherry/_missing.py": {"below": below},
-    "README.md": {"table": table("needs"), "figures": figures},
-    "ARCHITECTURE.md": {"table": table("may import")},
+    "README.md": {"figures": figures},
+    "ARCHITECTURE.md": {"table": table},
 }
 
 
@@ -226,7 +229,7 @@ def derived(text: str, lists: dict[str, Callable[[], str]], file: str) -> str:
 
 
 def versioned(text: str, version: str) -> str:
-    """The text of an `__init__.py` that says this version."""
+    """The text of a file that says this version."""
     return re.sub(r'(?m)^__version__ = ".*"$', f'__version__ = "{version}"', text)
 
 

@@ -16,7 +16,7 @@ if [ ! -e "$environment/ready" ]; then
     "$environment/bin/python" -m pip install -qq numpy pytest hypothesis 'cython>=3.1' 'scikit-build-core>=0.11' ninja 'cmake>=3.25'
     touch "$environment/ready"
 fi
-for package in tensor ops-cpu autograd graph extension; do
+for package in tensor ops-cpu autograd program extension; do
     echo "sanitize: building $package"
     PATH=$environment/bin:$PATH CFLAGS=$flags CXXFLAGS=$flags LDFLAGS=$flags \
         "$environment/bin/python" -m pip install -qq --no-build-isolation --no-deps --force-reinstall \

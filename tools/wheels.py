@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import email.parser
 import fcntl
 import hashlib
 import json
@@ -26,8 +27,10 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import threading
 import time
+import zipfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -36,7 +39,7 @@ from package_table import PYTHONS, ROOT, Package, needed, packages
 
 WHEELHOUSE = ROOT / "wheelhouse"
 CACHE = ROOT / ".cache"
-BUILD_TOOLS = ("scikit-build-core>=0.11", "cython>=3.1", "ninja", "hatchling>=1.27", "cmake>=3.25", "auditwheel>=6.4", "wheel>=0.45")
+BUILD_TOOLS = ("scikit-build-core>=1.0", "cython>=3.1", "ninja", "hatchling>=1.27", "cmake>=3.25", "auditwheel>=6.4", "wheel>=0.45")
 PIP = [sys.executable, "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
 NATIVE = {"ops-cpu": ["-C", "cmake.define.WHERRY_ISAS=native"]}  # packages that know of the processor, and how to tell them
 REPORT_EVERY = 20  # seconds of compiling between two lines
@@ -107,10 +110,10 @@ def build(python: str, names: list[str], native: bool = False) -> list[Path]:
 
 
 @contextlib.contextmanager
-def one_at_a_time() -> Iterator[None]:
-    """Waits until no other process of this checkout builds: the second one then finds what the first has built."""
+def one_at_a_time(what: str = "wheels") -> Iterator[None]:
+    """Waits until no other process of this checkout builds (or installs): the second one then finds what the first has built."""
     CACHE.mkdir(exist_ok=True)
-    with open(CACHE / "wheels.lock", "w") as lock:
+    with open(CACHE / f"{what}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
@@ -192,13 +195,152 @@ _shelf = threading.Lock()  # one thread at a time changes the wheelhouse
 
 
 def install(wheels: list[Path], with_tests_of: set[str]) -> None:
-    """Install wheels into the running Python, and what they depend on."""
-    # First ours without an index, so that no package of the same name from elsewhere can win; then
-    # whatever third parties they declare. The version stays while sources change: always reinstall.
-    subprocess.run([*PIP, "--no-index", "--no-deps", "--force-reinstall", *wheels], check=True)
-    projects = {wheel: wheel.name.split("-")[0].replace("_", "-") for wheel in wheels}
-    extras = [f"{wheel}[test]" if projects[wheel] in with_tests_of else wheel for wheel in wheels]
-    subprocess.run([*PIP, *extras], check=True)
+    """Install wheels into the running Python, and what they depend on.
+
+    Most environments of tox hold the same things. So each wheel, and each set of third parties, is unpacked and compiled once per Python, below
+    .cache/installed, and gets into an environment as hard links. What is there is exactly what pip would have installed.
+    """
+    others = third_parties(wheels, with_tests_of)
+    trees = [tree(["--no-index", "--no-deps", str(wheel)], f"{wheel.name} {digest_of_file(wheel)}") for wheel in wheels]
+    found = installed_by_others()
+    before = [name for name in found if name.partition("_")[0] == "wherry"]
+    if before:
+        subprocess.run([sys.executable, "-m", "pip", "uninstall", "-qq", "-y", *before], check=True)
+    mixed = len(found) > len(before)  # what tox has installed for the commands of an environment stays as it is: pip adds what is missing
+    if others and not mixed:
+        trees.append(tree_of_others(others))
+    put_in_place(trees)
+    if others and mixed:
+        subprocess.run([*PIP, *others], check=True)
+
+
+def installed_by_others() -> list[str]:
+    """Names of what is installed in the running Python beside its own tools, and was not linked by this program."""
+    ours = set(manifest()["files"])
+    found = {
+        path.name.partition("-")[0]: str((path / "METADATA").relative_to(sys.prefix))
+        for path in Path(sysconfig.get_path("purelib")).glob("*.dist-info")
+    }
+    return [name for name, place in found.items() if place not in ours and name not in ("pip", "setuptools", "wheel")]
+
+
+def manifest() -> dict[str, list[str]]:
+    """The trees that are in the running Python, and their files."""
+    path = Path(sys.prefix) / MANIFEST
+    return json.loads(path.read_text()) if path.is_file() else {"trees": [], "files": []}
+
+
+def third_parties(wheels: list[Path], with_tests_of: set[str]) -> list[str]:
+    """What the wheels require of others, for this Python; that they fit to each other is checked on the way."""
+    from pip._vendor.packaging.requirements import Requirement
+    from pip._vendor.packaging.utils import canonicalize_name
+
+    declared, versions = {}, {}
+    for wheel in wheels:
+        with zipfile.ZipFile(wheel) as archive:
+            (name,) = [name for name in archive.namelist() if re.fullmatch(r"[^/]+\.dist-info/METADATA", name)]
+            metadata = email.parser.Parser().parsestr(archive.read(name).decode())
+        project = canonicalize_name(metadata["Name"])
+        declared[project] = [Requirement(text) for text in metadata.get_all("Requires-Dist", [])]
+        versions[project] = metadata["Version"]
+    extras = {project: {"", "test"} if project in with_tests_of else {""} for project in declared}
+    found: set[str] = set()
+    grown = True
+    while grown:  # an extra of one package may ask for an extra of another
+        before = (len(found), sum(map(len, extras.values())))
+        for project, requirements in declared.items():
+            for wanted in requirements:
+                if wanted.marker and not any(wanted.marker.evaluate({"extra": extra}) for extra in extras[project]):
+                    continue
+                name = canonicalize_name(wanted.name)
+                if name not in declared:
+                    found.add(f"{wanted.name}{'[' + ','.join(sorted(wanted.extras)) + ']' if wanted.extras else ''}{wanted.specifier}")
+                    continue
+                extras[name] |= wanted.extras
+                if not wanted.specifier.contains(versions[name], prereleases=True):
+                    sys.exit(f"wheels: {project} does not fit. It requires {wanted}, and {name} here is {versions[name]}. Change its pyproject.toml.")
+        grown = (len(found), sum(map(len, extras.values()))) != before
+    return sorted(found)
+
+
+def tree_of_others(requirements: list[str]) -> Path:
+    """Third parties, installed on top of the largest set that is there already and holds nothing else."""
+    wanted = set(requirements)
+    smaller = [path for path in installed().glob("others-*") if (path / SET).is_file() and set((path / SET).read_text().splitlines()) < wanted]
+    start = max(smaller, key=lambda path: len((path / SET).read_text().splitlines()), default=None)
+    return tree(requirements, "\n".join(requirements), "others-", start)
+
+
+def tree(arguments: list[str], key: str, prefix: str = "", start: Path | None = None) -> Path:
+    """A folder with what pip installs of these arguments into the running Python, its scripts below bin/; made once."""
+    path = installed() / f"{prefix}{hashlib.sha256(key.encode()).hexdigest()[:20]}"
+    with one_at_a_time("installed"):
+        if not path.is_dir():
+            fresh = path.with_name(f"fresh-{path.name}")
+            shutil.rmtree(fresh, ignore_errors=True)
+            site = fresh / Path(sysconfig.get_path("purelib")).relative_to(sys.prefix)
+            if start:
+                shutil.copytree(start, fresh, symlinks=True, copy_function=os.link)
+                (fresh / SET).unlink()
+            # Of what the folder holds already pip is told by PYTHONPATH; what this environment happens to have does not count.
+            environment = {**os.environ, "PYTHONPATH": str(site)}
+            environment.pop("PYTHONDONTWRITEBYTECODE", None)
+            own = [] if start else ["--ignore-installed"]
+            subprocess.run([*PIP, "--no-warn-script-location", *own, "--prefix", str(fresh), *arguments], check=True, env=environment)
+            if not site.is_dir():
+                sys.exit(f"wheels: pip has put {key.splitlines()[0]} elsewhere. Expected it in {site}. Is {sys.prefix} a virtual environment?")
+            (fresh / SET).write_text("".join(f"{line}\n" for line in key.splitlines()))
+            fresh.rename(path)
+    return path
+
+
+def put_in_place(trees: list[Path]) -> None:
+    """Link trees into the running Python; what an earlier run had linked goes first."""
+    prefix = Path(sys.prefix)
+    before = manifest()
+    if before["trees"] == [path.name for path in trees]:
+        return
+    for name in before["files"]:
+        (prefix / name).unlink(missing_ok=True)
+    files = []
+    for folder in trees:
+        for source in sorted(folder.rglob("*")):
+            name = source.relative_to(folder)
+            target = prefix / name
+            if source.is_dir() and not source.is_symlink():
+                target.mkdir(parents=True, exist_ok=True)
+            elif name.name != SET and not target.exists():
+                if name.parts[0] == "bin":  # their first line names the interpreter of the environment that made them
+                    text = source.read_bytes()
+                    target.write_bytes(re.sub(rb"\A#!.*", b"#!" + sys.executable.encode(), text))
+                    target.chmod(0o755)
+                else:
+                    linked(source, target)
+                files.append(str(name))
+    (prefix / MANIFEST).write_text(json.dumps({"trees": [path.name for path in trees], "files": files}))
+
+
+def linked(source: Path, target: Path) -> None:
+    """A hard link, or a copy where the two are on different file systems."""
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except OSError:
+        shutil.copy2(source, target, follow_symlinks=False)
+
+
+SET = "holds.txt"  # in a tree: what it was made of
+MANIFEST = "linked-by-wheels.json"
+
+
+def installed() -> Path:
+    """Where the trees of the running Python are."""
+    path = CACHE / "installed" / tag_of(sys.executable)
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def digest_of_file(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def build_environment(python: str) -> Path:
@@ -263,7 +405,7 @@ def digest_of(package: str) -> str:
     files = {path for path in folder.rglob("*") if path.is_file() and is_source(path.relative_to(folder))}
     if packages()[package].compiled:
         tensor = ROOT / "packages" / "tensor" / "src"
-        files.update(path for path in tensor.rglob("*") if path.suffix in (".h", ".pxd"))
+        files.update(path for path in tensor.rglob("*") if path.suffix in (".h", ".pxd", ".cmake"))
     digest = hashlib.sha256()
     for path in sorted(files):
         digest.update(f"{path.relative_to(ROOT)}\0".encode())

@@ -183,7 +183,7 @@ def test_a_program_travels_in_a_link_and_does_not_run_by_itself(visit):
     assert program_of(page) == program and page.is_visible("#linked")
     page.wait_for_timeout(500)
     assert output(page) == "" and page.evaluate("document.body.dataset.ran") is None
-    assert page.evaluate("localStorage.length") == 0  # a link is no draft
+    assert page.evaluate("localStorage.length") == 0  # a link is not a draft
     assert run(page) == "done" and "from the link" in output(page)
 
 

@@ -80,10 +80,10 @@ def small(tmp_path_factory) -> tuple[Path, Path]:
 def endless(tmp_path_factory) -> Path:
     """A loop that would go on for hours."""
     import wherry_tensor as wt
-    from wherry_graph import Program
-    from wherry_graph.capture import capture
-    from wherry_graph.control import while_loop
-    from wherry_graph.paddle_files.models import write_program
+    from wherry_paddle_files.models import write_program
+    from wherry_program import Program
+    from wherry_program.program.capture import capture
+    from wherry_program.program.control import while_loop
 
     program = Program()
     x = program.feed([4], wt.float32, "x")
@@ -118,8 +118,8 @@ def test_the_example_recognises_a_digit(visit):
 def test_the_graph_is_the_picture_of_the_command_line_and_is_searched(visit, tmp_path):
     import wherry as paddle
     from wherry.static import InputSpec
-    from wherry_graph.paddle_files.models import read_program
-    from wherry_graph.picture import to_svg
+    from wherry_paddle_files.models import read_program
+    from wherry_program.program.picture import to_svg
 
     net = paddle.vision.models.mobilenet_v2(scale=0.35, num_classes=10)
     model, params = saved(tmp_path, "mobilenet", net, InputSpec([None, 3, 96, 96], "float32", "image"))
@@ -325,9 +325,9 @@ def test_stop_ends_what_runs_and_keeps_the_model(visit, endless):
 
 def test_names_that_are_markup_stay_text(visit, tmp_path):
     import wherry as paddle
-    from wherry_graph import Program
-    from wherry_graph.capture import capture
-    from wherry_graph.paddle_files.models import write_program
+    from wherry_paddle_files.models import write_program
+    from wherry_program import Program
+    from wherry_program.program.capture import capture
 
     name = "<img src=x onerror=document.body.dataset.owned=1></text><script>document.body.dataset.owned=1</script>"
     program = Program()

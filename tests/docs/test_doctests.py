@@ -29,7 +29,8 @@ def modules():
         package = importlib.import_module(packages()[name].module)
         yield package
         for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-            if ".testing" not in found.name and not found.name.endswith("__main__"):
+            # Programs of their own, and what `import paddle` finds in them.
+            if not any(part in found.name for part in (".testing", "._paddle_path", "._ecosystem.worker", "__main__")):
                 yield importlib.import_module(found.name)
 
 
@@ -46,6 +47,13 @@ def examples():
             if test.examples and test.docstring not in seen:
                 seen.add(test.docstring)
                 yield pytest.param(test, id=test.name)
+    # Methods that a loop makes are in no module.
+    parser = doctest.DocTestParser()
+    for name, value in vars(wherry.Tensor).items():
+        text = getattr(value, "__doc__", None) or ""
+        if ">>>" in text and text not in seen and not name.startswith("_"):
+            seen.add(text)
+            yield pytest.param(parser.get_doctest(text, names(), f"wherry_tensor.Tensor.{name}", None, 0), id=f"wherry_tensor.Tensor.{name}")
 
 
 @pytest.mark.parametrize("example", list(examples()))
@@ -71,11 +79,19 @@ def test_links_between_pages_lead_somewhere():
     import re
 
     broken = []
-    for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
+    for page in [*PAGES, *(ROOT / name for name in ("CONTRIBUTING.md", "ARCHITECTURE.md", "benchmarks/RESULTS.md", "benchmarks/gpu-counted.md"))]:
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
             if "://" not in target and not (page.parent / target).exists():
                 broken.append(f"{page.relative_to(ROOT)}: {target}")
     assert not broken, broken
+
+
+def test_index_names_every_document():
+    index = (ROOT / "docs" / "index.md").read_text()
+    pages = [page.name for page in (ROOT / "docs").glob("*.md") if page.name != "index.md"]
+    packages_of = [f"../packages/{page.parent.name}/README.md" for page in ROOT.glob("packages/*/README.md")]
+    missing = [name for name in [*pages, *packages_of] if f"]({name})" not in index]
+    assert not missing, f"docs/index.md does not lead to {', '.join(missing)}"
 
 
 def test_page_of_flags_lists_every_flag():

@@ -37,7 +37,7 @@ def made(item):
     name, call = item
     try:
         return name, *program_of(call)
-    except Exception as error:  # what a static graph cannot do is no program
+    except Exception as error:  # what a static graph cannot do is not a program
         return name, str(error)[:200]
 
 

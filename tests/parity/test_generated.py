@@ -1,6 +1,6 @@
 """Drawn calls in real Paddle 2.6.2 and in wherry. Where both answer, the answers are equal; where Paddle answers, we do.
 
-That Wherry answers where Paddle refuses is no difference here: broadcasting, dtypes and empty tensors are wider.
+That Wherry answers where Paddle refuses is not a difference here: broadcasting, dtypes and empty tensors are wider.
 """
 from __future__ import annotations
 

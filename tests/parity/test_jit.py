@@ -25,7 +25,12 @@ def test_what_one_saves_the_other_loads(saves, loads, tmp_path):
     loaded = result_of(loads, PROGRAM, "load", tmp_path)
     own = result_of(saves, PROGRAM, "load", tmp_path)
     assert loaded["parameters"] == own["parameters"]
-    for mine, theirs in zip(loaded["outputs"], saved["outputs"], strict=True):
+    for name in saved.keys() - {"parameters", "inputs"}:
+        compare(loaded[name], saved[name])
+
+
+def compare(found, expected):
+    for mine, theirs in zip(found, expected, strict=True):
         assert mine[:3] == theirs[:3]
         # Both compute products in float32, in orders of their own.
         assert mine[3] == pytest.approx(theirs[3], rel=1e-4, abs=1e-5)

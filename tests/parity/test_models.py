@@ -20,14 +20,14 @@ sys.path.insert(0, str(HERE))
 from programs import PYTHON  # noqa: E402
 
 import wherry  # noqa: E402
-from wherry_graph.capture import capture  # noqa: E402
-from wherry_graph.executor import compiled  # noqa: E402
-from wherry_graph.ir import Program  # noqa: E402
-from wherry_graph.paddle_files import models  # noqa: E402
-from wherry_graph.paddle_files import ops as _rules  # noqa: E402, F401
-from wherry_graph.paddle_files.column import paddle  # noqa: E402
-from wherry_graph.paddle_files.reading import UnreadableOp  # noqa: E402
-from wherry_graph.spelled import SPELLED  # noqa: E402
+from wherry_paddle_files import models  # noqa: E402
+from wherry_paddle_files import ops as _rules  # noqa: E402, F401
+from wherry_paddle_files.column import paddle  # noqa: E402
+from wherry_paddle_files.reading import UnreadableOp  # noqa: E402
+from wherry_program.program.capture import capture  # noqa: E402
+from wherry_program.program.ir import Program  # noqa: E402
+from wherry_program.program.loop_forms import LOOP_FORMS  # noqa: E402
+from wherry_program.run.executor import compiled  # noqa: E402
 from wherry_tensor.testing.kit import _results, _typed, array_of, specs  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not PYTHON, reason="PARITY_PYTHON names no Python with real Paddle: use `tox -e parity`")
@@ -61,7 +61,7 @@ def outcomes(target, *arguments):
 
 # Ops, from wherry to Paddle.
 
-UNWRITTEN = {op.name for op in paddle.exemptions if op not in SPELLED}  # the table of ops says why
+UNWRITTEN = {op.name for op in paddle.exemptions if op not in LOOP_FORMS}  # the table of ops says why
 
 # Samples of these ops, on which Paddle's operators refuse or compute something else; others of each op have to agree.
 DIFFERENCES = {
