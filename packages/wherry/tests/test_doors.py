@@ -224,3 +224,19 @@ def test_variables_of_a_program_go_into_files_and_back(tmp_path):
             assert (executor.run(main, feed=feed, fetch_list=[out])[0] == before).all()
     finally:
         wherry.disable_static()
+
+
+def test_path_whose_late_names_need_setuptools_can_be_imported_without_it():
+    program = """
+import sys
+sys.modules["setuptools"] = None  # as where it is not installed
+import wherry.utils.cpp_extension.cpp_extension as path
+assert path.CUDA_HOME is wherry.utils.cpp_extension.CUDA_HOME
+try:
+    path.BuildExtension
+except ModuleNotFoundError as error:
+    assert error.name == "setuptools", error.name
+else:
+    raise SystemExit("BuildExtension was made without setuptools")
+"""
+    subprocess.run([sys.executable, "-c", "import wherry\n" + program], check=True)

@@ -12,6 +12,7 @@ tables below are all that is known of them, and are read when a name is asked fo
 """
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.abc
 import importlib.machinery
@@ -476,7 +477,9 @@ class _Loader(importlib.abc.Loader):
 
             door = DOORS[module.__name__.partition(".")[2]]
             for holder in map(importlib.import_module, door.holders):  # in its dict, where libraries look through a module
-                vars(module).update({name: getattr(holder, name) for name in holder.__all__ if name not in door.names})
+                for name in set(holder.__all__) - set(door.names):
+                    with contextlib.suppress(ModuleNotFoundError):  # setuptools, which whoever asks for BuildExtension is told of
+                        vars(module)[name] = getattr(holder, name)
             module.__getattr__ = _absent.looked_up(module.__name__)  # type: ignore[method-assign]
         else:
             module.__spec__ = self._spec  # it runs already, under its own name
