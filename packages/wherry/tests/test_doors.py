@@ -231,11 +231,11 @@ def test_path_whose_late_names_need_setuptools_can_be_imported_without_it():
 import sys
 sys.modules["setuptools"] = None  # as where it is not installed
 import wherry.utils.cpp_extension.cpp_extension as path
-assert path.CUDA_HOME is wherry.utils.cpp_extension.CUDA_HOME
+assert path.load is wherry.utils.cpp_extension.load
 try:
     path.BuildExtension
 except ModuleNotFoundError as error:
-    assert error.name == "setuptools", error.name
+    assert error.name.startswith("setuptools"), error.name
 else:
     raise SystemExit("BuildExtension was made without setuptools")
 """

@@ -5,6 +5,7 @@ came as tensors or NumPy scalars, off the fast path.
 """
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -61,17 +62,18 @@ __all__ = [
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_OF_EACH_ELEMENT = """    Args:
-        x: floating.
+_OF_EACH_ELEMENT = """
+Args:
+    x: floating.
 
-    Shape:
-        `[...]` to the same.
+Shape:
+    `[...]` to the same.
 
-    Raises:
-        TypeError: `x` is not a Tensor (also a ValueError), or has another dtype.
+Raises:
+    TypeError: `x` is not a Tensor (also a ValueError), or has another dtype.
 
-    Source:
-        `paddle.nn.functional.{name}`.
+Source:
+    `paddle.nn.functional.{name}`.
 
 """
 
@@ -79,11 +81,12 @@ _OF_EACH_ELEMENT = """    Args:
 def of_each_element(function: Function) -> Function:
     """Complete the docstring of a function of Paddle's that takes a floating tensor and gives one of its shape."""
     if function.__doc__ is not None:  # python -OO
-        shared = _OF_EACH_ELEMENT.format(name=function.__name__)
-        if "    Source:" in function.__doc__:  # it says more than the name
-            shared = shared.partition("    Source:")[0]
-        at = "    Source:" if "    Source:" in function.__doc__ else "    Examples:"
-        function.__doc__ = function.__doc__.replace(at, shared + at, 1)
+        text = inspect.cleandoc(function.__doc__)  # Python 3.13 has done so
+        shared = _OF_EACH_ELEMENT.lstrip("\n").format(name=function.__name__)
+        if "\nSource:" in text:  # it says more than the name
+            shared = shared.partition("Source:")[0]
+        at = "Source:" if "\nSource:" in text else "Examples:"
+        function.__doc__ = text.replace(f"\n{at}", f"\n{shared}{at}", 1)
     return function
 
 
