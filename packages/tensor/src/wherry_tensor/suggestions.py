@@ -313,7 +313,7 @@ _CO_VARKEYWORDS = 0x08  # of inspect, which takes long to import
 _OURS = frozenset(
     (
         "wherry", "wherry_tensor", "wherry_ops_cpu", "wherry_ops_cuda", "wherry_autograd", "wherry_nn", "wherry_train", "wherry_graph",
-        "wherry_infer", "wherry_export", "wherry_vision", "wherry_web", "wherry_distribution", "wherry_sparse", "wherry_text",
+        "wherry_infer", "wherry_export", "wherry_vision", "wherry_web", "wherry_distribution", "wherry_sparse", "wherry_text", "wherry_audio",
         "wherry_extension", "wherry_program", "wherry_paddle_files", "wherry_cuda_emulator", "wherry_pytest",
     )
 )

@@ -33,6 +33,7 @@ _device_plugins.install()
 
 _MODULES = (
     "amp",
+    "audio",
     "autograd",
     "callbacks",
     "distributed",

@@ -1,5 +1,6 @@
 """Stub of wherry, written by tools/stubs.py: where each public name comes from."""
 from wherry import amp as amp
+from wherry import audio as audio
 from wherry import autograd as autograd
 from wherry import callbacks as callbacks
 from wherry import device as device

@@ -23,6 +23,10 @@ from typing import Any
 
 # `package: submodule ... < holder ...`: each submodule has all public names of the holders (left out: of the package itself).
 OFFER = """
+audio.backends: backend wave_backend
+audio.datasets: dataset esc50 tess
+audio.features: layers
+audio.functional: functional window
 amp: accuracy_compare amp_lists auto_cast grad_scaler
 autograd: autograd backward_mode py_layer < wherry.autograd
 device.cuda: streams
@@ -233,7 +237,6 @@ vision.transforms.transforms: _check_input _get_image_size < wherry._inside.pict
 _SEVERAL = "training in several processes is not there yet. In one process, run the model as it is"
 _SERVERS = "parameter servers are not there. Keep tables in the process: nn.Embedding(sparse=True) and paddle.io"
 _QUANTIZED = "quantization while training is not there yet. Quantize weights with paddle.nn.quant.weight_quantize"
-_SOUND = "sound is not there yet. Compute features with paddle.signal.stft and paddle.matmul"
 _CHECKER = "the checker of numbers is not there yet. Use FLAGS_check_nan_inf, or paddle.amp.debugging.check_numerics"
 _INNER = "Paddle's inner program descriptions are not kept. Use paddle.static.Program"
 
@@ -314,16 +317,6 @@ static.quantization.post_training_quantization: PostTrainingQuantization WeightQ
 static.quantization.utils: _channelwise_quant_axis1_ops _get_input_name_index _get_op_input_var_names _get_op_output_var_names
 static.quantization.utils: _get_output_name_index bias_correction_w calculate_quant_cos_error load_variable_data quant_tensor set_variable_data
 static.quantization.utils: stable_sigmoid tqdm dequant_tensor
-"""),
-    (_SOUND, """
-audio: info load save
-audio.backends: get_current_backend list_available_backends set_backend
-audio.datasets: ESC50 TESS
-audio.features: LogMelSpectrogram MFCC MelSpectrogram Spectrogram
-audio.features.layers: LogMelSpectrogram MFCC MelSpectrogram Spectrogram
-audio.functional: compute_fbank_matrix create_dct fft_frequencies get_window hz_to_mel mel_frequencies mel_to_hz power_to_db
-audio.functional.functional: compute_fbank_matrix create_dct fft_frequencies hz_to_mel mel_frequencies mel_to_hz power_to_db
-audio.functional.window: get_window
 """),
     (_CHECKER, """
 amp.debugging: TensorCheckerConfig check_layer_numerics collect_operator_stats compare_accuracy disable_operator_stats_collection

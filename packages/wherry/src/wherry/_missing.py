@@ -16,6 +16,7 @@ BELOW = (
     "wherry-program",
     "wherry-sparse",
     "wherry-train",
+    "wherry-audio",
     "wherry-paddle-files",
     "wherry-text",
     "wherry-vision",

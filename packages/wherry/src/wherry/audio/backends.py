@@ -1,0 +1,7 @@
+"""`paddle.audio.backends`."""
+# ruff: noqa: F403  its own list says what
+from wherry import _absent
+from wherry_audio.backends import *
+from wherry_audio.backends import __all__ as __all__
+
+_absent.explain(__name__)

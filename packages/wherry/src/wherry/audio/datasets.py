@@ -1,0 +1,7 @@
+"""`paddle.audio.datasets`."""
+# ruff: noqa: F403  its own list says what
+from wherry import _absent
+from wherry_audio.datasets import *
+from wherry_audio.datasets import __all__ as __all__
+
+_absent.explain(__name__)
