@@ -201,6 +201,33 @@ def test_parameters_are_constants_for_inference_alone():
     same(program, changed, tensor(2, 3))
 
 
+def test_a_declared_size_is_no_value_that_folding_may_spend():
+    """What follows from the shape of an input is computed when it is small, whatever size the program declares for that input."""
+    large = recorded(lambda x: ops.full_like(x, value=0.0, dtype=float32).exp() + x, [1 << 40])
+    assert types(passes.constants(large)) == ["full_like", "exp", "add"]
+    assert types(passes.constants(recorded(lambda x: ops.full_like(x, value=0.0, dtype=float32).exp() + x, [3]))) == ["add"]
+
+
+def test_values_that_are_there_allow_results_as_large():
+    weight = nn.Linear(100, 100).weight
+    program = recorded(lambda x: ops.matmul(x, weight.exp(), transpose_x=False, transpose_y=False), [-1, 100])
+    assert types(passes.frozen_constants(program)) == ["matmul"]
+
+
+def test_many_results_of_one_weight_are_not_all_kept():
+    """A thousand nodes behind one parameter would take a thousand times its memory."""
+    weight = nn.Linear(1024, 512).weight
+
+    def f(x):
+        y = weight
+        for _ in range(100):
+            y = y.exp()
+        return x + y
+
+    left = types(passes.frozen_constants(recorded(f, [1024, 512])))
+    assert 80 < len(left) < 100, "the first are computed, the rest stay in the program"
+
+
 # What changes nothing.
 
 def test_casts_transposes_reshapes_and_copies_that_change_nothing_go():

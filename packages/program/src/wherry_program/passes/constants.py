@@ -1,4 +1,9 @@
-"""Constant folding: compute now what does not depend on the inputs of a run."""
+"""Constant folding: compute now what does not depend on the inputs of a run.
+
+What a fold may cost goes by the values that are there and never by sizes that the program declares: a program of some kilobytes
+can declare a batch of 2^22, and what follows from the shape of its input alone (the first state of an LSTM, a mask of ones)
+would take gigabytes before the first run.
+"""
 from __future__ import annotations
 
 from wherry_program.passes.rewriting import bound_constant, drop, is_pure, replace, to_change, volatile
@@ -7,7 +12,9 @@ from wherry_tensor._core import Tensor
 
 __all__ = ["constants", "frozen_constants"]
 
-SMALL = 4096  # elements: a larger result is kept only where what it is made of is as large
+SMALL = 4096  # elements: a larger result is kept only where the values it is made of are as large
+TIMES = 8     # all results together: as many elements as there are constants, so many times, ...
+SPARE = 1 << 20  # ... and so many more. A weight goes through a few nodes (cast, scale, transpose), not through hundreds
 
 
 def constants(program: Program) -> Program:
@@ -27,6 +34,7 @@ def _folded(program: Program, frozen: bool) -> Program:
     known: dict[int, Tensor] = {}
     if frozen:
         known = {id(x): x.bound for x in out.bound_variables() if id(x) not in changing and x.bound is not None}
+    room = SPARE + TIMES * sum(x.bound.size for x in out.bound_variables() if x.bound is not None)
     instead: dict[int, Variable] = {}
     gone = []
     for node in list(out.walk()):
@@ -35,9 +43,11 @@ def _folded(program: Program, frozen: bool) -> Program:
         if not all(x is None or id(x) in known or (node.op.uses_shape_only(i) and -1 not in x.sizes) for i, x in enumerate(node.inputs)):
             continue
         metas = node.op.infer(node.inputs, node.attrs)
-        before = sum(x.size for x in node.inputs if x is not None)
-        if any(meta.size < 0 or (meta.size > SMALL and meta.size > before) for meta in metas):
+        there = sum(known[id(x)].size for x in node.inputs if id(x) in known)
+        made = sum(meta.size for meta in metas)
+        if any(meta.size < 0 or (meta.size > SMALL and meta.size > there) for meta in metas) or made > room:
             continue
+        room -= made
         results = node.op.run(tuple(None if x is None else known.get(id(x), x) for x in node.inputs), node.attrs)
         for x, value in zip(node.outputs, results if isinstance(results, tuple) else (results,), strict=True):
             known[id(x)] = value
