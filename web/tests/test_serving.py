@@ -84,6 +84,8 @@ def told(port: int, *parts: bytes) -> bytes:
     (b"POST /api/models/digits/predict HTTP/1.1\r\nHost: x\r\nContent-Length: 999999999\r\n\r\n", 413),
     (b"no HTTP at all\r\n\r\n", 400),
     (b"GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: odd\r\n\r\n", 501),
+    (b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+    (b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 0\r\n\r\n0\r\n\r\nGET /api/health HTTP/1.1\r\n\r\n", 400),
 ])
 def test_what_the_server_refuses_by_itself_looks_like_our_errors(listening, request_, status):
     head, _, body = told(listening, request_).partition(b"\r\n\r\n")
@@ -92,6 +94,11 @@ def test_what_the_server_refuses_by_itself_looks_like_our_errors(listening, requ
     assert all(headers[name.lower()] == value for name, value in HEADERS.items())
     error = json.loads(body)["error"]
     assert error["status"] == status and error["detail"] and "aaaa" not in error["detail"]
+
+
+def test_a_chunked_request_alone_is_answered(listening):
+    head = told(listening, b"GET /api/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")
+    assert b" 200 " in head.splitlines()[0]
 
 
 def test_idle_connections_keep_nobody_out_and_are_closed(listening):

@@ -138,6 +138,12 @@ def test_get_build_directory_follows_the_environment(tmp_path, monkeypatch):
 def test_arguments_are_checked_before_anything_is_compiled(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="the name of a module"):
         load("no name", [DATA / "ops.cc"])
+    for name in "os", "__init__", "__main__", "numpy":
+        with pytest.raises(ValueError, match=rf"would take the place of the module {name} .*Write load\(name='"):
+            load(name, [DATA / "ops.cc"], build_directory=str(tmp_path))
+    with pytest.raises(ValueError, match="a name of 300 letters, expected 200 bytes"):
+        load("a" * 300, [DATA / "ops.cc"], build_directory=str(tmp_path))
+    assert not list(tmp_path.iterdir())
     with pytest.raises(TypeError, match="sources are a list"):
         load("name", "ops.cc", build_directory=str(tmp_path))
     with pytest.raises(ValueError, match="there is no such file"):

@@ -115,6 +115,7 @@ def test_dist_and_cdist():
     for p in (0, 1, 2, np.inf):
         expected = np.array([[np.linalg.norm(a - b, p) for b in y] for a in x])
         equal(w.cdist(to_tensor(x), to_tensor(y), p), expected)
+    assert w.cdist(w.ones([2, 3], "float64"), w.zeros([4, 3])).dtype is w.cdist(w.ones([2, 3]), w.zeros([4, 3], "float64")).dtype is w.float64
 
 
 @given(st.lists(st.integers(1, 6), min_size=3, max_size=6))

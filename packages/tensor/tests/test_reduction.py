@@ -283,6 +283,8 @@ def test_add_n():
     alone = w.add_n(x)
     assert alone is not x and alone.tolist() == [1.0, 2.0]
     assert w.add_n([x]) is not x
+    assert w.add_n([w.zeros([0]), x, w.zeros([0, 3]), x]).tolist() == [2.0, 4.0], "what has no elements is left out"
+    assert w.add_n([w.zeros([0, 3]), w.zeros([0, 3])]).shape == [0, 3]
     for bad, said in (([], "nothing to add"), ([x, w.ones([1])], "one shape"), ([x, w.ones([2], "int64")], "one dtype"),
                       ([x, 1], "must be a Tensor"), (None, "must be a Tensor")):
         with pytest.raises(ValueError, match=said):

@@ -116,6 +116,7 @@ def make_server(app: Flask, host: str, port: int, threads: int = 8, idle: int = 
         idle: seconds after which a connection without a request in work is closed.
     """
     import waitress.channel
+    import waitress.parser
     import waitress.task
     from waitress.server import create_server
 
@@ -133,8 +134,17 @@ def make_server(app: Flask, host: str, port: int, threads: int = 8, idle: int = 
             super().__init__(channel, request)
             request.error = _Refused(request.error)
 
+    class Parser(waitress.parser.HTTPRequestParser):  # type: ignore[misc]
+        """Takes no request that says twice where it ends: a proxy may believe the other one (RFC 9112, 6.3)."""
+
+        def parse_header(self, header_plus: bytes) -> None:
+            super().parse_header(header_plus)
+            if self.chunked and "CONTENT_LENGTH" in self.headers:
+                raise waitress.parser.ParsingError("Content-Length beside Transfer-Encoding")
+
     class Channel(waitress.channel.HTTPChannel):  # type: ignore[misc]
         error_task_class = Refusal
+        parser_class = Parser
 
     sockets = [part for part in getattr(server, "map", {}).values() if hasattr(part, "channel_class")]
     for part in sockets or [server]:

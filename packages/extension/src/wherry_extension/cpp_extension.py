@@ -23,7 +23,13 @@ from typing import TYPE_CHECKING, Any
 
 import wherry_extension
 from wherry_extension.operators import load_op_meta_info_and_register_op, module_text
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PreconditionNotMetError, UnimplementedError
+from wherry_tensor.errors import (
+    InvalidArgumentError,
+    InvalidTypeError,
+    PreconditionNotMetError,
+    UnimplementedError,
+    short,
+)
 
 if TYPE_CHECKING:
     from setuptools import Extension
@@ -40,6 +46,8 @@ __all__ = [
 
 _SUFFIX = {"win32": ".pyd", "darwin": ".dylib"}.get(sys.platform, ".so")
 _OLDEST_GCC = (7,)  # that supports C++17
+_LONGEST_NAME = 200  # bytes: a file name has 255, and "_setup.py" or a digest comes behind it
+_TAKEN = {"numpy", "paddle", "wherry", "setuptools"}  # beside the standard library
 
 
 def get_build_directory(verbose: bool = False) -> str:
@@ -83,7 +91,7 @@ def load(
     Sources that have not changed are not compiled again.
 
     Args:
-        name: of the library and the module.
+        name: of the library and the module; none of the standard library's.
         sources: files in C++ (.cc, .cpp, .cxx, .c) and CUDA (.cu).
         extra_cxx_cflags: more flags for the C++ compiler.
         extra_cuda_cflags: more flags for nvcc.
@@ -98,7 +106,7 @@ def load(
 
     Raises:
         RuntimeError: there is no compiler, or a source does not compile; the text names file and line.
-        ValueError: there is no such file, or an operator is not built as it has to be.
+        ValueError: there is no such file, the name is that of a module of Python's, or an operator is not built as it has to be.
 
     Source:
         `paddle.utils.cpp_extension.load`.
@@ -153,8 +161,18 @@ def _require_processes(what: str) -> None:
 
 
 def _checked_name(name: Any) -> None:
+    """Before a folder of that name is made: the module takes its place in `sys.modules`."""
     if not isinstance(name, str) or not name.isidentifier():
-        raise InvalidArgumentError(f"load: the name of a library is the name of a module. Got {name!r}, expected letters, digits and _.")
+        raise InvalidArgumentError(f"load: the name of a library is the name of a module. Got {short(name)}, expected letters, digits and _.")
+    if len(os.fsencode(name)) > _LONGEST_NAME:
+        raise InvalidArgumentError(
+            f"load: files are called after the library. Got a name of {len(name)} letters, expected {_LONGEST_NAME} bytes or fewer."
+        )
+    if name.startswith("__") or name in sys.stdlib_module_names or name in _TAKEN:
+        raise InvalidArgumentError(
+            f"load: a library called {name} would take the place of the module {name} that Python or this library has. Got name={name!r}, "
+            f"expected a name of its own. Write load(name={name.strip('_') + '_ops'!r}, ...)."
+        )
 
 
 def _checked_sources(what: str, sources: Any) -> list[str]:

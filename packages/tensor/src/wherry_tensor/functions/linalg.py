@@ -18,6 +18,7 @@ from wherry_tensor.arguments import (
     require_tensor,
     tensors_of,
 )
+from wherry_tensor.dtype import promote_floating
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PreconditionNotMetError, short
 from wherry_tensor.functions.positions import diagonal_axes
 from wherry_tensor.sizes import equals, known
@@ -582,7 +583,7 @@ def cdist(
 
     Args:
         x: `[..., m, d]`, floating.
-        y: `[..., n, d]`, the dtype of `x`.
+        y: `[..., n, d]`, floating; of two dtypes the wider one is computed in.
         p: as for `norm`, not negative.
         compute_mode: "use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist" or
             "donot_use_mm_for_euclid_dist"; all give differences their full accuracy here.
@@ -594,7 +595,7 @@ def cdist(
         `[..., P, M]` and `[..., R, M]` to `[..., P, R]`.
 
     Raises:
-        TypeError: an argument is not a Tensor, or the dtypes differ or are not floating (also a ValueError).
+        TypeError: an argument is not a Tensor, or is not floating (also a ValueError).
         ValueError: the rows have different lengths, or `p` is negative.
 
     Source:
@@ -604,6 +605,11 @@ def cdist(
         >>> print(wherry.cdist(wherry.zeros([1, 2]), wherry.to_tensor([[3.0, 4.0]])).tolist())
         [[5.0]]
     """
+    require_tensor(x, "cdist")
+    require_tensor(y, "cdist", "y")
+    if x.dtype is not y.dtype and x.dtype.is_floating and y.dtype.is_floating:
+        wider = promote_floating(x.dtype, y.dtype)
+        x, y = ops.cast(x, dtype=wider), ops.cast(y, dtype=wider)
     _require_floating_pair("cdist", x, y)
     a, b = x.shape, y.shape
     value = real_number(p, "cdist", "p")

@@ -839,7 +839,7 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
 
     Raises:
         TypeError: an input is not a Tensor, or dtypes differ (also a ValueError).
-        ValueError: there is no input, or shapes differ.
+        ValueError: there is no input, or shapes differ; an input without elements beside others is left out, as in Paddle.
 
     Source:
         `paddle.add_n`.
@@ -857,6 +857,8 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
         raise InvalidArgumentError("add_n: there is nothing to add. Got an empty list, expected at least one tensor.")
     for i, x in enumerate(inputs):
         require_tensor(x, "add_n", f"inputs[{i}]")
+    inputs = [x for x in inputs if 0 not in x.shape] or inputs
+    for i, x in enumerate(inputs):
         if x.dtype is not inputs[0].dtype:
             raise refused("add_n", TypeError(), **{f"inputs[{j}]": y for j, y in enumerate(inputs)})
         single = {(), (1,)} >= {tuple(x.shape), tuple(inputs[0].shape)}
