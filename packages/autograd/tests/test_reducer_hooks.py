@@ -4,7 +4,7 @@ import pytest
 
 import wherry_autograd as ag
 import wherry_tensor as wt
-from wherry_tensor import ops
+from wherry_tensor import _core, ops
 
 
 def leaf(*values):
@@ -194,3 +194,187 @@ def test_passes_of_several_threads_add_up_in_the_buffer():
     for one in passes:
         one.join()
     assert x.grad is buffer and buffer.min().item() == buffer.max().item() == 40.0
+
+def test_every_callback_runs_and_the_first_error_is_raised():
+    seen = []
+
+    def fails(name):
+        def end(error):
+            seen.append((name, type(error).__name__))
+            raise OSError(name)
+        return end
+
+    handles = [ag.at_end_of_backward(fails("one")), ag.at_end_of_backward(fails("two")), ag.at_end_of_backward(lambda e: seen.append("last"))]
+    try:
+        with pytest.raises(OSError, match="one") as caught:
+            leaf(1.0).backward()
+        assert seen == [("one", "NoneType"), ("two", "NoneType"), "last"]
+        assert "raised OSError: two" in caught.value.__notes__[0]
+        x = leaf(1.0)
+        x.register_post_accumulate_hook(lambda p: 1 / 0)
+        with pytest.raises(ZeroDivisionError) as caught:
+            x.backward()
+        assert seen[3:] == [("one", "ZeroDivisionError"), ("two", "ZeroDivisionError"), "last"] and len(caught.value.__notes__) == 2
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def test_a_callback_belongs_to_its_thread():
+    import threading
+
+    here, there = [], []
+    handle = ag.at_end_of_backward(here.append)
+
+    def other():
+        ag.at_end_of_backward(there.append)
+        leaf(1.0).backward()
+
+    try:
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+        assert there == [None] and not here
+        leaf(1.0).backward()
+        assert there == [None] and here == [None]
+    finally:
+        handle.remove()
+
+
+def test_a_callback_that_a_hook_sets_belongs_to_the_pass():
+    x, ends = leaf(1.0), []
+    hook = x.register_post_accumulate_hook(lambda p: ag.at_end_of_backward(ends.append))
+    (x * 2).sum().backward()
+    assert ends == [None]
+    hook.remove()
+    (x * 2).sum().backward()
+    assert ends == [None]
+    other = leaf(2.0)
+
+    @other.register_post_accumulate_hook
+    def a_pass_inside(p):
+        x.register_post_accumulate_hook(lambda p: ag.at_end_of_backward(ends.append))
+        with ag.enable_grad():
+            (x * 3).sum().backward()
+        assert ends == [None]  # it is part of the outer one
+
+    (other * 2).sum().backward()
+    assert ends == [None, None]
+
+
+
+def square(n=320):
+    x = wt.to_tensor(np.random.default_rng(n).standard_normal((n, n), dtype=np.float32))
+    x.stop_gradient = False
+    return x
+
+
+def made_by(backward):
+    """Bytes that a backward pass had beside what was there before, at most."""
+    _core.reset_peak_memory_stats()
+    before = _core.memory_stats()["allocated"]
+    backward()
+    return _core.memory_stats()["peak_allocated"] - before
+
+
+def test_the_kernel_writes_the_first_gradient_into_the_buffer():
+    w, bucket = square(), wt.zeros([2 * 320 * 320])
+    w.set_grad_buffer(bucket[320 * 320:].reshape([320, 320]))
+    x = wt.ones([4, 320]) * 0.5
+    expected = (x.numpy().T @ np.ones((4, 320), np.float32))
+    made = []
+    for _ in range(3):
+        y = (x @ w).sum()
+        bucket.fill_(np.nan)
+        made.append(made_by(y.backward))
+        np.testing.assert_array_equal(w.grad.numpy(), expected)
+        assert w.grad is w.grad_buffer()
+        w.clear_grad(set_to_zero=False)
+        assert w.grad is None and w.grad_buffer() is not None
+    assert made[0] >= 4 * 320 * 320 > made[1] == made[2]  # the first call learns which op it is
+
+
+@pytest.mark.parametrize("case", ["both", "shared", "hook", "chain", "buffer is read", "turned", "first of two", "graph"])
+def test_gradients_in_buffers_equal_those_without(case):
+    def gradients(slots):
+        a, b = square(), square() * 0.5
+        b = b.detach()
+        b.stop_gradient = False
+        bucket = wt.zeros([2 * 320 * 320])
+        buffers = bucket[:320 * 320].reshape([320, 320]), bucket[320 * 320:].reshape([320, 320])
+        if slots:
+            a.set_grad_buffer(buffers[0])
+            if case not in ("first of two", "buffer is read"):
+                b.set_grad_buffer(buffers[1])
+        if case == "hook":
+            a.register_hook(lambda g: g * 3)
+        found = []
+        for turn in range(3):
+            if a.grad is None:
+                bucket.fill_(0.25)
+            if case == "shared":
+                loss = ((a @ b) @ a).sum()
+            elif case == "chain":
+                loss = (a / b).sum()
+            elif case == "buffer is read":
+                loss = (buffers[0] @ a @ b).sum()
+            elif case == "turned":
+                loss = (ops.matmul(a, b, transpose_x=turn == 1, transpose_y=turn == 2)).sum()
+            else:
+                loss = (a @ b).sum()
+            loss.backward(retain_graph=case == "graph")
+            if case == "graph":
+                loss.backward()
+            found += [a.grad.numpy().copy(), b.grad.numpy().copy()]
+            assert not slots or a.grad is buffers[0]
+            a.clear_grad(set_to_zero=turn == 1 and case != "buffer is read")
+            b.clear_grad(set_to_zero=turn == 1 and case != "buffer is read")
+        return found
+
+    for got, expected in zip(gradients(True), gradients(False), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-6)  # where two gradients are added, their order may differ
+
+
+def test_a_pass_that_fails_leaves_the_buffer_usable():
+    a, b = square(), leaf(2.0)
+    a.set_grad_buffer(wt.zeros([320, 320]))
+    handle = b.register_hook(lambda g: 1 / 0)
+    for _ in range(3):
+        with pytest.raises(ZeroDivisionError):
+            ((a @ wt.ones([320, 4])).sum() * b).sum().backward()
+        a.clear_grad(set_to_zero=False)
+    handle.remove()
+    ((a @ wt.ones([320, 4])).sum() * b).sum().backward()
+    assert a.grad is a.grad_buffer() and a.grad.min().item() == a.grad.max().item() == 8.0
+
+
+def test_buffers_and_memory_on_another_device():
+    from wherry_tensor.testing import reference
+
+    if reference.compiler() is None:
+        pytest.skip("the reference device needs a C compiler")
+    reference.register()
+    ends = []
+    handle = ag.at_end_of_backward(ends.append)
+    try:
+        w = square().detach().to("reference")
+        w.stop_gradient = False
+        bucket = wt.zeros([320 * 320]).to("reference")
+        w.set_grad_buffer(bucket.reshape([320, 320]))
+        assert bucket.memory().device == "reference:0" and wt.ones([1]).memory().device == "cpu"
+        for _ in range(3):
+            (wt.ones([4, 320]).to("reference") @ w).sum().backward()
+            assert bucket.numpy().min() == bucket.numpy().max() == 4.0 and w.grad is w.grad_buffer()
+            w.clear_grad(set_to_zero=False)
+    finally:
+        handle.remove()
+    assert ends == [None] * 3
+
+
+def test_memory_marks_bools_as_written_from_outside():
+    import ctypes
+
+    x = wt.to_tensor([True, False, False])
+    ctypes.memset(x.memory().address + 1, 2, 1)
+    x.mark_written()
+    assert x.astype("int32").tolist() == [1, 1, 0]

@@ -9,7 +9,7 @@ import pytest
 import wherry_graph.jit as jit
 import wherry_nn as nn
 import wherry_tensor as wt
-from wherry_autograd import PyLayer, grad, no_grad
+from wherry_autograd import PyLayer, at_end_of_backward, grad, no_grad
 from wherry_graph.jit.convert import trace as recorder
 from wherry_nn import functional as F
 from wherry_program.program.input_spec import InputSpec
@@ -875,3 +875,20 @@ def test_an_interrupt_wherever_it_comes_leaves_nothing_recording():
         assert not _core.is_symbolic(x + x)
         at += 3
     assert at > 100
+
+
+def test_gradients_of_a_captured_call_go_into_buffers_and_the_end_of_the_pass_is_told():
+    net = nn.Linear(300, 300)
+    captured = static(net.forward)
+    bucket = wt.zeros([300 * 300])
+    net.weight.set_grad_buffer(bucket.reshape([300, 300]))
+    ends = []
+    handle = at_end_of_backward(ends.append)
+    try:
+        for _ in range(3):
+            captured(wt.ones([4, 300])).sum().backward()
+            assert net.weight.grad is net.weight.grad_buffer() and bucket.numpy().min() == bucket.numpy().max() == 4.0
+            net.weight.clear_grad(set_to_zero=False)
+    finally:
+        handle.remove()
+    assert ends == [None] * 3

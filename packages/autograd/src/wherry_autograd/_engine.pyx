@@ -24,13 +24,14 @@ from libc.string cimport memcmp, memcpy, memset
 
 from wherry_tensor._core cimport (
     CONTIGUOUS, HAS_HOOKS, ROWS, STOP_GRADIENT, SYMBOLIC, WRY_NUM_DTYPES, DType, Op, Tensor, allocated_now, apply, apply2, grad_enabled,
-    inplace, new_alias, new_ghost, resume_layers, set_grad_enabled_flag, set_thread_device, suspend_layers, thread_device, set_record_functions,
+    inplace, layers_active, new_alias, new_ghost, resume_layers, set_grad_enabled_flag, set_thread_device, suspend_layers, thread_device, set_record_functions,
     trace_event, trace_now, tracing,
 )
 
 import weakref
 
 from wherry_tensor import _core, ops
+from wherry_tensor._core import pop_layer, push_layer
 
 cdef extern from "wherry/frames.h":
     int wry_show_frames
@@ -88,6 +89,7 @@ cdef class Rule:
     cdef uint64_t keeps_output
     cdef uint64_t kept_for[64]   # of declared input i: kept only if one of these inputs wants a cotangent; 0: always
     cdef bint conditional        # is any kept_for set?
+    cdef dict slot_calls         # for slots: by input, which op of the rule makes its cotangent
 
     def __cinit__(self, Op op, signature):
         cdef int i
@@ -475,6 +477,8 @@ def record_custom(function, list inputs not None, list outputs not None):
         inputs: Tensors. Those that stop gradients get no cotangent.
         outputs: fresh Tensors, or inputs that were changed in place.
     """
+    global callbacks_in_use
+    callbacks_in_use = True
     cdef Node node = Node.__new__(Node)
     cdef Py_ssize_t i, sizes = 0
     cdef Tensor x
@@ -610,6 +614,13 @@ cdef class LeafRecord:
 
 
 @cython.final
+cdef class Slots:
+    """Gradients that a walk writes into buffers."""
+    cdef SlotLayer layer   # while a rule runs that writes into one, or None
+    cdef list written      # records of leaves whose gradient lies in their buffer already, while they wait to be visited
+
+
+@cython.final
 @cython.freelist(8)
 cdef class Walk:
     """One way back through the graph."""
@@ -622,6 +633,7 @@ cdef class Walk:
     cdef list captured
     cdef set blocked             # (id of target, slot) that no cotangent passes
     cdef Node dead_end           # a freed node that was met, or None
+    cdef Slots slots             # where gradients are written into buffers, or None
     cdef State small_states[INLINE_STATES]
     cdef int32_t small_table[INLINE_TABLE]
     cdef int32_t small_ready[INLINE_STATES]
@@ -865,6 +877,8 @@ cdef int go(Walk walk) except -1:
         set_thread_device(device)
         resume_layers(layers)
         set_grad_enabled_flag(before)
+        if walk.slots is not None:
+            abandon_slots(walk)
     return 0
 
 
@@ -896,7 +910,10 @@ cdef int visit_leaf(Walk walk, Py_ssize_t i) except -1:
     if record.before:
         run_hooks(record.before, &state.first)
     # Another thread's walk may be adding to the same leaf: while one writes the buffer, others leave it alone.
-    record.writers += 1
+    if walk.slots is not None and record in walk.slots.written:
+        walk.slots.written.remove(record)
+    else:
+        record.writers += 1
     try:
         if record.buffer is not None and not isinstance(leaf.grad_value, Tensor) and record.writers == 1:
             fill_buffer(leaf, record.buffer, <Tensor>state.first)
@@ -924,7 +941,8 @@ cdef int fill_buffer(Tensor leaf, Tensor buffer, Tensor ct) except -1:
             f"Set another with set_grad_buffer."
         )
     leaf.grad_value = None
-    copy_op.into((buffer,), ct.to_dense() if ct.flags & ROWS else ct)
+    if ct.storage != buffer.storage or ct.t.data != buffer.t.data:  # else a kernel has written it there
+        copy_op.into((buffer,), ct.to_dense() if ct.flags & ROWS else ct)
     buffer.flags &= ~<uint32_t>STOP_GRADIENT
     while isinstance(leaf.grad_value, Tensor):  # came from another thread meanwhile
         more = leaf.grad_value
@@ -1089,6 +1107,12 @@ cdef int give(Walk walk, PyObject **to, PyObject *ct) except -1:
     return 0
 
 
+cdef inline bint fits(PyObject *given, Input *one) noexcept:
+    """Is it what `fit` would return?"""
+    return Py_TYPE(given) == <PyTypeObject *>Tensor and (<Tensor>given).t.dtype == one.dtype and (<Tensor>given).t.rank == one.rank \
+        and not (<Tensor>given).flags & ROWS and not memcmp((<Tensor>given).dims, one.shape, one.rank * sizeof(int64_t))
+
+
 cdef object fit(object given, Node node, Input *one):
     """A cotangent in the dtype and, broadcast axes summed, in the shape of the input it belongs to."""
     cdef Tensor ct
@@ -1147,7 +1171,11 @@ cdef int visit_node(Walk walk, State *state) except -1:
         raise freed(node)
     if tracing:
         begin, allocated = trace_now(), allocated_now()
+    if slots_in_use:
+        begin_slot(walk, node, state)
     results = call_rule(walk, node, state) if any_ct else None
+    if slots_in_use:
+        results = end_slot(walk, node, results)
     if begin:
         trace_event(OPERATOR_EVENT, name_of(node) + "_grad", begin, 0, trace_now(), allocated)
     drop(state)
@@ -1162,10 +1190,14 @@ cdef int visit_node(Walk walk, State *state) except -1:
         if not next.needed:
             continue
         if i < n_results and PyTuple_GET_ITEM(results, i) != <PyObject *>None:
-            given = fit(<object>PyTuple_GET_ITEM(results, i), node, one)
-            ct = <PyObject *>given
-            incref(ct)
-            given = None
+            ct = PyTuple_GET_ITEM(results, i)
+            if fits(ct, one):
+                incref(ct)
+            else:
+                given = fit(<object>ct, node, one)
+                ct = <PyObject *>given
+                incref(ct)
+                given = None
             give(walk, slot(next, one.index), ct)
         next.waiting -= 1
         if next.waiting == 0:
@@ -1247,6 +1279,160 @@ cdef tuple call_rule(Walk walk, Node node, State *state):
             f"vjp rule of '{rule.op.name}' returned {n} cotangents, expected {node.n_inputs}, one for each input"
         )
     return <tuple>given
+
+
+# Slots: where a leaf has a buffer for its gradient, the op of the rule that makes the gradient writes it there. Which one that is, is
+# learned: in the first call of a rule the results of its ops are compared with what it returns, and in later ones the op with
+# that number writes into the slot. Where a rule goes another way than the last time, the gradient is copied, and learned anew.
+
+cdef bint slots_in_use = False
+cdef enum:
+    SMALLEST_SLOT = 1 << 18   # bytes: the layer takes 4 us, a copy of 64 KiB 0.7, of 1 MiB 16
+
+
+@cython.final
+cdef class SlotLayer:
+    """Stands in the place of the kernels while a rule runs."""
+    cdef Tensor slot       # an alias of the buffer
+    cdef Tensor leaf
+    cdef LeafRecord record
+    cdef int32_t input     # which one of the node the leaf is
+    cdef Py_ssize_t at     # the number of the op that writes there; -1: learning
+    cdef Py_ssize_t count
+    cdef bint used
+    cdef list made         # while learning
+
+    def __call__(self, Op op, tuple inputs, tuple attrs):
+        cdef Tensor slot = self.slot
+        cdef Py_ssize_t count = self.count
+        self.count += 1
+        if self.at < 0:
+            out = op.run(inputs, attrs)
+            self.made.append(out)
+            return out
+        if count == self.at and not op.view and len(op.outputs) == 1:
+            (meta,) = op.infer(inputs, attrs)
+            if meta.dtype is dtypes[slot.t.dtype] and list(meta.shape) == slot.shape:
+                self.used = True
+                return op.run_into(slot, inputs, attrs)
+        return op.run(inputs, attrs)
+
+    def into(self, Op op, tuple outs, tuple inputs, tuple attrs):
+        if len(outs) != 1:
+            self.count += 1
+            return op.into(outs, *inputs, **dict(zip(op.attr_names, attrs)))
+        return op.run_into(outs[0], inputs, attrs)
+
+
+cdef bint may_read(Node node, State *state, Tensor buffer) noexcept:
+    """May the rule read the memory that the buffer lies in?"""
+    cdef int32_t i
+    cdef PyObject *one
+    for i in range(state.n_slots):
+        one = slot(state, i)[0]
+        if one != NULL and (<Tensor>one).storage == buffer.storage:
+            return True
+    for i in range(node.n_inputs):
+        one = node.inputs[i].kept
+        if one != NULL and (type(<object>one) is Saved or (<Tensor>one).storage == buffer.storage):
+            return True
+    for i in range(node.n_outputs):
+        one = node.outputs[i].kept
+        if one != NULL and (type(<object>one) is Saved or (<Tensor>one).storage == buffer.storage):
+            return True
+    return False
+
+
+cdef int begin_slot(Walk walk, Node node, State *state) except -1:
+    """Before a rule runs: where it makes the gradient of a leaf that has a buffer, let it be written there if that can be done."""
+    cdef Rule rule
+    cdef int32_t i
+    cdef Py_ssize_t known
+    cdef Input *one
+    cdef State *next
+    cdef Tensor leaf, buffer
+    cdef LeafRecord record
+    cdef SlotLayer layer
+    if walk.selective or type(node.rule) is not Rule:
+        return 0
+    rule = <Rule>node.rule
+    for i in range(node.n_inputs):
+        one = node.inputs + i
+        if one.target == NULL or is_node(one.target) or not (<Tensor>one.target).flags & HAS_HOOKS:
+            continue
+        leaf = <Tensor>one.target
+        record = <LeafRecord>leaf.hooks
+        buffer = record.buffer
+        next = walk.states + find(walk, one.target)
+        # Hooks may keep what they are shown; a second contribution is added, and needs both.
+        if buffer is None or record.before or record.writers or next.waiting != 1 or next.first != NULL \
+                or isinstance(leaf.grad_value, Tensor) or buffer.t.size * dtypes[buffer.t.dtype].itemsize < SMALLEST_SLOT \
+                or not same_meta(buffer, leaf) or leaf.t.dtype != one.dtype or leaf.t.rank != one.rank \
+                or memcmp(leaf.dims, one.shape, one.rank * sizeof(int64_t)) or may_read(node, state, buffer):
+            continue
+        known = -1 if rule.slot_calls is None else rule.slot_calls.get(i, -1)
+        if known == -2 or layers_active():  # no op of the rule makes it; or ops are captured
+            continue
+        layer = SlotLayer.__new__(SlotLayer)
+        layer.slot = new_alias(buffer)
+        layer.slot.flags |= STOP_GRADIENT
+        layer.record = record
+        layer.leaf = leaf
+        layer.input = i
+        layer.at = known
+        layer.made = []
+        if walk.slots is None:
+            walk.slots = Slots.__new__(Slots)
+            walk.slots.written = []
+        push_layer(layer)
+        walk.slots.layer = layer
+        record.writers += 1
+        return 0
+    return 0
+
+
+cdef tuple end_slot(Walk walk, Node node, tuple results):
+    """Behind the rule."""
+    cdef SlotLayer layer = None if walk.slots is None else walk.slots.layer
+    cdef Rule rule
+    cdef Tensor given = None
+    cdef Py_ssize_t known = -1, k
+    if layer is None:
+        return results
+    rule = <Rule>node.rule
+    if results is not None and layer.input < len(results) and isinstance(results[layer.input], Tensor):
+        given = <Tensor>results[layer.input]
+    pop_layer(layer)
+    walk.slots.layer = None
+    if layer.used and given is layer.slot and sum([item is given for item in results]) == 1:
+        walk.slots.written.append(layer.record)
+        return results
+    layer.record.writers -= 1
+    if layer.used:  # what was written there is something else: none but copies may show it
+        results = tuple([
+            copy_of(item) if isinstance(item, Tensor) and (<Tensor>item).storage == layer.slot.storage else item for item in results
+        ])
+    elif layer.at < 0 and given is not None and not given.flags & ROWS and same_meta(given, layer.leaf):
+        known = -2
+        for k in range(len(layer.made)):
+            if layer.made[k] is given:
+                known = k
+    if rule.slot_calls is None:
+        rule.slot_calls = {}
+    rule.slot_calls[layer.input] = known
+    return results
+
+
+cdef int abandon_slots(Walk walk) except -1:
+    """At the end of a walk: a layer and leaves that are left belong to one that failed."""
+    cdef Slots slots = walk.slots
+    walk.slots = None
+    for one in slots.written:
+        (<LeafRecord>one).writers -= 1
+    if slots.layer is not None:
+        slots.layer.record.writers -= 1
+        pop_layer(slots.layer)
+    return 0
 
 
 cdef object no_rule(Op op):
@@ -1369,37 +1555,72 @@ def set_add_rows(function):
     add_rows = function
 
 
-cdef dict at_end = {}  # callbacks by key
-cdef object running = __import__("threading").local()
+cdef extern from *:
+    """
+    static __thread int walks_of_thread; /* that have begun and not ended, one inside of the other */
+    """
+    int walks_of_thread
+
+cdef bint callbacks_in_use = False    # there are callbacks, or hooks and PyLayers, which may set one while a pass runs
+cdef object at_end = __import__("threading").local()  # `always` and `now`: callbacks by key, of the thread and of its running pass
+
+
+cdef dict callbacks_of_thread(str name):
+    cdef dict found = getattr(at_end, name, None)
+    if found is None:
+        found = {}
+        setattr(at_end, name, found)
+    return found
 
 
 def add_at_end(callback):
-    """Call `callback(error)` when an outermost `backward` of any thread ends. Returns the dict that holds it, and its key."""
-    global next_hook
+    """Call `callback(error)` when an outermost `backward` of the calling thread ends; where one is running, when that one ends, and
+    then no more. Returns the dict that holds it, and its key."""
+    global next_hook, callbacks_in_use
+    cdef dict callbacks = callbacks_of_thread("now" if walks_of_thread else "always")
+    callbacks_in_use = True
     next_hook += 1
-    at_end[next_hook] = callback
-    return at_end, next_hook
+    callbacks[next_hook] = callback
+    return callbacks, next_hook
 
 
-cdef int run_with_callbacks(Walk walk) except -1:
-    """`explore` and `go`, with callbacks at the end, also where they fail. A walk inside of a walk is part of that one."""
-    cdef bint outermost = not getattr(running, "walks", False)
-    if not outermost:
+cdef int finish(object error) except -1:
+    """Call every callback of the pass that has ended, and raise what failed first: the pass, or one of them."""
+    cdef dict now = callbacks_of_thread("now")
+    callbacks = list(callbacks_of_thread("always").values()) + list(now.values())
+    now.clear()
+    first = error
+    for callback in callbacks:
+        try:
+            callback(error)
+        except BaseException as failed:
+            if first is None:
+                first = failed
+            elif failed is not first:
+                first.add_note(f"At the end of this backward pass {getattr(callback, '__qualname__', callback)} raised {type(failed).__name__}: {failed}")
+    if first is not None:
+        raise first
+    return 0
+
+
+cdef int run_walk(Walk walk) except -1:
+    """`explore` and `go`; behind the outermost walk the callbacks, also where it fails. A walk inside of a walk is part of that one."""
+    global walks_of_thread
+    if not callbacks_in_use:
         explore(walk)
         return go(walk)
-    running.walks = True
+    walks_of_thread += 1
     try:
-        try:
-            explore(walk)
-            go(walk)
-        finally:
-            running.walks = False
+        explore(walk)
+        go(walk)
     except BaseException as error:
-        for callback in list(at_end.values()):
-            callback(error)
+        walks_of_thread -= 1
+        if not walks_of_thread:
+            finish(error)
         raise
-    for callback in list(at_end.values()):
-        callback(None)
+    walks_of_thread -= 1
+    if not walks_of_thread:
+        finish(None)
     return 0
 
 
@@ -1469,11 +1690,7 @@ def run_backward(tensors, cotangents, bint retain_graph):
             add_root(walk, <Tensor>tensors[i], None if cotangents is None else cotangents[i])
     if tracing:
         begin, allocated = trace_now(), allocated_now()
-    if at_end:
-        run_with_callbacks(walk)
-    else:
-        explore(walk)
-        go(walk)
+    run_walk(walk)
     if begin:
         trace_event(BACKWARD_EVENT, "backward", begin, 0, trace_now(), allocated)
 
@@ -1530,7 +1747,8 @@ cdef long next_hook = 0
 
 def add_hook(Tensor x not None, hook):
     """Call `hook` with the gradient of `x` once it is complete. Returns the dict that holds it, and its key."""
-    global next_hook
+    global next_hook, callbacks_in_use
+    callbacks_in_use = True
     cdef dict hooks
     if x.node is None:
         hooks = record_of(x).before
@@ -1554,7 +1772,8 @@ cdef LeafRecord record_of(Tensor x):
 
 def add_after_hook(Tensor x not None, hook):
     """Call `hook(x)` once the gradient of the leaf `x` is in `.grad`. Returns the dict that holds it, and its key."""
-    global next_hook
+    global next_hook, callbacks_in_use
+    callbacks_in_use = True
     cdef dict hooks = record_of(x).after
     next_hook += 1
     hooks[next_hook] = hook
@@ -1563,7 +1782,9 @@ def add_after_hook(Tensor x not None, hook):
 
 def set_buffer(Tensor x not None, Tensor buffer):
     """Where backward writes the gradient of the leaf `x`; None for memory of its own. Checked by the caller."""
+    global slots_in_use
     record_of(x).buffer = buffer
+    slots_in_use = slots_in_use or buffer is not None
 
 
 def get_buffer(Tensor x not None):

@@ -259,8 +259,11 @@ def tensor_clear_gradient(self: Tensor, set_to_zero: bool = True) -> None:
     clear_gradients([self], set_to_zero)
 
 
-def tensor_clear_grad(self: Tensor) -> None:
-    """Fill the gradient with zeros. Where there is none, nothing happens.
+def tensor_clear_grad(self: Tensor, set_to_zero: bool = True) -> None:
+    """As `clear_gradient`: fill the gradient with zeros, or make it None. Where there is none, nothing happens.
+
+    Args:
+        set_to_zero: True fills it with zeros; False makes `.grad` None. (Paddle's has no argument here.)
 
     Shape:
         Zeros have the shape of the tensor, `[...]`.
@@ -275,7 +278,7 @@ def tensor_clear_grad(self: Tensor) -> None:
         >>> print(x.grad.numpy())
         [0. 0.]
     """
-    tensor_clear_gradient(self)
+    tensor_clear_gradient(self, set_to_zero)
 
 
 class TensorHookRemoveHelper:
@@ -392,8 +395,9 @@ def tensor_set_grad_buffer(self: Tensor, buffer: Tensor | None) -> None:
     """Let backward write the gradient of this leaf into `buffer`, a view of a larger memory, say.
 
     The first gradient is written over what the buffer holds, and `.grad` is the buffer then; later ones are added in
-    place. `x.clear_gradient(False)`, or `clear_grad(set_to_zero=False)` of an optimizer, makes `.grad` None and keeps the buffer
-    for the next pass.
+    place. The op that computes the first gradient writes it there by itself where the buffer has 256 KiB or more; a smaller one
+    takes a copy. `clear_grad(set_to_zero=False)`, of the tensor or of an optimizer, makes `.grad` None and keeps the buffer for the
+    next pass; `clear_grad()` fills the buffer with zeros, which the next gradient is added to.
 
     Args:
         buffer: contiguous, of the shape and dtype of this tensor; None gives gradients memory of their own again.
@@ -444,13 +448,15 @@ def tensor_grad_buffer(self: Tensor) -> Tensor | None:
 
 
 def at_end_of_backward(callback: Callable[[BaseException | None], None]) -> TensorHookRemoveHelper:
-    """Call `callback(error)` whenever an outermost `backward` ends, also when it fails.
+    """Call `callback(error)` whenever an outermost `backward` of this thread ends, also when it fails.
 
     Leaves that the pass did not reach have had no hook by then: this is the place to wait for what hooks have started.
-    Passes inside of hooks and of `PyLayer`s are part of the outermost one. `grad` does not call it.
+    Passes inside of hooks and of `PyLayer`s are part of the outermost one. `grad` does not call it. Set by a hook, while a pass
+    runs, the callback belongs to that pass: it is called at its end and then no more. Passes of other threads do not call it.
 
     Args:
-        callback: takes the exception that ended the pass, or None. What it raises goes to the caller of `backward`.
+        callback: takes the exception that ended the pass, or None. All callbacks run, whatever others of them raise; the caller of
+            `backward` gets what failed first, the pass or a callback, and notes about the others.
 
     Returns:
         A handle; `handle.remove()` takes the callback away.

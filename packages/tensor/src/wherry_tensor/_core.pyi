@@ -67,6 +67,8 @@ class Op:
         """Names of the dtypes that a kind of device has a kernel for; `...` stands for all the others."""
     def run(self, inputs: Any, attrs: Any) -> Any:
         """The kernel (or view, or decomposition) alone, past all layers: what an inner layer calls."""
+    def run_into(self, target: Any, inputs: Any, attrs: Any) -> Any:
+        """`run`, with the result written into `target`, a tensor with data of its shape and dtype; for an op of one output."""
     def uses_shape_only(self, index: Any) -> Any:
         """Of input `index`, is only the shape used (`~` in the declaration)? Then it needs no values."""
 
@@ -314,8 +316,8 @@ class Tensor:
         """The solution of `A z = x`, where `y` is the Cholesky factor of A."""
     def chunk(self, chunks: int, axis: Any = ..., name: str | None = ...) -> list[Tensor]:
         """`x` cut into equal parts along an axis; the size must divide."""
-    def clear_grad(self) -> None:
-        """Fill the gradient with zeros. Where there is none, nothing happens."""
+    def clear_grad(self, set_to_zero: bool = ...) -> None:
+        """As `clear_gradient`: fill the gradient with zeros, or make it None. Where there is none, nothing happens."""
     def clear_gradient(self, set_to_zero: bool = ...) -> None:
         """Clear the gradient: fill it with zeros, or make it None. Where there is none, nothing happens."""
     def clip(self, min: Any = ..., max: Any = ..., name: str | None = ...) -> Tensor:

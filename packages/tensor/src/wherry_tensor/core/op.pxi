@@ -94,6 +94,34 @@ cdef class Op:
             if items != small:
                 free(items)
 
+    def run_into(self, Tensor target, tuple inputs, tuple attrs):
+        """`run`, with the result written into `target`, a tensor with data of its shape and dtype; for an op of one output."""
+        cdef PyObject *items[MAX_INPUTS]
+        cdef PyObject *results[MAX_OUTPUTS]
+        cdef PyObject *targets[1]
+        cdef wry_thread *thread = wry_thread_state()
+        cdef tuple inner = stack_of(thread.inner)
+        cdef tuple outer = stack_of(thread.outer)
+        cdef int grad_off = thread.grad_off
+        cdef Py_ssize_t n = len(inputs), i
+        check_counts(self, inputs, attrs)
+        if n > MAX_INPUTS or self.n_outputs != 1 or target.t.data == NULL:
+            raise ValueError(f"{self.name}: run_into takes {MAX_INPUTS} inputs, one output and a target with data. Got {n}, {self.n_outputs}.")
+        for i in range(n):
+            items[i] = PyTuple_GET_ITEM(inputs, i)
+        targets[0] = <PyObject *>target
+        put_stack(&thread.inner, None)
+        put_stack(&thread.outer, None)
+        thread.grad_off = 1
+        try:
+            perform(self, items, n, attrs, results, targets, thread)
+            Py_DECREF(<object>results[0])
+        finally:
+            put_stack(&thread.inner, inner)
+            put_stack(&thread.outer, outer)
+            thread.grad_off = grad_off
+        return target
+
     def run(self, tuple inputs, tuple attrs):
         """The kernel (or view, or decomposition) alone, past all layers: what an inner layer calls."""
         cdef wry_thread *thread = wry_thread_state()

@@ -161,7 +161,7 @@ cdef int clear_in_place(Tensor grad) except -1:
 cdef long next_name = 0
 
 
-class Memory(__import__("collections").namedtuple("Memory", "address count dtype contiguous shape strides")):
+class Memory(__import__("collections").namedtuple("Memory", "address count dtype contiguous shape strides device")):
     """Where the elements of a tensor lie.
 
     Attributes:
@@ -171,6 +171,7 @@ class Memory(__import__("collections").namedtuple("Memory", "address count dtype
         contiguous: whether they lie in the order of their indices, without gaps.
         shape: sizes of the axes.
         strides: elements (not bytes) from one index to the next along each axis.
+        device: where the address means something: "cpu", "gpu:0", ...
     """
 
     __slots__ = ()
@@ -341,9 +342,11 @@ cdef class Tensor:
             ValueError: it was never given data.
         """
         need_data(self, "memory")
+        if self.storage != NULL:
+            self.storage.foreign = 1  # who knows the address may write there
         return Memory(<size_t>self.t.data, self.t.size, dtype_of_code(self.t.dtype), self.flags & CONTIGUOUS != 0,
                       tuple([self.dims[i] for i in range(self.t.rank)]),
-                      tuple([self.steps[i] for i in range(self.t.rank)]))
+                      tuple([self.steps[i] for i in range(self.t.rank)]), device_name(self.t.device))
 
     def is_contiguous(self):
         """Do the elements lie in memory in the order of their indices, without gaps?"""
