@@ -51,6 +51,7 @@ def install() -> None:
         pip(name, *WITH)  # one by one: all together their versions cannot be resolved
     for name in LIBRARIES.values():
         pip("--no-deps", *(["--no-build-isolation"] if name.startswith("pgl") else []), name)
+    pip("--no-deps", "huggingface_hub==0.20.3")  # of what others brought along, too new for PaddleNLP
     (FOLDER / "ready").touch()
 
 

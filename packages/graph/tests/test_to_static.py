@@ -361,6 +361,42 @@ def test_a_declared_input_has_one_program_for_all_sizes():
     assert net.forward.inputs[0].sizes == (-1, 3)
 
 
+@pytest.mark.parametrize("f", [
+    lambda x: wt.tile(wt.arange(3.0), [x.shape[0], 2]), lambda x: wt.tile(wt.arange(3.0), [wt.shape(x)[0]]), lambda x: wt.tile(x, wt.shape(x)),
+    lambda x: wt.tile(x, [1, x.shape[0]]), lambda x: wt.linspace(-1.0, 2.0, wt.shape(x)[0]) + x.sum(), lambda x: wt.logspace(0, 2, x.shape[0]),
+])  # fmt: skip
+def test_how_often_and_how_many_may_be_open_sizes(f, tmp_path):
+    captured = static(lambda x: f(x), input_spec=[InputSpec([None, 3])])
+    jit.save(captured, str(tmp_path / "f"))
+    loaded = jit.load(str(tmp_path / "f"))
+    for batch in (1, 2, 5):
+        x = wt.to_tensor(np.random.default_rng(batch).random([batch, 3]).astype("float32"))
+        for found in (captured(x), loaded(x)):
+            np.testing.assert_allclose(found.numpy(), f(x).numpy(), rtol=1e-6)
+
+
+def test_to_tensor_of_a_value_of_the_program_copies_it_and_lets_no_gradient_pass():
+    f = static(lambda x: wt.to_tensor(x * 2, dtype="float64") + wt.to_tensor(x > 0, dtype="float64") + x.astype("float64"))
+    x = tensor(1.0, -3.0)
+    x.stop_gradient = False
+    y = f(x)
+    y.sum().backward()
+    assert y.tolist() == [4.0, -9.0] and x.grad.tolist() == [1.0, 1.0]
+
+
+def test_a_layer_that_notes_what_it_computed_last_keeps_the_note_where_sizes_are_open():
+    class Notes(nn.Layer):
+        def forward(self, x):
+            self.last = x * 2
+            return self.last + 1
+
+    layer = Notes()
+    layer(wt.ones([2, 3]))
+    captured = static(layer, input_spec=[InputSpec([None, 3])])
+    assert captured(wt.zeros([5, 3])).tolist() == wt.ones([5, 3]).tolist()
+    assert layer.last.tolist() == wt.full([2, 3], 2.0).tolist()
+
+
 def test_what_is_not_as_declared_has_a_program_of_its_own():
     f = static(lambda x: x + 1, input_spec=[InputSpec([None], "float32")])
     assert f(tensor(1.0)).dtype.name == "float32"

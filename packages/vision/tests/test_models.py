@@ -7,6 +7,7 @@ from typing import ClassVar
 import pytest
 
 import wherry_tensor as wt
+from wherry_nn import Identity
 from wherry_nn import functional as F
 from wherry_train import download, save
 from wherry_vision import models
@@ -55,6 +56,19 @@ def test_googlenet_has_three_outputs():
 def test_widths_and_groups_of_bottlenecks():
     assert models.resnext50_32x4d(num_classes=0).layer1[0].conv2.weight.shape == [128, 4, 3, 3]
     assert models.wide_resnet50_2(num_classes=0).layer1[0].conv2.weight.shape == [128, 128, 3, 3]
+
+
+def test_a_class_that_comes_from_resnet_makes_stages_of_its_own():
+    class Dilated(resnet.ResNet):
+        def __init__(self):
+            super().__init__(resnet.BottleneckBlock, 50, num_classes=3)
+            self.inplanes = 1024
+            self.layer4 = self._make_layer(resnet.BottleneckBlock, 512, 2, stride=2, dilate=True)
+
+    net = Dilated()
+    assert net.dilation == 2 and len(net.layer4) == 2 and net.layer4[1].conv1.weight.shape == [512, 2048, 1, 1]
+    net.avgpool, net.fc = Identity(), Identity()
+    assert net(wt.zeros([1, 3, 64, 64])).shape == [1, 2048 * 4 * 4]  # a stride of 16, not of 32
 
 
 def test_scales_round_channels_to_multiples_of_eight():

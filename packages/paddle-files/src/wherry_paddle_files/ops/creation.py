@@ -125,10 +125,9 @@ def _scalar(x):
 
 @writes(ops.linspace)
 def write_linspace(w, *, start, stop, num, dtype):
-    if type(num) is Size:
-        return NotImplemented
     kind = dtype.name if dtype.name in ("float32", "float64", "int32", "int64") else "float32"
-    given = {"Start": w.constant(_number(start), kind, (1,)), "Stop": w.constant(_number(stop), kind, (1,)), "Num": w.constant(num, "int32", (1,))}
+    count = w.reshape(w.size(num, "int32"), (1,)) if type(num) is Size else w.constant(num, "int32", (1,))
+    given = {"Start": w.constant(_number(start), kind, (1,)), "Stop": w.constant(_number(stop), kind, (1,)), "Num": count}
     return w.cast(w("linspace", given, {"dtype": code_of(kind)}, dtype=kind, shape=(num,)), dtype)
 
 

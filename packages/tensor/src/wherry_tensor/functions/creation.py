@@ -111,8 +111,7 @@ def _from_data(data: Any, dtype: Any) -> Tensor:
     if isinstance(data, (list, tuple)):
         return _from_list(data, dtype)
     if isinstance(data, Tensor):
-        source = _core.alias(data)
-        source.stop_gradient = True
+        source = data.detach()
         return _copy(source) if dtype is None or dtype is data.dtype else _cast(source, dtype)
     numpy = numpy_module()
     if numpy is not None and isinstance(data, (numpy.ndarray, numpy.generic)):
@@ -494,9 +493,11 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, na
 def _count(num: Any, op_name: str) -> int:
     if isinstance(num, float) and num.is_integer():
         num = int(num)
-    if isinstance(num, Tensor):
+    if isinstance(num, Tensor) and not _core.is_symbolic(num):
         num = num.item()
     num = integer(num, op_name, "num")
+    if is_unknown(num):
+        return num
     if num <= 0:
         raise InvalidArgumentError(
             f"{op_name}: num must be positive. Got num={num}, expected how many numbers to make, at least 1. "

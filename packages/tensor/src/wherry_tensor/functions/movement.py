@@ -1452,7 +1452,7 @@ def tile(x: Tensor, repeat_times: Any, name: str | None = None) -> Tensor:
     """
     have = require_tensor(x, "tile").shape
     times = list(integers_of(repeat_times, "tile", "repeat_times"))
-    if any(n < 1 for n in times):
+    if any(n < 1 for n in times if not is_unknown(n)):
         raise InvalidArgumentError(
             f"tile: x cannot be laid out less than once. Got repeat_times={times}, expected numbers >= 1. "
             f"Use 1 for an axis that stays."
@@ -1460,6 +1460,12 @@ def tile(x: Tensor, repeat_times: Any, name: str | None = None) -> Tensor:
     rank = max(len(times), len(have))
     times = [1] * (rank - len(times)) + times
     have = [1] * (rank - len(have)) + have
+    if any(map(is_unknown, times)):
+        y = _unsqueeze(x, tuple(range(rank - x.ndim))) if rank > x.ndim else x
+        new = [axis for axis, n in enumerate(times) if is_unknown(n) or n > 1]
+        y = _unsqueeze(y, tuple(axis + i for i, axis in enumerate(new)))
+        sizes = [size for axis, n in enumerate(times) for size in ((n, -1) if axis in new else (-1,))]
+        return reshape(_copy(_expanded(y, sizes, "tile")), [n * size for n, size in zip(times, have, strict=True)])
     if UNKNOWN in have:
         y = _unsqueeze(x, tuple(range(rank - x.ndim))) if rank > x.ndim else x
         for axis, n in enumerate(times):

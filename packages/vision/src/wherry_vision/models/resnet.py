@@ -153,6 +153,7 @@ class ResNet(Layer):
         self.with_pool = with_pool
         self.inplanes = 64
         self.dilation = 1
+        self._norm_layer = BatchNorm2D
         self.conv1 = Conv2D(3, self.inplanes, 7, stride=2, padding=3, bias_attr=False)
         self.bn1 = BatchNorm2D(self.inplanes)
         self.relu = ReLU()
@@ -162,20 +163,25 @@ class ResNet(Layer):
                 f"ResNet: block is not a class of blocks. Got {short(block)}, expected BasicBlock or BottleneckBlock. Pass the class."
             )
         for i, (planes, count) in enumerate(zip((64, 128, 256, 512), _BLOCKS[depth], strict=True)):
-            setattr(self, f"layer{i + 1}", self._stage(block, planes, count, stride=1 if i == 0 else 2))
+            setattr(self, f"layer{i + 1}", self._make_layer(block, planes, count, stride=1 if i == 0 else 2))
         if with_pool:
             self.avgpool = AdaptiveAvgPool2D((1, 1))
         if num_classes > 0:
             self.fc = Linear(512 * block.expansion, num_classes)
 
-    def _stage(self, block: Any, planes: int, count: int, stride: int) -> Sequential:
-        channels = planes * block.expansion
+    def _make_layer(self, block: Any, planes: int, blocks: int, stride: int = 1, dilate: bool = False) -> Sequential:
+        """A stage; classes that come from this one call it under Paddle's name. With `dilate`, dilation takes the place of the stride."""
+        channels, dilation = planes * block.expansion, self.dilation
+        if dilate:
+            self.dilation, stride = self.dilation * stride, 1
         downsample = None
         if stride != 1 or self.inplanes != channels:
-            downsample = Sequential(Conv2D(self.inplanes, channels, 1, stride=stride, bias_attr=False), BatchNorm2D(channels))
-        layers = [block(self.inplanes, planes, stride, downsample, self.groups, self.base_width)]
+            downsample = Sequential(Conv2D(self.inplanes, channels, 1, stride=stride, bias_attr=False), self._norm_layer(channels))
+        layers = [block(self.inplanes, planes, stride, downsample, self.groups, self.base_width, dilation, self._norm_layer)]
         self.inplanes = channels
-        layers += [block(channels, planes, groups=self.groups, base_width=self.base_width) for _ in range(1, count)]
+        layers += [
+            block(channels, planes, groups=self.groups, base_width=self.base_width, norm_layer=self._norm_layer) for _ in range(1, blocks)
+        ]
         return Sequential(*layers)
 
     def forward(self, x: Tensor) -> Tensor:

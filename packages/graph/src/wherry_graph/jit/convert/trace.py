@@ -15,6 +15,7 @@ from wherry_program.program.capture import Capture, capture
 from wherry_program.program.ir import Program
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, inner_layers
+from wherry_tensor.sizes import is_unknown
 
 __all__ = ["Trace", "inside_trace"]
 
@@ -124,10 +125,13 @@ class Trace:
                     yield layer, name, before.get(name), value
 
     def _write_buffers(self, recording: Capture) -> None:
+        read = {id(x.bound) for x in self.program.bound_variables()}
         for layer, name, before, value in self._changed():
             if before is None:
                 continue
-            if before.dtype is not value.dtype or list(before.shape) != list(value.shape):
+            if before.dtype is not value.dtype or any(map(is_unknown, value.shape)) or list(before.shape) != list(value.shape):
+                if id(before) not in read and name in layer._non_persistable_buffer_names_set:
+                    continue  # a note of the last call (self.features = x), which has no place of one size: it keeps what it was
                 raise ValueError(
                     f"to_static: buffer '{name}' of {type(layer).__name__} becomes another kind of tensor. Got {value.shape}, {value.dtype.name}, "
                     f"expected {before.shape}, {before.dtype.name} as before. Cast or reshape it before it is assigned."
