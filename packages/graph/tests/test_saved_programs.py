@@ -11,6 +11,7 @@ from wherry_autograd import PyLayer, no_grad
 from wherry_nn import functional as F
 from wherry_program.program.input_spec import InputSpec
 from wherry_program.program.ir import Program
+from wherry_tensor.functions import factorization, fft, matrices
 from wherry_train.optimizer import SGD
 
 wt.seed(0)
@@ -254,6 +255,24 @@ def test_interpolation_to_sizes_that_a_tensor_says(mode, align_corners, path):
     for sides, wanted in ((4, 8), (9, 3)), ((5, 1), (1, 4)), ((1, 1), (1, 1)), ((3, 3), (1, 1)):
         x, like = wt.rand([2, 2, *sides]), wt.rand([2, 2, *wanted])
         np.testing.assert_allclose(loaded(x, like).numpy(), resized(x, like).numpy(), rtol=1e-5, atol=1e-6)
+
+
+OPEN_SIZES = {
+    "fft": lambda x: fft.fft(x, n=3, axis=0), "rfft": lambda x: fft.rfft(x, n=4, axis=0), "irfft": lambda x: fft.irfft(x, n=6, axis=0),
+    "fftshift": lambda x: fft.fftshift(x), "ifftshift": lambda x: fft.ifftshift(x, axes=0), "is_empty": wt.is_empty,
+    "cov": lambda x: matrices.cov(x, False), "corrcoef": lambda x: matrices.corrcoef(x, rowvar=False),
+    "multi_dot": lambda x: wt.linalg.multi_dot([x, wt.ones([3, 4]), wt.ones([4, 2])]),
+    "solve": lambda x: factorization.solve(x.unsqueeze(1) + wt.eye(3), wt.ones([3, 2])),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("function", OPEN_SIZES.values(), ids=OPEN_SIZES)
+def test_what_looks_at_a_size_holds_for_every_size(function, path):
+    jit.save(function, path, input_spec=[InputSpec([None, 3], "float32", "x")])
+    loaded = jit.load(path)
+    for rows in (2, 3, 5):
+        x = wt.to_tensor(np.random.default_rng(rows).standard_normal((rows, 3)).astype("float32"))
+        np.testing.assert_allclose(loaded(x).numpy(), function(x).numpy(), rtol=1e-4, atol=1e-5)
 
 
 def test_norm_that_was_captured_with_one_batch_takes_another(path):

@@ -429,8 +429,25 @@ def test_a_variable_keeps_its_name_beside_those_of_what_it_is_made_of():
     names = {x.name for node in program.walk() for x in node.outputs if node.type == "add"}
     with unique_name.guard():
         written = desc.parse(models.write_program(program))
-    sums = [op for op in written.blocks[0].ops if op.type == "elementwise_add"]
-    assert names <= {name for op in (sums[0], sums[-1]) for slot in op.outputs for name in slot.arguments}
+    first = next(op for op in written.blocks[0].ops if op.type == "scale")
+    last = [op for op in written.blocks[0].ops if op.type == "elementwise_add"][-1]
+    assert names <= {name for op in (first, last) for slot in op.outputs for name in slot.arguments}
+
+
+@pytest.mark.parametrize(("expression", "dtype", "operator"), [
+    ("x + 2", "float32", "scale"), ("2 - x", "float32", "scale"), ("x * 0.1", "float32", "scale"), ("x / 4", "float64", "scale"),
+    ("x * 3", "int64", "scale"), ("x + 1", "bool", "scale"), ("x ** 2", "float32", "pow"),
+    ("x * 0.1", "float64", "elementwise_mul"),  # the attribute is float32
+    ("x / 3", "float32", "elementwise_div"), ("2 / x", "float32", "elementwise_div"), ("x * 16777217", "int64", "elementwise_mul"),
+])  # fmt: skip
+def test_an_operator_with_a_number_is_one_of_one_tensor_where_nothing_is_lost(expression, dtype, operator):
+    x = wt.to_tensor([[1, 0, 5]], dtype=dtype)
+    program = recorded(lambda x: eval(expression, {"x": x}), x)
+    data = models.write_program(program)
+    assert next(op.type for op in desc.parse(data).blocks[0].ops if op.type not in ("feed", "fill_constant")) == operator
+    (found,) = compiled(models.read_program(data))(x)
+    expected = eval(expression, {"x": x})
+    assert (found.dtype, found.tolist()) == (expected.dtype, expected.tolist())
 
 
 # Programs that Paddle's passes have changed.

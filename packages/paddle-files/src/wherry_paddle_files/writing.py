@@ -229,13 +229,6 @@ class Writer:
         """The number that all elements of a tensor are, if that is known; else None."""
         return self._filled[id(x)][1] if id(x) in self._filled else None
 
-    def ranked(self, x: Value, other: Value) -> Value:
-        """`x` with an axis, if it has none and `other` has: Paddle's faster kernels want one, and the result is the same."""
-        if x.ndim or not other.ndim:
-            return x
-        number = self.number(x)
-        return self.reshape(x, (1,)) if number is None else self.constant(number, x.dtype, (1,))
-
     def broadcast(self, *values: Value) -> list[Value]:
         """Values of one shape, for operators that ask for it."""
         shape = self.outs[0].sizes

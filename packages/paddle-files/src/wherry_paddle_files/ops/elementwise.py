@@ -1,4 +1,7 @@
 """Element-wise ops: arithmetic, functions, comparisons, logic."""
+import math
+import struct
+
 import wherry_tensor as api
 from wherry_paddle_files.column import LOOP, paddle, reads, writes
 from wherry_paddle_files.writing import code_of
@@ -101,15 +104,45 @@ def _alike(o):
     return x, y
 
 
+def _with_number(w, name, x, y):
+    """One of `x` and `y` is a number: as Paddle writes it, an operator of one tensor. Those of two refuse tensors without elements beside others.
+
+    Its attributes are float32: of other numbers nothing is made, and None returned.
+    """
+    number, tensor, first = (w.number(y), x, False) if w.number(y) is not None else (w.number(x), y, True)
+    if number is None or tensor.shape != w.outs[0].sizes or tensor.dtype != w.outs[0].dtype.name or tensor.dtype not in _SCALED:
+        return None
+    scaled = {"add": (1, number), "subtract": (-1, number) if first else (1, -number), "multiply": (number, 0)}
+    if name == "divide" and not first and tensor.dtype not in _whole and number:
+        scaled["divide"] = (1 / number, 0)
+    if name in scaled and not (tensor.dtype == "bool" and name == "subtract"):
+        factor, bias = map(float, scaled[name])
+        if _kept_by_float32(factor, tensor.dtype, exactly=name == "divide") and _kept_by_float32(bias, tensor.dtype):
+            return w("scale", {"X": tensor}, {"scale": factor, "bias": bias, "bias_after_scale": True})
+    if name == "power" and not first and tensor.dtype in ("float32", "float64", "int32", "int64") and _kept_by_float32(float(number), tensor.dtype):
+        return w("pow", {"X": tensor}, {"factor": float(number)})
+    return None
+
+
+_SCALED = ("bool", "int32", "int64", "float16", "bfloat16", "float32", "float64")
+
+
+def _kept_by_float32(number, dtype, exactly=False):
+    """Whether a tensor of `dtype` sees the same number when it is rounded to float32."""
+    if not math.isfinite(number) or abs(number) > 3.4e38:
+        return False
+    return (dtype in ("float16", "bfloat16", "float32") and not exactly) or struct.unpack("f", struct.pack("f", number))[0] == number
+
+
 def _pair(name, paddle_name):
     op = getattr(ops, name)
     attrs = {} if name in ("fmax", "fmin", "heaviside") or paddle_name.startswith(("logical", "bitwise")) else {"axis": -1}
 
     def write(w, x, y):
-        factor = w.number(y) if name == "multiply" and x.dtype == "float32" and x.ndim else None
-        if factor is not None:
-            return w("scale", {"X": x}, {"scale": float(factor), "bias": 0.0, "bias_after_scale": True})
-        return w(paddle_name, {"X": w.ranked(x, y), "Y": w.ranked(y, x)}, attrs, dtype=w.outs[0].dtype, shape=w.outs[0].sizes)
+        found = _with_number(w, name, x, y)
+        if found is not None:
+            return found
+        return w(paddle_name, {"X": x, "Y": y}, attrs, dtype=w.outs[0].dtype, shape=w.outs[0].sizes)
 
     def read(o):
         return getattr(api, {"power": "pow"}.get(name, name))(*_alike(o))

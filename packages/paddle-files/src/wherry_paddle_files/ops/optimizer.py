@@ -7,7 +7,7 @@ def _scaled(w, grad, scale, param, weight_decay):
     """The gradient with the factor of clipping and the derivative of an L2 penalty."""
     if scale is not None:
         factor = w.cast(scale, grad.dtype)
-        grad = w("elementwise_mul", {"X": grad, "Y": w.reshape(factor, ()) if not grad.ndim else w.ranked(factor, grad)}, {"axis": -1})
+        grad = w("elementwise_mul", {"X": grad, "Y": w.reshape(factor, ())}, {"axis": -1})
     if weight_decay:
         penalty = w("scale", {"X": param}, {"scale": weight_decay, "bias": 0.0, "bias_after_scale": True})
         grad = w("sum", {"X": [grad, penalty]})

@@ -13,6 +13,7 @@ from wherry_tensor.arguments import flag, integer, real_number, refused, require
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions.linalg import norm
 from wherry_tensor.ops.shapes import real_dtype
+from wherry_tensor.sizes import is_unknown
 
 __all__ = [
     "cholesky",
@@ -199,7 +200,10 @@ def solve(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """
     _require_square(x, "solve")
     require_tensor(y, "solve", "y")
-    vector = y.ndim == 1 or (y.ndim == x.ndim - 1 and y.shape == x.shape[:-1])
+    # An unknown size is that of another unknown one, as in a graph of Paddle.
+    vector = y.ndim == 1 or (
+        y.ndim == x.ndim - 1 and all(is_unknown(a) == is_unknown(b) and a == b for a, b in zip(y.shape, x.shape[:-1], strict=True))
+    )
     if vector:
         y = ops.unsqueeze(y, axes=(y.ndim,))
     _require_matrix(y, "solve", "y")

@@ -88,15 +88,12 @@ def _resized(x: Tensor, axis: int, n: Any, op_name: str) -> Tensor:
     have = x.shape[axis]
     if n is None or have is n:
         return x
-    have = known(have, f"{op_name}: axis {axis} of x, where a size is given,")
     n = known(n, f"{op_name}: the size of axis {axis}")
-    if n < have:
-        return ops.slice(x, axes=(axis,), starts=(0,), ends=(n,), steps=(1,))
-    if n > have:
+    if is_unknown(have) or n > have:  # of an unknown size: as many zeros as could be missing, and then the beginning
         paddings = [0] * (2 * x.ndim)
-        paddings[2 * axis + 1] = n - have
-        return ops.pad(x, paddings=tuple(paddings), value=0.0)
-    return x
+        paddings[2 * axis + 1] = n if is_unknown(have) else n - have
+        x = ops.pad(x, paddings=tuple(paddings), value=0.0)
+    return ops.slice(x, axes=(axis,), starts=(0,), ends=(n,), steps=(1,)) if is_unknown(have) or n < have else x
 
 
 def _all_axes(x: Tensor, s: Any, axes: Any, op_name: str, count: int | None) -> tuple[tuple[int, ...], list[Any]]:
@@ -784,11 +781,14 @@ def _shifted(x: Any, axes: Any, op_name: str, back: bool) -> Tensor:
     rank = require_tensor(x, op_name).ndim
     given = range(rank) if axes is None else axes if isinstance(axes, (list, tuple)) else [axes]
     at = tuple(_axis_of(axis, rank, op_name, OutOfRangeError) for axis in given)
-    halves = []
+    known_axes = tuple(axis for axis in at if not is_unknown(x.shape[axis]))
     for axis in at:
-        n = known(x.shape[axis], f"{op_name}: the size of axis {axis}")
-        halves.append(-(n // 2) if back else n // 2)
-    return ops.roll(x, shifts=tuple(halves), axes=at) if at else ops.copy(x)
+        if is_unknown(n := x.shape[axis]):
+            cut = n // 2 if back else n - n // 2
+            parts = [ops.slice(x, axes=(axis,), starts=(low,), ends=(high,), steps=(1,)) for low, high in ((cut, n), (0, cut))]
+            x = ops.concat(*parts, axis=axis)
+    halves = tuple(-(x.shape[axis] // 2) if back else x.shape[axis] // 2 for axis in known_axes)
+    return ops.roll(x, shifts=halves, axes=known_axes) if known_axes else x if at else ops.copy(x)
 
 
 def fftshift(x: Tensor, axes: int | Sequence[int] | None = None, name: str | None = None) -> Tensor:

@@ -21,7 +21,7 @@ from wherry_tensor.arguments import (
 from wherry_tensor.dtype import promote_floating
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PreconditionNotMetError, short
 from wherry_tensor.functions.positions import diagonal_axes
-from wherry_tensor.sizes import equals, known
+from wherry_tensor.sizes import equals, is_unknown, known
 
 __all__ = [
     "addmm",
@@ -686,7 +686,8 @@ def multi_dot(x: Sequence[Tensor], name: str | None = None) -> Tensor:
             )
         sizes.append(one.shape[1])
     try:
-        out = _chain(matrices, _best_cuts([max(n, 1) for n in sizes]), 0, last)
+        most = max((n for n in sizes if not is_unknown(n)), default=1)
+        out = _chain(matrices, _best_cuts([most if is_unknown(n) else max(n, 1) for n in sizes]), 0, last)
     except TypeError as error:
         raise refused("multi_dot", error, **{f"x[{i}]": one for i, one in enumerate(xs)}) from None
     dropped = ((0,) if row else ()) + ((1,) if column else ())

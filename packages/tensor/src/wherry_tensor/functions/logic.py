@@ -8,6 +8,7 @@ from wherry_tensor._core import Tensor, bool_
 from wherry_tensor.arguments import checked, fitted, number, real_number, refused, require_tensor, to_dtype
 from wherry_tensor.dtype import promote_floating
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.sizes import equals, is_unknown
 
 __all__ = [
     "allclose",
@@ -695,4 +696,7 @@ def is_empty(x: Tensor, name: str | None = None) -> Tensor:
         >>> bool(wherry.is_empty(wherry.zeros([0, 3])))
         True
     """
-    return _core.scalar(require_tensor(x, "is_empty").size == 0, bool_)
+    sizes = require_tensor(x, "is_empty").shape
+    if not any(is_unknown(n) for n in sizes) or any(equals(n, 0) for n in sizes):
+        return _core.scalar(any(n == 0 for n in sizes if not is_unknown(n)), bool_)
+    return ops.reduce_any(ops.equal(ops.shape_of(x), _core.scalar(0, _core.int32)), axes=(0,), keepdim=False)

@@ -8,6 +8,7 @@ from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import flag, integer, one_axis, real_number, refused, require_tensor, write
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 from wherry_tensor.functions.linalg import norm
+from wherry_tensor.sizes import is_unknown, largest
 
 __all__ = ["corrcoef", "cov", "renorm", "renorm_", "vander", "vecdot"]
 
@@ -71,9 +72,9 @@ def _cov(op_name: str, x: Any, rowvar: bool, ddof: bool, fweights: Any = None, a
         weights = checked if weights is None else weights * checked
     if weights is None:
         mean = ops.reduce_mean(x, axes=(1,), keepdim=True)
-        divisor: Any = count - int(ddof)
         centred = weighted = x - mean
-        divisor = _core.scalar(max(divisor, 0), x.dtype)
+        left = largest(count - int(ddof), 0)
+        divisor: Any = left.tensor(x.dtype) if is_unknown(left) else _core.scalar(left, x.dtype)
     else:
         total = ops.reduce_sum(weights, axes=(0,), keepdim=False)
         mean = ops.reduce_sum(x * weights, axes=(1,), keepdim=True) / total
@@ -91,7 +92,7 @@ def _cov(op_name: str, x: Any, rowvar: bool, ddof: bool, fweights: Any = None, a
 
 def _weights(op_name: str, name: str, weights: Any, count: int) -> Tensor:
     require_tensor(weights, op_name, name)
-    if weights.ndim != 1 or weights.shape[0] not in (count, -1):
+    if weights.ndim != 1 or not (is_unknown(weights.shape[0]) or is_unknown(count) or weights.shape[0] == count):
         raise InvalidArgumentError(
             f"{op_name}: `{name}` is not one number for each observation. Got shape {weights.shape}, expected [{count}]. "
             f"Leave it out where all weigh the same."
