@@ -1,0 +1,5 @@
+"""ONNX models, read: files become programs. Begin with `models`."""
+
+__all__: list[str] = []
+
+__version__ = "0.1.0"

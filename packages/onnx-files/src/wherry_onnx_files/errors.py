@@ -1,0 +1,20 @@
+"""What can be wrong with a file."""
+from __future__ import annotations
+
+from wherry_tensor.errors import UnimplementedError
+from wherry_tensor.protobuf import ModelFileError
+from wherry_train.pickle_reader import FileFormatError
+
+__all__ = ["NeedsValue", "OnnxFileError", "UnreadableOp"]
+
+
+class OnnxFileError(FileFormatError, ModelFileError):
+    """An ONNX file is damaged, or says what does not fit together. A ValueError."""
+
+
+class UnreadableOp(UnimplementedError, OnnxFileError):
+    """No rule reads an operator, or not in this form. A ValueError and a NotImplementedError."""
+
+
+class NeedsValue(OnnxFileError):
+    """What a program is made of depends on a value that only a run knows: the model runs node by node then."""

@@ -1,0 +1,1 @@
+"""For tests: ONNX's own cases, and files to damage."""
