@@ -10,7 +10,7 @@ import pytest
 import wherry_nn as nn
 import wherry_tensor as wt
 from wherry_autograd import no_grad
-from wherry_export.web import checking, engine_files, export
+from wherry_export.web import checking, engine_files, export, exporting
 from wherry_export.web.program import Description
 from wherry_export.web.sizes import NotAlike, choices, merged
 from wherry_export.web.wasm import NOTHING, Module, Reader, leb, shaken, sleb
@@ -334,6 +334,104 @@ def test_heights_and_widths_that_go_through_strides_stay_open(tmp_path):
             assert a.shape == b.shape and np.abs(a - b).max() <= 1e-5 * np.abs(b).max(), shape
     with pytest.raises(ValueError, match="too small for the model. Got batch = 1, size2 = 4, size3 = 4"):
         _answers(tmp_path / "site", "image", array(1, 3, 4, 4))
+
+
+class Positions(nn.Layer):
+    """Words with a weight for each position, and numbers in equal steps: both follow from how many words there are."""
+
+    def __init__(self):
+        super().__init__()
+        self.words, self.places = nn.Embedding(50, 8), nn.Embedding(64, 8)
+
+    def forward(self, ids):
+        n = ids.shape[1]
+        return self.words(ids) + self.places(wt.arange(n)) + self.places(wt.arange(1, n + 1)) + wt.linspace(0, 1, n).unsqueeze(-1)
+
+
+@needs_engine
+@needs_node
+def test_positions_of_an_open_length_are_numbered_in_the_page(tmp_path):
+    net = Positions()
+    export(net, tmp_path / "site", input_spec=[InputSpec([None, None], "int64", "ids")])
+    for shape in (1, 1), (2, 7), (3, 2), (1, 40):
+        given = np.arange(np.prod(shape)).reshape(shape) % 50
+        (got,), _ = _answers(tmp_path / "site", "ids", given)
+        with no_grad():
+            wanted = net(wt.to_tensor(given)).numpy()
+        assert got.shape == wanted.shape and np.abs(got - wanted).max() <= 1e-6 * np.abs(wanted).max(), shape
+
+
+class Enlarging(nn.Layer):
+    """A picture of twice its size, and one of the size of what came in."""
+
+    def __init__(self, mode):
+        super().__init__()
+        self.mode = mode
+
+    def forward(self, x):
+        smaller = nn.functional.avg_pool2d(x, 2)
+        larger = nn.functional.interpolate(x, scale_factor=2, mode=self.mode, align_corners=self.mode == "bilinear")
+        return larger, nn.functional.interpolate(smaller, x.shape[2:], mode=self.mode)
+
+
+@needs_engine
+@needs_node
+@pytest.mark.parametrize("mode", ["nearest", "bilinear", "bicubic"])
+def test_pictures_of_open_sizes_are_resized_in_the_page(tmp_path, mode):
+    net = Enlarging(mode)
+    export(net, tmp_path / "site", input_spec=[InputSpec([None, 3, None, None], "float32", "image")])
+    for shape in (1, 3, 8, 8), (2, 3, 5, 12), (1, 3, 33, 17):
+        given = array(*shape)
+        with no_grad():
+            wanted = [value.numpy() for value in net(wt.to_tensor(given))]
+        got, _ = _answers(tmp_path / "site", "image", given)
+        for a, b in zip(got, wanted, strict=True):
+            assert a.shape == b.shape and np.abs(a - b).max() <= 1e-5 * np.abs(b).max(), shape
+
+
+# What is said of an export.
+
+class Refused(nn.Layer):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, x):
+        y = x * 2
+        return self.function(y) + 1
+
+
+@needs_engine
+@pytest.mark.parametrize(("function", "op"), [(lambda x: wt.nonzero(x), "nonzero"), (lambda x: wt.abs(ops.eig(x)[0]), "eig")])
+def test_a_refused_op_is_named_with_the_line_of_the_layer(tmp_path, function, op):
+    line = Refused.forward.__code__.co_firstlineno + 2
+    with pytest.raises(NotImplementedError, match=rf"{op}.* recorded at .*test_web.py:{line}[,.]"):
+        export(Refused(function), tmp_path / "site", input_spec=[InputSpec([4, 4], "float32", "x")])
+
+
+def test_a_page_has_a_title_that_says_something():
+    assert exporting._title("LeNet", Path("site")) == "LeNet"
+    assert exporting._title("TranslatedLayer", Path("build/animal-classifier")) == "Animal classifier"
+    assert exporting._title("G", Path("build/site")) == exporting._title("Sequential", Path("build/site")) == "Model"
+
+
+@needs_engine
+@needs_node
+def test_a_large_export_says_how_far_it_is_and_what_its_size_means(tmp_path, monkeypatch, capsys):
+    spec = [InputSpec([None, 600], "float32", "x")]
+    export(nn.Linear(600, 600), tmp_path / "site", input_spec=spec)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(exporting, "LONG", 1 << 20)
+    site = export(nn.Linear(600, 600), tmp_path / "site", input_spec=spec)
+    said = capsys.readouterr().err
+    assert [line.partition("  ")[2].partition("  ")[2].split()[0] for line in said.splitlines()] == ["the", "1.44", "18", "done:"], said
+    assert "every visitor downloads 1." in str(site) and "precision='float16' halves" in str(site)
+
+
+def test_how_much_smaller_a_large_file_gets_is_told_from_pieces_of_it():
+    content = bytes(1 << 20) + np.random.default_rng(0).bytes(1 << 20)  # the second half does not get smaller at all
+    size, _ = exporting._compressed([content, b"small"])
+    assert abs(size - (1 << 20)) < 0.1 * (1 << 20)
 
 
 # The JavaScript beside it.

@@ -139,6 +139,19 @@ test("a prediction ends when its signal is aborted, and the next one answers", {
   assert.deepEqual(await model.predict(image(2)), before);
 });
 
+test("the shape follows what is typed where sizes are open", async () => {
+  const { fitted } = await import("../src/wherry_export/web/page/shapes.js");
+  const ids = ["batch", "size1"];
+  assert.deepEqual(fitted(ids, [1, 1], 4), [1, 4]);
+  assert.deepEqual(fitted(ids, [2, 1], 4), [2, 2], "a batch that was typed stays");
+  assert.deepEqual(fitted(ids, [2, 1], 5), [1, 5], "unless it does not divide");
+  assert.deepEqual(fitted(ids, [3, 2], 6), [3, 2]);
+  assert.deepEqual(fitted(["batch", 4], [1, 4], 8), [2, 4]);
+  assert.deepEqual(fitted(["batch", 4], [1, 4], 7), [1, 4], "no size fits, and the model says so");
+  assert.deepEqual(fitted([3], [3], 2), [3]);
+  assert.deepEqual(fitted(ids, [], 0), []);
+});
+
 test("loading says how far it is and can be aborted", { skip }, async () => {
   const kinds = { js: "text/javascript", json: "application/json", wasm: "application/wasm" };
   const open = new Set();

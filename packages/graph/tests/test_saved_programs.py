@@ -390,3 +390,15 @@ def test_a_layer_with_a_pylayer_is_saved_as_what_it_computes(path):
     net, x = Grown(2, 2), wt.ones([3, 2])
     jit.save(net, path, input_spec=[InputSpec([None, 2])])
     np.testing.assert_array_equal(jit.load(path)(x).numpy(), net(x).numpy())
+
+
+def test_as_many_steps_as_an_open_size_says_are_saved(tmp_path):
+    def function(x):
+        return x * wt.linspace(0, 1, x.shape[1])
+
+    path = str(tmp_path / "steps")
+    jit.save(function, path, input_spec=[InputSpec([None, None], "float32")])
+    loaded = jit.load(path)
+    for n in (1, 2, 5):
+        x = wt.ones([2, n])
+        assert loaded(x).tolist() == function(x).tolist(), n

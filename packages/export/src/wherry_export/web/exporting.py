@@ -1,14 +1,18 @@
 """`export`: from a layer or a saved program to a folder that runs in browsers."""
 from __future__ import annotations
 
+import functools
 import hashlib
 import html
 import importlib
 import json
 import math
 import os
+import re
 import shutil
+import sys
 import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -45,6 +49,10 @@ FORMAT = 3  # version of the manifest, which wherry.js checks
 PROGRAM = "wherry.program"  # the custom section of the module with the digest of its program
 SUFFIXES = (".pdmodel", ".pdiparams", ".pdiparams.info")
 LARGE = 1 << 20  # bytes
+SAMPLES, SAMPLE = 32, 1 << 14  # pieces of a large file, and their bytes, from which it is told how much smaller it gets
+LONG = 48 << 20  # bytes of weights from which on an export says what it does, and what its size means
+NO_TITLES = {"TranslatedLayer", "Sequential", "LayerList", "Layer", "Model", "Net", "Network", "forward", "<lambda>", "model", "inference"}
+NO_FOLDERS = {"site", "web", "page", "pages", "build", "dist", "public", "docs", "out", "output", "export", "bundle", "www", "html"}
 OPEN_SIDE = 96  # the same for a side of a picture
 OPEN = 2  # stands for a size that is open, where an example is made up: two of a batch
 
@@ -56,7 +64,7 @@ class Exported:
         folder: the folder.
         files: bytes of each file by its name in the folder.
         compressed: bytes of the files before the first prediction, as a server sends them compressed (with brotli where that package is
-            installed, else gzip).
+            installed, else gzip); of large files told from pieces of them.
         compression: "brotli" or "gzip".
         losses: with a lower precision and examples, of each weight that is stored smaller: its name, and how far the outputs move, as a share of
             the largest output, if it alone is, and what is multiplied with it is quantized where the page does so.
@@ -84,6 +92,8 @@ class Exported:
             lines.append("what the precision costs, weight by weight (largest change of the outputs, as a share of the largest output):")
             lines += [f"  {name:<40} {share:.2e}" for name, share in worst[:-1]]
             lines.append(f"  {worst[-1][0]:<40} {worst[-1][1]:.2e}")
+        if self.compressed > LONG:
+            lines.append(f"every visitor downloads {_bytes(self.compressed)}: precision='float16' halves the weights, 'int8' quarters them")
         lines.append("not checked: Node is not installed (apt install nodejs)" if self.checked is None else str(self.checked))
         lines.append(f"look at it:  {self.command}   then http://127.0.0.1:8000/")
         return "\n".join(lines)
@@ -108,7 +118,7 @@ def export(
         model: a Layer, a function, the path of a `.pdmodel` (of Wherry or Paddle, with its `.pdiparams` beside it), or a program.
         folder: where it goes: new, empty, or one that an earlier export wrote, which is replaced in one piece.
         input_spec: an InputSpec or Tensor for each argument of a Layer or function; sizes of None stay open. A `.pdmodel` says it itself.
-        title: of the page; default: the name of the layer or file.
+        title: of the page; default: the name of the layer or file where that says something, else that of the folder.
         labels: names of the classes, where the last axis of the first output is classes.
         preprocess: what the page does to pictures: "mean" and "std", of each channel (they become `(value / 255 - mean) / std`), and
             "invert", for networks that learned light ink on dark.
@@ -125,6 +135,8 @@ def export(
 
     Returns:
         What was written; printed, it says how large it is, what was checked and how to look at it.
+
+    Of a large model, lines on stderr say what goes on.
 
     Raises:
         NotImplementedError: the program has an op that the engine for browsers does not run; the message names it and its line.
@@ -153,6 +165,7 @@ def export(
         )
     python = (found("wheels", wheels), found("pyodide", pyodide)) if trains else None
     program, name, saved = _program_of(model, input_spec, trains)
+    say = _teller(program)
     program = for_pages(program)
     examples = _examples(program, example)
     if trains:
@@ -163,12 +176,13 @@ def export(
     quantized = int8_weights(program) if precision == "int8" and compute != "float32" and not trains else set()
     description = Description(program, kernels, quantized)
     weights, shards = stored(description.weights, precision)
+    say(f"{_bytes(sum(map(len, shards)))} of weights as {precision}; comparing and packing")
     wanted = _answers(program, examples)
     _check_labels(labels, wanted)
     losses = _losses(program, weights, examples, wanted) if example is not None and precision != "float32" else []
     expected = _answers(program, examples, weights) if precision != "float32" else wanted
     files = _files(description, weights, shards, {
-        "title": title or name, "labels": None if labels is None else [str(label) for label in labels],
+        "title": title or _title(name, target), "labels": None if labels is None else [str(label) for label in labels],
         "preprocess": _preprocess(preprocess, program),
         "precision": precision,
     }, examples if example is not None else None, training.training_files(description, precision, saved, *python) if python is not None else {})
@@ -178,6 +192,7 @@ def export(
         for at, content in files.items():
             (made / at).parent.mkdir(parents=True, exist_ok=True)
             (made / at).write_bytes(content)
+        say(f"{len(files)} files written, {_bytes(sum(map(len, files.values())))}; running them in Node")
         tolerance = TOLERANCE_OF_INT8 if quantized else TOLERANCE
         checked = check(made, {x.name: value for x, value in zip(program.feeds, examples)}, expected, tolerance)
         if target.exists():
@@ -185,7 +200,29 @@ def export(
         os.replace(made, target)
     later = ("data/example", "data/train", "data/engine-relaxed", "sw.js")
     compressed, how = _compressed([content for at, content in files.items() if not at.startswith(later)])
+    say(f"done: {_bytes(compressed)} with {how} before the first prediction, for every visitor")
     return Exported(target, {at: len(content) for at, content in files.items()}, compressed, how, losses, checked)
+
+
+def _teller(program: Program) -> Callable[[str], None]:
+    """What says how far an export is: on stderr for a large model, nothing for others, which are ready at once."""
+    started, size = time.monotonic(), sum(x.bound.nbytes for x in program.bound_variables() if x.bound is not None)
+    if size < LONG:
+        return lambda text: None
+
+    def say(text: str) -> None:
+        print(f"web: {time.monotonic() - started:5.1f} s  {text}", file=sys.stderr, flush=True)
+
+    say(f"the model has {_bytes(size)} of parameters and buffers")
+    return say
+
+
+def _title(name: str, folder: Path) -> str:
+    """What a page is called that was given no title: the names of classes such as Sequential say nothing to its visitors."""
+    if name not in NO_TITLES and len(name) > 2:
+        return name
+    words = re.sub(r"[-_.\s]+", " ", folder.resolve().name).strip()
+    return "Model" if words.lower() in NO_FOLDERS or len(words) < 3 else words[:1].upper() + words[1:]
 
 
 # The program.
@@ -212,12 +249,33 @@ def _program_of(model: Any, input_spec: Sequence[Any] | None, trains: bool) -> t
         model.train()
     try:
         with tempfile.TemporaryDirectory() as folder:  # a file says in one form what layers, functions and to_static say
-            _jit("a layer or function").save(model, f"{folder}/model", input_spec=input_spec)
+            jit = _jit("a layer or function")
+            captured = None
+            if not isinstance(model, jit.TranslatedLayer):
+                function = model.forward if isinstance(model, Layer) else model
+                captured = function if isinstance(function, jit.StaticFunction) else jit.StaticFunction(function, full_graph=True)
+            jit.save(captured or model, f"{folder}/model", input_spec=input_spec)
             program = load_model(f"{folder}/model", training=False if trains else None)
+            if captured is not None:
+                _take_lines(program, captured.concrete_program_specify_input_spec(input_spec))
             return program, getattr(model, "__name__", type(model).__name__), _files_at(f"{folder}/model")
     finally:
         for layer, mode in zip(layers, modes, strict=True):
             layer.training = mode
+
+
+def _take_lines(program: Program, captured: Any) -> None:
+    """Give the nodes of a program that went through a file the lines of the user's code, which files do not hold.
+
+    Values keep their names in a file, all but those that are handed out. What writes an op as several gives the last of them
+    the name of the result.
+    """
+    lines = {x.name: node.line for node in captured.main_program.walk() for x in node.outputs}
+    lines |= {x.name: lines[y.name] for x, y in zip(program.fetches, captured.fetches) if y.name in lines}
+    line = ""
+    for node in reversed(list(program.walk())):
+        line = next((lines[x.name] for x in node.outputs if x.name in lines), line)
+        node.line = line or node.line
 
 
 def _jit(what: str) -> Any:
@@ -375,7 +433,7 @@ def _files(
         return _facts_of(name, content)
 
     scripts = {name: (HERE / "js" / name).read_bytes() for name in SCRIPTS}
-    scripts |= {name: (HERE / "page" / name).read_bytes() for name in ("page.js", "site.css", "icon.svg")}
+    scripts |= {name: (HERE / "page" / name).read_bytes() for name in ("page.js", "shapes.js", "site.css", "icon.svg")}
     static = f"static/{_digest(b''.join(scripts.values()))}"
     files |= {f"{static}/{name}": content for name, content in scripts.items()}
     files["wherry.js"] = f'// The address without a digest, for pages elsewhere.\nexport * from "./{static}/wherry.js";\n'.encode()
@@ -406,7 +464,7 @@ def _files(
     files["index.html"] = page.encode()
     worker = (HERE / "page" / "sw.js").read_text(encoding="utf-8")
     kept = ["./", MARK, *files]
-    version = _digest(b"".join(files[name] for name in sorted(files)))
+    version = _digest(b"".join(hashlib.sha256(files[name]).digest() for name in sorted(files)))
     files["sw.js"] = worker.replace("{{VERSION}}", version).replace("{{ADDRESSES}}", json.dumps(list(dict.fromkeys(kept)))).encode()
     return files
 
@@ -452,16 +510,26 @@ def _digest(content: bytes) -> str:
 
 
 def _compressed(contents: Sequence[bytes]) -> tuple[int, str]:
-    """Their size in bytes when each is compressed, as a server does it."""
+    """About their size in bytes when each is compressed, as a server does it."""
+    squeeze: Callable[[bytes], bytes]
     try:
         import brotli
 
-        # Weights hardly get smaller, and the best quality takes a second for each megabyte of them.
-        return sum(len(brotli.compress(content, quality=11 if len(content) < LARGE else 4)) for content in contents), "brotli"
+        how, squeeze = "brotli", functools.partial(brotli.compress, quality=11)
+        fast: Callable[[bytes], bytes] = functools.partial(brotli.compress, quality=4)  # weights hardly get smaller
     except ModuleNotFoundError:
         import gzip
 
-        return sum(len(gzip.compress(content)) for content in contents), "gzip"
+        how, squeeze, fast = "gzip", gzip.compress, gzip.compress
+    total = 0
+    for content in contents:
+        if len(content) < LARGE:
+            total += len(squeeze(content))
+        else:  # all of it would take seconds for each 10 MB
+            step = len(content) // SAMPLES
+            sample = b"".join(content[at * step : at * step + SAMPLE] for at in range(SAMPLES))
+            total += round(len(content) * len(fast(sample)) / len(sample))
+    return total, how
 
 
 def _bytes(n: int) -> str:

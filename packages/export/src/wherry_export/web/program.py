@@ -247,6 +247,8 @@ class Description:
                 f"web: a size of the program is the value of '{x.name}'. Got a shape that depends on data, expected one that follows from the "
                 f"shapes of the inputs. Make that value a constant of the model."
             ) from None
+        except NotImplementedError as refusal:  # of an op without a kernel; the planner notes where it stands
+            raise NotImplementedError(" ".join([str(refusal), *(f"It is {note}." for note in getattr(refusal, "__notes__", ()))])) from None
         except Unplannable:
             raise NotImplementedError(_cannot(nodes[0], "it writes to memory that others look at", "Write it without in-place operations")) from None
         for x, slot in zip(outputs, layout.outputs, strict=True):

@@ -4,7 +4,7 @@ A program is planned for some choices of its open sizes. Where a number differs 
 stride, an offset), which is found from the first choices and checked with the others.
 
 Where that is not so, as for the height of an image that goes through convolutions with strides, the program is planned for many more: rows of
-neighbouring sizes show each number that is `(size + a) // s` (`Floors`), and the others are products of those.
+neighbouring sizes show each number that is `(size + a) // s` (`Floors`), and the others are products of those, or one of them and a constant.
 """
 from __future__ import annotations
 
@@ -181,24 +181,33 @@ class Floors:
         return [changing[0], a, s] if fits else None
 
     def _product(self, values: tuple[int, ...]) -> list[list[Any]] | None:
-        """A factor, and how often each column is in the product."""
-        for count in range(1, FACTORS + 1):
-            for chosen in itertools.combinations_with_replacement(range(len(self.columns)), count):
-                factor: Fraction | None = None
-                for i, value in enumerate(values):
-                    product = 1
-                    for column in chosen:
-                        product *= self.columns[column][i]
-                    if factor is None:
-                        factor = Fraction(value, product)
-                        if factor.denominator != 1:
-                            break
-                    elif product * factor != value:
-                        break
-                else:
-                    assert factor is not None
-                    return [[int(factor), [chosen.count(column) for column in range(len(self.columns))]]]
+        """A factor and how often each column is in the product; where it is none, the same plus a constant: 2 * size - 1."""
+        for constant in (False, True):
+            for count in range(1, FACTORS + 1):
+                for chosen in itertools.combinations_with_replacement(range(len(self.columns)), count):
+                    found = self._line(values, chosen, constant)
+                    if found is not None:
+                        powers = [chosen.count(column) for column in range(len(self.columns))]
+                        factor, rest = found
+                        return [[factor, powers], *([[rest, [0] * len(powers)]] if rest else [])]
         return None
+
+    def _line(self, values: tuple[int, ...], chosen: Sequence[int], constant: bool) -> tuple[int, int] | None:
+        """(f, c) where each value is f times the product of these columns, plus c."""
+        x0 = math.prod(self.columns[column][0] for column in chosen)
+        f, c = Fraction(values[0], x0), Fraction(0)
+        if constant:
+            x1 = math.prod(self.columns[column][-1] for column in chosen)
+            if x1 == x0:
+                return None
+            f = Fraction(values[-1] - values[0], x1 - x0)  # of a choice where every size is another
+            c = values[0] - f * x0
+        if f.denominator != 1 or c.denominator != 1:
+            return None
+        for i, value in enumerate(values):
+            if f.numerator * math.prod(self.columns[column][i] for column in chosen) + c.numerator != value:
+                return None
+        return f.numerator, c.numerator
 
 
 def _differing(found: Sequence[Any]) -> Iterator[tuple[int, ...]]:

@@ -251,6 +251,8 @@ class _Planner:
             self.externals.append(buffer)
             # Elsewhere they come without gaps.
             self.values[id(x)] = Value(buffer, tensor.dtype, shape, tuple(tensor.strides) if flags_of is None else None)
+            if flags_of is not None and x.bound is tensor and tensor.dtype in INTEGER_DTYPES and tensor.size <= SIZES:
+                self.values[id(x)].known = tensor  # a constant that a size may be computed with: the 1 of `arange(x.shape[1] + 1)`
 
     # Nodes.
 

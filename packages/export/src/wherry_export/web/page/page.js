@@ -1,4 +1,5 @@
 // The page of a bundle: an input form made from what the model takes, and a view of what it answers.
+import { fitted } from "./shapes.js";
 import { load } from "./wherry.js";
 
 const ROOT = new URL("../../", import.meta.url); // this file is static/<digest>/page.js
@@ -243,16 +244,19 @@ function numbersForm(input) {
   const shapeLabel = Object.assign(document.createElement("label"), { className: "field", htmlFor: `${id}-shape`, textContent: "Shape" });
   const shape = Object.assign(document.createElement("input"), { id: `${id}-shape`, className: "shape", value: input.shape.map((n) => (typeof n === "number" ? n : 1)).join(", ") });
   const whole = !input.dtype.startsWith("float");
+  const words = () => text.value.split(/[\s,;[\]()]+/).filter(Boolean);
+  const sizes = () => shape.value.split(/[\s,]+/).filter(Boolean).map(Number);
+  text.addEventListener("input", () => (shape.value = fitted(input.shape, sizes(), words().length).join(", ")));
   const form = {
     name: input.name, parts: [label, text, shapeLabel, shape],
     value() {
-      const numbers = text.value.split(/[\s,;[\]()]+/).filter(Boolean).map(Number);
+      const numbers = words().map(Number);
       const bad = numbers.findIndex((x) => Number.isNaN(x) || (whole && !Number.isInteger(x)));
       if (bad >= 0) throw new Error(`${input.name}: number ${bad + 1} is not ${whole ? "a whole number" : "a number"}. Write numbers with spaces or commas between them.`);
-      return { data: numbers, shape: shape.value.split(/[\s,]+/).filter(Boolean).map(Number) };
+      return { data: numbers, shape: sizes() };
     },
     random() {
-      const length = shape.value.split(/[\s,]+/).filter(Boolean).map(Number).reduce((a, b) => a * b, 1);
+      const length = sizes().reduce((a, b) => a * b, 1);
       text.value = Array.from({ length }, () => (whole ? Math.floor(Math.random() * 2) : normal().toFixed(3))).join(" ");
     },
     set(value) {
