@@ -990,6 +990,7 @@ static int run_step(running *now, const wplug_program *program, const wplug_step
     launch->values = values;
     launch->count = step->n_values;
     launch->error[0] = 0;
+    launch->kernel = step->kernel;
     status = step->kernel->run(launch);
     if (status != WRY_OK)
       said(call->context->error, status, "%s%s: the kernel '%s' of %s failed. %.380s", status == WRY_INTERNAL ? "(External) " : "", program->op,

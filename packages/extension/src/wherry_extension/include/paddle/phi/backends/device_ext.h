@@ -29,12 +29,56 @@ typedef enum {
   C_INTERNAL_ERROR /* a mistake of the plug-in */
 } C_Status;
 
+typedef enum C_DataType {
+  UNDEFINED = 0,
+  BOOL,
+  UINT8,
+  UINT16,
+  UINT32,
+  UINT64,
+  INT8,
+  INT16,
+  INT32,
+  INT64,
+  FLOAT16,
+  FLOAT32,
+  FLOAT64,
+  BFLOAT16,
+  COMPLEX64,
+  COMPLEX128
+} C_DataType;
+
+typedef enum C_DataLayout {
+  ANY = 0,
+  NHWC,
+  NCHW,
+  NCDHW,
+  NDHWC,
+  NUM_DATA_LAYOUTS,
+  ALL_LAYOUT = ANY
+} C_DataLayout;
+
 typedef struct C_Device_st {
   int id;
 } *C_Device;
 typedef struct C_Stream_st *C_Stream; /* a queue of work, which runs in order; NULL where everything has run when a call returns */
 typedef struct C_Event_st *C_Event;   /* a mark in a stream */
 typedef void (*C_Callback)(C_Device device, C_Stream stream, void *user_data, C_Status *status);
+
+/* What collective communication and the profiler of a plug-in take. */
+typedef enum C_CCLReduceOp {
+  SUM = 0,
+  AVG,
+  MAX,
+  MIN,
+  PRODUCT
+} C_CCLReduceOp;
+typedef struct C_CCLRootId {
+  size_t sz;
+  void *data;
+} C_CCLRootId;
+typedef struct C_CCLComm_st *C_CCLComm;
+typedef struct C_Profiler_st *C_Profiler;
 
 typedef struct CustomRuntimeVersion {
   size_t major, minor, patch;
@@ -102,6 +146,33 @@ typedef struct C_DeviceInterface {
   C_Status (*query_event)(const C_Device device, C_Event event); /* optional: synchronize_event */
   C_Status (*synchronize_event)(const C_Device device, C_Event event);
   void *reserved_event[8];
+
+  /* Optional, and not used so far: collective communication, the profiler of the device, y = alpha x + beta y. */
+  C_Status (*xccl_get_unique_id_size)(size_t *size);
+  C_Status (*xccl_get_unique_id)(C_CCLRootId *id);
+  C_Status (*xccl_comm_init_rank)(size_t n_ranks, C_CCLRootId *id, size_t rank, C_CCLComm *comm);
+  C_Status (*xccl_destroy_comm)(C_CCLComm comm);
+  C_Status (*xccl_all_reduce)(void *send, void *recv, size_t count, C_DataType dtype, C_CCLReduceOp op, C_CCLComm comm, C_Stream stream);
+  C_Status (*xccl_broadcast)(void *buffer, size_t count, C_DataType dtype, size_t root, C_CCLComm comm, C_Stream stream);
+  C_Status (*xccl_reduce)(void *send, void *recv, size_t count, C_DataType dtype, C_CCLReduceOp op, size_t root, C_CCLComm comm, C_Stream stream);
+  C_Status (*xccl_all_gather)(void *send, void *recv, size_t count, C_DataType dtype, C_CCLComm comm, C_Stream stream);
+  C_Status (*xccl_reduce_scatter)(void *send, void *recv, size_t count, C_DataType dtype, C_CCLReduceOp op, C_CCLComm comm, C_Stream stream);
+  C_Status (*xccl_group_start)(void);
+  C_Status (*xccl_group_end)(void);
+  C_Status (*xccl_send)(void *send, size_t count, C_DataType dtype, size_t to, C_CCLComm comm, C_Stream stream);
+  C_Status (*xccl_recv)(void *recv, size_t count, C_DataType dtype, size_t from, C_CCLComm comm, C_Stream stream);
+  C_Status (*xccl_all_to_all)(const void **send, const size_t *send_count, const C_DataType *send_dtype, void **recv, const size_t *recv_count,
+                              const C_DataType *recv_dtype, size_t rank, size_t n_ranks, C_CCLComm comm, C_Stream stream);
+  void *reserved_ccl_api[8];
+  C_Status (*profiler_initialize)(C_Profiler profiler, void **user_data);
+  C_Status (*profiler_finalize)(C_Profiler profiler, void *user_data);
+  C_Status (*profiler_prepare_tracing)(C_Profiler profiler, void *user_data);
+  C_Status (*profiler_start_tracing)(C_Profiler profiler, void *user_data);
+  C_Status (*profiler_stop_tracing)(C_Profiler profiler, void *user_data);
+  C_Status (*profiler_collect_trace_data)(C_Profiler profiler, uint64_t begin_ns, void *user_data);
+  void *reserved_profiler_api[8];
+  C_Status (*blas_axpby)(const C_Device device, C_Stream stream, C_DataType dtype, size_t numel, float alpha, void *x, float beta, void *y);
+  void *reserved_other_api[7];
 } C_DeviceInterface;
 
 /* `size` and `interface` stay the first two members in every version. */

@@ -1,4 +1,4 @@
 // phi::dtype::bfloat16.
 #pragma once
 
-#include "paddle/phi/common/data_type.h"
+#include "paddle/phi/common/float16.h"

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "paddle/phi/api/ext/kernels.h"
+#include "paddle/phi/api/ext/kernel_table.h"
 #include "paddle/phi/backends/custom/custom_context.h"
 #include "paddle/phi/common/int_array.h"
 #include "paddle/phi/common/scalar.h"
@@ -22,12 +22,6 @@
 #include "paddle/phi/core/sparse_coo_tensor.h"
 #include "paddle/phi/core/sparse_csr_tensor.h"
 #include "paddle/utils/optional.h"
-
-#if defined(_WIN32)
-#define WHERRY_OF_KERNELS
-#else
-#define WHERRY_OF_KERNELS __attribute__((visibility("hidden")))
-#endif
 
 namespace phi {
 
@@ -327,22 +321,6 @@ int settle(const T &, wext_launch *, int *) {
   return WRY_OK;
 }
 
-inline int status_of(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::INVALID_ARGUMENT: return WRY_INVALID;
-    case ErrorCode::OUT_OF_RANGE: return WRY_OUT_OF_RANGE;
-    case ErrorCode::RESOURCE_EXHAUSTED: return WRY_OUT_OF_MEMORY;
-    case ErrorCode::UNIMPLEMENTED: return WRY_UNSUPPORTED;
-    default: return WRY_INTERNAL;
-  }
-}
-
-inline int failed(wext_launch *launch, int status, const char *text) {
-  std::strncpy(launch->error, text, WRY_ERROR_SIZE - 1);
-  launch->error[WRY_ERROR_SIZE - 1] = 0;
-  return status;
-}
-
 template <typename F, F f>
 struct KernelRun;
 template <typename... Args, void (*f)(const CustomContext &, Args...)>
@@ -366,30 +344,9 @@ struct KernelRun<void (*)(const CustomContext &, Args...), f> {
     return status;
   }
   static int run(wext_launch *launch) {
-    try {
-      return apply(launch, std::index_sequence_for<Args...>());
-    } catch (const enforce::EnforceNotMet &error) {
-      return failed(launch, status_of(error.code()), error.what());
-    } catch (const std::bad_alloc &) {
-      return failed(launch, WRY_OUT_OF_MEMORY, "the host has no memory left");
-    } catch (const std::exception &error) {
-      return failed(launch, WRY_INTERNAL, error.what());
-    } catch (...) {
-      return failed(launch, WRY_INTERNAL, "the kernel threw something that is not a std::exception");
-    }
+    return guarded(launch, [launch] { return apply(launch, std::index_sequence_for<Args...>()); });
   }
 };
-
-struct Registered {
-  std::string name, device;
-  std::vector<int32_t> params;
-  wext_kernel entry;
-};
-
-WHERRY_OF_KERNELS inline std::deque<Registered> &registered() {
-  static std::deque<Registered> found;
-  return found;
-}
 
 template <template <typename> class Function, typename T>
 void register_one(const char *name, const char *device, DataLayout layout, KernelArgsDefFn define, const char *file, int line) {
@@ -412,26 +369,8 @@ int register_kernels(const char *name, const char *device, DataLayout layout, Ke
   return 0;
 }
 
-inline const wext_kernels *describe_kernels() {
-  static std::vector<const wext_kernel *> rows;
-  static wext_kernels table;
-  rows.clear();
-  for (const Registered &row : registered()) rows.push_back(&row.entry);
-  table = wext_kernels{WEXT_KERNELS_VERSION, static_cast<int32_t>(rows.size()), rows.data()};
-  return &table;
-}
-
 }  // namespace detail
 }  // namespace phi
-
-// Every source file of a library has it; the linker keeps one.
-#if defined(_MSC_VER)
-extern "C" __declspec(dllexport) inline const wext_kernels *wherry_plugin_kernels() { return phi::detail::describe_kernels(); }
-#else
-extern "C" __attribute__((weak, used, visibility("default"))) const wext_kernels *wherry_plugin_kernels() {
-  return phi::detail::describe_kernels();
-}
-#endif
 
 // Stands in the global namespace, before a body that may set what is special of the kernel's inputs and outputs.
 #define PD_REGISTER_PLUGIN_KERNEL(kernel_name, backend, layout, meta_kernel_fn, ...)                                                                    \

@@ -76,6 +76,7 @@ struct wext_launch {
   int (*copy)(wext_launch *launch, int32_t kind, void *to, const void *from, size_t bytes);  // wext_copy
   void *caller;
   char error[WRY_ERROR_SIZE];
+  const struct wext_kernel *kernel;  // the one that is called
 };
 
 typedef struct wext_kernel {
