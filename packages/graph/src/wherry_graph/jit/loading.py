@@ -128,7 +128,8 @@ class _Method:
         if self._in_training is None:
             from wherry_paddle_files.models import in_training
 
-            self._in_training = in_training(self.program)
+            own = self.program.__dict__.get("as_it_trains")  # of a format that another package reads
+            self._in_training = own() if own is not None else in_training(self.program)
         return self._in_training
 
     def __call__(self, *inputs: Any) -> Any:

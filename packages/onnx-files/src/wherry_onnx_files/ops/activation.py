@@ -53,7 +53,8 @@ def _rows(o, function):
     x = o.x(0)
     if o.version >= 13:
         return function(x, o.integer("axis", -1) % max(x.ndim, 1))
-    axis = o.integer("axis", 1) % (x.ndim + 1)
+    axis = o.integer("axis", 1)
+    axis = axis + x.ndim if axis < 0 else axis
     if axis == x.ndim - 1:
         return function(x, axis)
     return ops.reshape_like(function(flattened(x, axis), 1), x)

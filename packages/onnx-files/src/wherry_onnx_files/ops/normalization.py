@@ -1,4 +1,5 @@
 """Normalization."""
+import wherry_nn.functional as F
 from wherry_onnx_files.column import MICROSOFT, reads
 from wherry_onnx_files.elements import dtype_of
 from wherry_onnx_files.numbers import is_known
@@ -17,6 +18,8 @@ def read_batch_normalization(o):
     dtype = scale.dtype
     wide = _as(x, mean.dtype)
     scale, bias = _as(scale, mean.dtype), _as(bias, mean.dtype)
+    if o.reader.training and mean.persistable and not o.flag("training_mode"):  # further training; its statistics move
+        return _as(F.batch_norm(wide, mean, variance, scale, bias, True, momentum, epsilon), x.dtype)
     if o.version < 14 or not o.flag("training_mode"):
         return _as(ops.batch_norm_infer(wide, mean, variance, scale, bias, epsilon=epsilon, data_format="NCHW"), x.dtype)
     out, now, spread = ops.batch_norm(wide, scale, bias, epsilon=epsilon, data_format="NCHW")
