@@ -2005,7 +2005,8 @@ def clip(x: Tensor, min: Any = None, max: Any = None, name: str | None = None) -
         [0.  0.5 1. ]
     """
     require_tensor(x, "clip")
-    if isinstance(min, (int, float)) and isinstance(max, (int, float)) and min > max:
+    low_number, high_number = isinstance(min, (int, float)), isinstance(max, (int, float))
+    if low_number and high_number and min > max:
         raise InvalidArgumentError(
             f"clip: min is larger than max. Got min={min} and max={max}, expected min <= max. Swap them."
         )
@@ -2013,7 +2014,7 @@ def clip(x: Tensor, min: Any = None, max: Any = None, name: str | None = None) -
     if low is None and high is None:
         return ops.copy(x)
     out = _clip(x, low, high)
-    if not isinstance(min, Tensor) and not isinstance(max, Tensor):
+    if (low_number or low is None) and (high_number or high is None):
         return out
     if out.ndim != x.ndim or (out.shape != x.shape and -1 not in x.shape):
         raise InvalidArgumentError(
