@@ -56,8 +56,13 @@ function(wherry_module TARGET PYX)
     WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
     DEPENDS ${PYX} ${PARTS} ${DECLARATIONS}
     VERBATIM)
-  # Cython's output is generated code: its warnings are not ours to mend.
-  set_source_files_properties(${GENERATED} PROPERTIES COMPILE_OPTIONS "-w")
+  # Cython's output is generated code: its warnings are not ours to mend. Its functions begin at cache lines: else an edit anywhere
+  # moves the time of a call of 100 ns by up to a fifth, with the same instructions.
+  set(OPTIONS -w)
+  if(NOT EMSCRIPTEN)
+    list(APPEND OPTIONS -falign-functions=64)
+  endif()
+  set_source_files_properties(${GENERATED} PROPERTIES COMPILE_OPTIONS "${OPTIONS}")
   if(ARG_STABLE_ABI)
     Python_add_library(${TARGET} MODULE ${GENERATED} ${ARG_SOURCES})
     target_compile_definitions(${TARGET} PRIVATE Py_LIMITED_API=0x030B0000)
