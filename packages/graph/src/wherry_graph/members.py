@@ -251,7 +251,7 @@ class BlockMembers:
 
     def has_var(self, name: str) -> bool:
         """Whether it has a variable of this name."""
-        return name in self.vars
+        return self.named(name) is not None  # type: ignore[attr-defined]
 
     def var(self, name: str) -> Variable:
         """The variable of this name.
@@ -262,14 +262,15 @@ class BlockMembers:
         """
         if not isinstance(name, str):
             raise InvalidTypeError(f"var: a name is a str. Got {short(name)} ({type(name).__name__}), expected a str.")
-        if name not in self.vars:
+        found = self.named(name)  # type: ignore[attr-defined]
+        if found is None:
             from wherry_tensor.suggestions import did_you_mean
 
             raise InvalidArgumentError(
                 f"var: var {name} not in this block. Got {name!r}, expected the name of one of its {len(self.vars)} variables."
                 f"{did_you_mean(name, list(self.vars))}"
             )
-        return self.vars[name]
+        return found
 
     def all_parameters(self) -> list[Any]:
         """Its parameters."""

@@ -16,6 +16,7 @@ from wherry_tensor._core import DType, Tensor, float32, int32, int64, is_symboli
 from wherry_tensor.dtype import promote_floating
 from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError, short
 from wherry_tensor.sizes import Size
+from wherry_tensor.static_builder import described
 
 Axes: TypeAlias = int | Sequence[int] | Tensor | None
 Shape: TypeAlias = int | Sequence[int | Tensor] | Tensor
@@ -549,7 +550,9 @@ def require_writable(x: Any, op_name: str) -> None:
 
 
 def write(x: Tensor, out: Tensor, op_name: str, retype: bool = False) -> Tensor:
-    """Write `out` into `x`; with `retype`, `x` may take another dtype with it."""
+    """Write `out` into `x`; with `retype`, `x` may take another dtype with it. In static mode only `out` is returned."""
+    if type(x) is not Tensor and described(x):
+        return out
     require_writable(x, op_name)
     if out.shape != x.shape:
         raise InvalidArgumentError(

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-from wherry_tensor._core import DType, Tensor
+from wherry_tensor._core import DType, Tensor, is_symbolic
 
-__all__ = ["Builder", "building", "lasting"]
+__all__ = ["Builder", "building", "described", "lasting"]
 
 
 class Builder(Protocol):
@@ -54,6 +54,11 @@ class _Building(threading.local):
 
 
 building = _Building()
+
+
+def described(x: Any) -> bool:
+    """Whether `x` is a variable of static mode, which the forms with an underscore leave as it is: there `exp_` is `exp`, as in Paddle."""
+    return building.builder is not None and isinstance(x, Tensor) and is_symbolic(x)
 
 
 def lasting(name: str, make: Callable[..., Tensor], *inputs: Tensor) -> Tensor:

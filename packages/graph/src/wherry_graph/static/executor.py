@@ -487,7 +487,7 @@ def _fetched(program: Program, x: Any) -> Any:
         return _Done()
     x = x.current if isinstance(x, Variable) else x
     if isinstance(x, str):
-        found = program.blocks[0].vars.get(x)
+        found = program.blocks[0].named(x)
     elif isinstance(x, Variable):
         found = x if x.block.program is program else program.blocks[0].vars.get(x.name)  # of a clone, by name
     elif isinstance(x, Tensor):

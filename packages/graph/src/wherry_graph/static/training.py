@@ -137,9 +137,13 @@ def gradients(
 def _gradients(
     targets: list[Variable], inputs: list[Variable], given: list[Variable | None] | None, blocked: list[Variable]
 ) -> list[Any]:
+    block = targets[0].block
+    fed = [x for x in block.vars.values() if x.is_data and not x.stop_gradient and all(x is not one for one in (*inputs, *blocked))]
+    between: dict[Variable, Variable] = {}
     with paused():
-        found = backward.gradients(targets, inputs, given, blocked)
-        block = targets[0].block
+        found = backward.gradients(targets, [*inputs, *fed], given, blocked, between)
+        between.update((x, g) for x, g in zip(fed, found[len(inputs) :], strict=True) if g is not None)
+        del found[len(inputs) :]
         taken: set[int] = set()
         for i, (x, g) in enumerate(zip(inputs, found, strict=True)):
             if g is None:
@@ -152,6 +156,13 @@ def _gradients(
             while name in block.vars:
                 name = unique_name.generate(f"{x.name}@GRAD")
             block.rename(g, name)
+    for x, g in between.items():
+        name = f"{x.name}@GRAD"
+        if g.block is block and name not in block.vars:
+            if g.name.endswith("@GRAD") or g.made_by is None or g.made_by.in_place:
+                block.other_names[name] = g.name
+            else:
+                block.rename(g, name)
     return found
 
 

@@ -20,7 +20,7 @@ __all__ = ["block_gradients", "gradients"]
 
 def gradients(
     targets: Sequence[Variable], inputs: Sequence[Variable], cotangents: Sequence[Variable | None] | None = None,
-    no_grad: Iterable[Variable] = (),
+    no_grad: Iterable[Variable] = (), between: dict[Variable, Variable] | None = None,
 ) -> list[Variable | None]:
     """Add to a program the gradients of the sum of `targets` with respect to `inputs`.
 
@@ -29,6 +29,7 @@ def gradients(
         inputs: variables of the same block or bound to tensors; whether they stop gradients does not matter.
         cotangents: of each target, of its shape; None stands for ones.
         no_grad: variables that no gradient passes.
+        between: takes the gradients of what is computed on the way, as far as they are there anyway: a pair of variables for each.
 
     Returns:
         The gradient of each input; None where no target depends on it.
@@ -64,8 +65,16 @@ def gradients(
                 given.append(None if cotangents is None or cotangents[i] is None else cotangents[i])
         if not roots:
             return [None] * len(inputs)
-        found = grad(roots, [env[id(x)] for x in inputs], given, allow_unused=True)
-        return [None if g is None else recording.variable_of(g) for g in found]
+        made = [] if between is None else [x for node in path if not node.in_place for x in node.outputs if not _no_gradient(env[id(x)])]
+        found = grad(roots, [env[id(x)] for x in (*inputs, *made)], given, allow_unused=True)
+        variables = [None if g is None else recording.variable_of(g) for g in found]
+        if between is not None:
+            between.update((x, g) for x, g in zip(made, variables[len(inputs) :], strict=True) if g is not None)
+        return variables[: len(inputs)]
+
+
+def _no_gradient(x: Any) -> bool:
+    return not isinstance(x, Tensor) or x.stop_gradient or getattr(x, "is_array", False)
 
 
 def _cuts(x: Variable) -> bool:

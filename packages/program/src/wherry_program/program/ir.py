@@ -279,6 +279,7 @@ class Block:
         vars: its variables, by name.
         inputs: variables that the node which owns the block gives values to.
         outputs: variables that it hands back; they may belong to a block around it.
+        other_names: names of gradients (`x@GRAD`) that are the value of a variable which has another name.
     """
 
     if TYPE_CHECKING:  # members that `wherry_graph.members` attaches
@@ -291,6 +292,7 @@ class Block:
         self.parent = parent
         self.nodes: list[Node] = []
         self.vars: dict[str, Variable] = {}
+        self.other_names: dict[str, str] = {}
         self.inputs: list[Variable] = []
         self.outputs: list[Variable] = []
 
@@ -322,6 +324,13 @@ class Block:
         x.name = name
         self.add(x)
         del self.vars[before]
+        for other, known in self.other_names.items():
+            if known == before:
+                self.other_names[other] = name
+
+    def named(self, name: str) -> Variable | None:
+        """Its variable of this name."""
+        return self.vars.get(self.other_names.get(name, name))
 
     def append(
         self, op: Op | ControlOp, inputs: tuple[Variable | None, ...], attrs: tuple[Any, ...], outputs: tuple[Variable, ...], **options: Any
@@ -345,8 +354,9 @@ class Block:
         """The variable of this name, here or in the blocks around."""
         block: Block | None = self
         while block is not None:
-            if name in block.vars:
-                return block.vars[name]
+            found = block.named(name)
+            if found is not None:
+                return found
             block = block.parent
         return None
 
@@ -496,6 +506,7 @@ class Program:
                 new[id(x)] = y
         out._bound = {at: new[id(x)] for at, x in self._bound.items()}
         for block, fresh in zip(self.blocks, out.blocks, strict=True):
+            fresh.other_names = dict(block.other_names)
             fresh.inputs = [new[id(x)] for x in block.inputs]
             fresh.outputs = [new[id(x)] for x in block.outputs]
             for node in block.nodes:

@@ -1,7 +1,8 @@
 """In-place forms: `exp_` writes what `exp` returns into its first argument, and returns that.
 
 Where no gradient is asked for, the op writes straight into the tensor. Where one is, the function
-reads a copy, so that what it keeps for the backward pass is not what gets overwritten.
+reads a copy, so that what it keeps for the backward pass is not what gets overwritten. In static mode
+nothing is written: `exp_` is `exp`.
 """
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from wherry_tensor import _core, ops
 from wherry_tensor._core import Op, Tensor
 from wherry_tensor.arguments import fitted, number, require_writable, write
 from wherry_tensor.functions import creation, logic, math, reduction, special
+from wherry_tensor.static_builder import described
 
 
 def inplace_form(
@@ -31,6 +33,8 @@ def inplace_form(
     def inplace(x: Any = None, *args: Any, **kwargs: Any) -> Tensor:
         if x is None:
             x = kwargs.pop(first, None)
+        if type(x) is not Tensor and described(x):
+            return function(x, *args, **kwargs)
         if op is not None and not kwargs and isinstance(x, Tensor) and x.stop_gradient:
             if not args or (isinstance(args[0], Tensor) and args[0].dtype is x.dtype and args[0].stop_gradient):
                 try:
@@ -176,6 +180,8 @@ def cumsum_(x: Tensor, axis: int | None = None, dtype: Any = None, name: str | N
         >>> print(wherry.to_tensor([1.0, 2.0]).cumsum_().numpy())
         [1. 3.]
     """
+    if described(x):
+        return reduction.cumsum(x, axis, dtype)
     require_writable(x, "cumsum_")
     out = reduction.cumsum(x if x.stop_gradient else ops.copy(x), axis, dtype)
     if axis is None and out.shape != x.shape:

@@ -22,6 +22,7 @@ from wherry_tensor.dtype import promote_floating
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PreconditionNotMetError, short
 from wherry_tensor.functions.positions import diagonal_axes
 from wherry_tensor.sizes import equals, is_unknown, known
+from wherry_tensor.static_builder import described
 
 __all__ = [
     "addmm",
@@ -313,7 +314,7 @@ def addmm_(
         [[3.0]]
     """
     result = _addmm(input, x, y, beta, alpha, "addmm_")
-    return ops.copy.into((input,), result)
+    return result if described(input) else ops.copy.into((input,), result)
 
 
 def _addmm(input: Any, x: Any, y: Any, beta: Any, alpha: Any, op_name: str) -> Tensor:

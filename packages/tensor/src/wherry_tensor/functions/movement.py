@@ -27,6 +27,7 @@ from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, OutOfRa
 from wherry_tensor.functions.creation import arange, cast, full
 from wherry_tensor.ops.shapes import UNKNOWN, broadcast_shapes
 from wherry_tensor.sizes import equals, has_sizes, is_unknown, known
+from wherry_tensor.static_builder import described
 
 __all__ = [
     "as_complex",
@@ -227,6 +228,8 @@ def _reshape_error(x: Any, shape: tuple[int, ...], error: Exception) -> Exceptio
 
 def _become(x: Tensor, y: Tensor, op_name: str) -> Tensor:
     """`x` with the shape (or dtype) of `y`, a result of `x`: what the forms with an underscore return."""
+    if described(x):
+        return y
     if not x.stop_gradient and x.is_leaf and _core.is_grad_enabled():
         raise InvalidArgumentError(
             f"{op_name}: a leaf that asks for gradients cannot be changed in place. "

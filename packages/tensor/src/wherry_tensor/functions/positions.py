@@ -2,10 +2,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from wherry_tensor import _core, ops
-from wherry_tensor._core import Tensor, bool_, from_values, int32, int64
+from wherry_tensor._core import Op, Tensor, bool_, from_values, int32, int64
 from wherry_tensor.arguments import (
     fitted,
     flag,
@@ -25,6 +26,7 @@ from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, OutOfRa
 from wherry_tensor.functions.movement import stack
 from wherry_tensor.ops.shapes import UNKNOWN, broadcast_shapes
 from wherry_tensor.sizes import has_sizes
+from wherry_tensor.static_builder import described
 
 __all__ = [
     "diagonal",
@@ -379,6 +381,11 @@ def scatter(x: Tensor, index: Tensor, updates: Tensor, overwrite: bool = True, n
     return ops.scatter(x, index, updates, overwrite=flag(overwrite, "scatter", "overwrite"))
 
 
+def _writing(op: Op, x: Tensor) -> Any:
+    """What a form with an underscore calls: `op` that writes over `x`, in static mode `op`."""
+    return op if described(x) else partial(op.into, (x,))
+
+
 def scatter_(x: Tensor, index: Tensor, updates: Tensor, overwrite: bool = True, name: str | None = None) -> Tensor:
     """`scatter` in place.
 
@@ -397,7 +404,7 @@ def scatter_(x: Tensor, index: Tensor, updates: Tensor, overwrite: bool = True, 
         [0.0, 1.0, 0.0]
     """
     index, updates = _scatter_inputs(x, index, updates, "scatter_")
-    return ops.scatter.into((x,), x, index, updates, overwrite=flag(overwrite, "scatter_", "overwrite"))
+    return _writing(ops.scatter, x)(x, index, updates, overwrite=flag(overwrite, "scatter_", "overwrite"))
 
 
 def scatter_nd_add(x: Tensor, index: Tensor, updates: Tensor, name: str | None = None) -> Tensor:
@@ -502,7 +509,7 @@ def index_add_(x: Tensor, index: Tensor, axis: int, value: Tensor, name: str | N
         [0.0, 2.0, 0.0]
     """
     index, value, at = _index_add_inputs(x, index, axis, value, "index_add_")
-    return looked_up("index_add_", ops.index_add.into, (x,), x, index, value, axis=at)
+    return looked_up("index_add_", _writing(ops.index_add, x), x, index, value, axis=at)
 
 
 def _index_fill_inputs(x: Any, index: Any, axis: Any, value: Any, op_name: str) -> tuple[Tensor, Tensor, int]:
@@ -567,7 +574,7 @@ def index_fill_(x: Tensor, index: Tensor, axis: int, value: Any, name: str | Non
         [7.0, 0.0, 0.0]
     """
     index, value, at = _index_fill_inputs(x, index, axis, value, "index_fill_")
-    return looked_up("index_fill_", ops.index_put.into, (x,), x, value, index, axes=(at,), accumulate=False)
+    return looked_up("index_fill_", _writing(ops.index_put, x), x, value, index, axes=(at,), accumulate=False)
 
 
 def _index_put_inputs(x: Any, indices: Any, value: Any, op_name: str) -> tuple[list[Tensor], Tensor]:
@@ -647,7 +654,7 @@ def index_put_(
     tensors, value = _index_put_inputs(x, indices, value, "index_put_")
     accumulate = flag(accumulate, "index_put_", "accumulate")
     axes = tuple(range(len(tensors)))
-    return looked_up("index_put_", ops.index_put.into, (x,), x, value, *tensors, axes=axes, accumulate=accumulate)
+    return looked_up("index_put_", _writing(ops.index_put, x), x, value, *tensors, axes=axes, accumulate=accumulate)
 
 
 _PUT_WAYS = {"assign": "assign", "add": "add", "mul": "multiply", "multiply": "multiply"}
@@ -762,8 +769,8 @@ def put_along_axis_(
     """
     index, value, at = _put_inputs(arr, indices, values, axis, broadcast, "put_along_axis_")
     if isinstance(reduce, str) and reduce in _PUT_WAYS and include_self is True:
-        return ops.put_along_axis.into((arr,), arr, index, value, axis=at, reduce=_PUT_WAYS[reduce])
-    return _copy.into((arr,), _put(arr, index, value, at, reduce, include_self, "put_along_axis_"))
+        return _writing(ops.put_along_axis, arr)(arr, index, value, axis=at, reduce=_PUT_WAYS[reduce])
+    return _writing(_copy, arr)(_put(arr, index, value, at, reduce, include_self, "put_along_axis_"))
 
 
 def _mask_of(x: Any, mask: Any, op_name: str) -> Tensor:
@@ -818,7 +825,7 @@ def masked_fill_(x: Tensor, mask: Tensor, value: Any, name: str | None = None) -
         >>> print(wherry.masked_fill_(x, x > 1.5, 0.0).tolist())
         [1.0, 0.0, 0.0]
     """
-    return ops.where.into((x,), _mask_of(x, mask, "masked_fill_"), _fill_tensor(x, value, "masked_fill_"), x)
+    return _writing(ops.where, x)(_mask_of(x, mask, "masked_fill_"), _fill_tensor(x, value, "masked_fill_"), x)
 
 
 def select_scatter(x: Tensor, values: Tensor, axis: int, index: int, name: str | None = None) -> Tensor:
@@ -984,7 +991,7 @@ def fill_diagonal_tensor_(
         >>> print(wherry.zeros([2, 2]).fill_diagonal_tensor_(wherry.ones([2])).tolist())
         [[1.0, 0.0], [0.0, 1.0]]
     """
-    return _copy.into((x,), _with_diagonal(x, y, offset, dim1, dim2, "fill_diagonal_tensor_"))
+    return _writing(_copy, x)(_with_diagonal(x, y, offset, dim1, dim2, "fill_diagonal_tensor_"))
 
 
 def fill_diagonal_(x: Tensor, value: Any, offset: int = 0, wrap: bool = False, name: str | None = None) -> Tensor:

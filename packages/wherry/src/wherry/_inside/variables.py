@@ -13,9 +13,10 @@ __all__ = ["load_vars", "save_vars", "setitem"]
 
 
 def setitem(x: Any, index: Any, value: Any) -> Any:
-    """`x[index] = value` of a static program: `x` afterwards. Source: `paddle.static.setitem`."""
-    x[index] = value
-    return x
+    """`x` with `x[index] = value`, which leaves `x` as it is. Source: `paddle.static.setitem`."""
+    y = x.clone()
+    y[index] = value
+    return y
 
 
 def _chosen(main_program: Any, vars: Sequence[Any] | None, predicate: Callable[[Any], bool] | None) -> dict[str, Any]:
