@@ -19,12 +19,12 @@ class Jacobian:
     """The Jacobian matrix of a function, its arguments and its result flattened; computed lazily.
 
     Args:
-        func: takes the tensors of `xs`, returns one Tensor.
+        func: takes the tensors of `xs`, returns a Tensor, or a list or tuple of them, whose elements lie one behind the other.
         xs: a Tensor or a sequence of them.
         is_batched: the first axis of all tensors counts members of a batch.
 
     Shape:
-        `[M, N]`, or `[B, M, N]`: M elements of the result, N elements of all arguments together.
+        `[M, N]`, or `[B, M, N]`: M elements of all results together, N elements of all arguments together.
 
     Raises:
         TypeError: `func` cannot be called or does not return a Tensor, or `xs` is not a Tensor or a sequence of them.
@@ -43,8 +43,11 @@ class Jacobian:
     def __init__(self, func: Callable[..., Any], xs: Any, is_batched: bool = False) -> None:
         with enable_grad():
             flat, joined = _joined("Jacobian", separate("Jacobian", func, xs), is_batched)
-            y = require_tensor(func(*flat), "Jacobian", "what func returns")
-            self._matrix = functional.Jacobian(_flattened(y, is_batched), joined, is_batched)
+            found = func(*flat)
+            listed = found if isinstance(found, (list, tuple)) and found else [found]
+            parts = [_flattened(require_tensor(y, "Jacobian", "what func returns"), is_batched) for y in listed]
+            y = parts[0] if len(parts) == 1 else ops.concat(*parts, axis=1 if is_batched else 0)
+            self._matrix = functional.Jacobian(y, joined, is_batched)
 
     @property
     def shape(self) -> tuple[int, ...]:

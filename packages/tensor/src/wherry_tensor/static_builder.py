@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol
 
 from wherry_tensor._core import DType, Tensor, is_symbolic
 
-__all__ = ["Builder", "building", "described", "lasting"]
+__all__ = ["Builder", "at_once", "building", "described", "first_value", "lasting"]
 
 
 class Builder(Protocol):
@@ -23,6 +23,9 @@ class Builder(Protocol):
 
     def lasting(self, name: str, make: Callable[..., Tensor], inputs: tuple[Tensor, ...]) -> Tensor:
         """A persistent value for `make(*inputs)`, which is computed once, before anything else runs."""
+
+    def first_value(self, x: Tensor) -> Tensor:
+        """What stands for a parameter where first values are made."""
 
     def minimize(
         self, optimizer: Any, loss: Tensor, startup_program: Any, parameters: Any, no_grad_set: Any
@@ -54,6 +57,16 @@ class _Building(threading.local):
 
 
 building = _Building()
+
+
+def at_once() -> AbstractContextManager[Any]:
+    """A context: the ops inside run at once, in static mode too."""
+    return nullcontext() if building.builder is None else building.builder.paused()
+
+
+def first_value(x: Tensor) -> Tensor:
+    """What an initializer reads for the parameter `x`: itself, in static mode its variable of the startup program."""
+    return x if building.builder is None else building.builder.first_value(x)
 
 
 def described(x: Any) -> bool:

@@ -22,6 +22,7 @@ from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, ResourceExhaustedError, short
+from wherry_tensor.static_builder import at_once
 from wherry_train.atomic_files import replace_file
 from wherry_train.pickle_reader import FileFormatError, PickleReader, StoredArray, StoredDtype, resolved
 from wherry_train.pickle_writer import TENSOR_CODES, BareTensor, PickleWriter, bytes_of
@@ -83,7 +84,12 @@ def save(obj: Any, path: Any, protocol: int = 4, **configs: Any) -> None:
             f"save: Expected 1<'protocol'<5, but received protocol={protocol}. Protocols 0 and 1 cannot hold bytes, and "
             f"Paddle does not read newer ones. Leave it out for 4."
         )
-    write = writer_of(obj, protocol, options["use_binary_format"])
+    with at_once():
+        _save(obj, path, protocol, options["use_binary_format"])
+
+
+def _save(obj: Any, path: Any, protocol: int, use_binary_format: bool) -> None:
+    write = writer_of(obj, protocol, use_binary_format)
     if isinstance(path, (str, os.PathLike)):
         write_file(os.fspath(path), write)
     elif hasattr(path, "write"):
@@ -157,6 +163,11 @@ def load(path: Any, **configs: Any) -> Any:
         {'epoch': 3, 'best': array([1., 2.], dtype=float32)}
     """
     options = _options("load", configs, return_numpy=False, keep_name_table=False, model_filename=None, params_filename=None)
+    with at_once():
+        return _load(path, options)
+
+
+def _load(path: Any, options: dict[str, Any]) -> Any:
     if isinstance(path, (str, os.PathLike)):
         name = os.fspath(path)
         if options["model_filename"] is not None or options["params_filename"] is not None:

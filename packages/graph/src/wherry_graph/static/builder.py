@@ -60,6 +60,10 @@ class StaticBuilder:
         """A persistable variable of the main program, which `make` fills in the startup program."""
         return lasting_variable(name, make, inputs)
 
+    def first_value(self, x: Tensor) -> Tensor:
+        """The variable of the startup program that the parameter `x` of the main program has its first value from."""
+        return _in_startup(default_startup_program(), x)
+
     def minimize(
         self, optimizer: Any, loss: Tensor, startup_program: Any, parameters: Any, no_grad_set: Any
     ) -> tuple[list[Any], list[tuple[Any, Any]]]:

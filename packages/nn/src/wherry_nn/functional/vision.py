@@ -55,7 +55,10 @@ def affine_grid(theta: Tensor, out_shape: Any, align_corners: bool = True, name:
     require_tensor(theta, "affine_grid", "theta")
     shape = sizes_of(out_shape, "affine_grid", "out_shape")
     spatial = len(shape) - 2
-    if spatial not in (2, 3) or theta.shape != [shape[0], spatial, spatial + 1]:
+    want = [shape[0], spatial, spatial + 1]
+    if spatial not in (2, 3) or theta.ndim != 3 or any(
+        not (is_unknown(have) or is_unknown(n)) and have != n for have, n in zip(theta.shape, want)
+    ):
         raise InvalidArgumentError(
             f"affine_grid: the maps do not fit the result. Got theta of shape {theta.shape} and out_shape={list(shape)}, expected "
             f"[N, 2, 3] with [N, C, H, W], or [N, 3, 4] with [N, C, D, H, W]. Check the batch size N of both."
@@ -80,7 +83,11 @@ def affine_grid(theta: Tensor, out_shape: Any, align_corners: bool = True, name:
     return ops.reshape(ops.matmul(places, theta, False, True), (shape[0], *sizes, spatial))
 
 
-def _coordinates(size: int, align_corners: bool, like: Tensor) -> Tensor:
+def _coordinates(size: Any, align_corners: bool, like: Tensor) -> Tensor:
+    if is_unknown(size):
+        count, one = size.tensor(like.dtype), ops.full(shape=(), value=1, dtype=like.dtype)
+        from_middle = ops.arange(start=0, step=1, length=size, dtype=like.dtype) * 2 - (count - 1)
+        return from_middle / (ops.maximum(count - 1, one) if align_corners else count)
     if size == 1:
         return ops.full(shape=(1,), value=0, dtype=like.dtype)  # the middle; Paddle divides by 0
     edge = 1.0 if align_corners else (size - 1) / size

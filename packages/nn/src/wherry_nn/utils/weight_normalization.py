@@ -1,9 +1,11 @@
 """Weight normalization: a weight as its length times its direction."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from wherry_autograd import no_grad
+from wherry_nn.initializer import Initializer
 from wherry_nn.layer import Layer
 from wherry_nn.parameter import Parameter
 from wherry_nn.utils._hooks import hook_of, parameter_of, refuse_second
@@ -11,6 +13,7 @@ from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError
 from wherry_tensor.functions.creation import full
+from wherry_tensor.static_builder import first_value
 
 __all__ = ["remove_weight_norm", "weight_norm"]
 
@@ -80,11 +83,11 @@ def weight_norm(layer: Layer, name: str = "weight", dim: int | None = 0) -> Laye
     hook = _WeightNorm(name, None if dim == -1 else dim % weight.ndim)
     del layer._parameters[name]
     direction = _like(layer, weight)
-    squares = ops.reduce_sum(ops.square(weight.detach()), _other_axes(weight, hook.dim), False)
-    length = layer.create_parameter(squares.shape, dtype=weight.dtype)
-    assert length is not None
-    length.set_value(ops.sqrt(squares))
-    length.stop_gradient = weight.stop_gradient
+
+    def length_now() -> Tensor:
+        return ops.sqrt(ops.reduce_sum(ops.square(first_value(weight)), _other_axes(weight, hook.dim), False))
+
+    length = _computed(layer, [] if hook.dim is None else [weight.shape[hook.dim]], weight, length_now)
     layer.add_parameter(name + "_v", direction)
     layer.add_parameter(name + "_g", length)
     with no_grad():  # until the first forward: so the layer can be copied deeply
@@ -133,8 +136,20 @@ def remove_weight_norm(layer: Layer, name: str = "weight") -> Layer:
 
 def _like(layer: Layer, weight: Tensor) -> Parameter:
     """A new parameter of the layer with these values."""
-    parameter = layer.create_parameter(weight.shape, dtype=weight.dtype)
+    return _computed(layer, weight.shape, weight, lambda: first_value(weight))
+
+
+def _computed(layer: Layer, shape: list[int], weight: Tensor, make: Callable[[], Tensor]) -> Parameter:
+    """A new parameter of the layer that begins with what `make` gives, and trains if `weight` does."""
+    parameter = layer.create_parameter(shape, attr=_Computed(make), dtype=weight.dtype)
     assert parameter is not None
-    parameter.set_value(weight.detach())
     parameter.stop_gradient = weight.stop_gradient
     return parameter
+
+
+class _Computed(Initializer):
+    def __init__(self, make: Callable[[], Tensor]) -> None:
+        self.make = make
+
+    def forward(self, param: Tensor, block: Any = None) -> None:
+        ops.copy.into((param,), self.make())

@@ -4,7 +4,6 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from wherry_tensor import _core
 from wherry_tensor.constructor_arguments import check_arguments, flag
 from wherry_tensor.device import device_code
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError, InvalidTypeError, short
-from wherry_tensor.static_builder import building
+from wherry_tensor.static_builder import at_once, building
 from wherry_train.io.ahead import copied_ahead, stream_for_copies
 from wherry_train.io.collate import STOPPED_EARLY, as_tensors, default_collate_fn, moved
 from wherry_train.io.dataset import IterableDataset
@@ -352,7 +351,7 @@ def _at_once(batches: Iterator[Any]) -> Iterator[Any]:
     """Batches that are made of values, also where static mode records what is done meanwhile."""
     end = object()
     while True:
-        with nullcontext() if building.builder is None else building.builder.paused():
+        with at_once():
             batch = next(batches, end)
         if batch is end:
             return

@@ -185,8 +185,11 @@ def _make(function: FunctionType) -> _Converted | str:
         # The first line of the code is the decorator's, as of the original: that is how the source is found again. (It is not run.)
         node.decorator_list = [ast.copy_location(ast.Constant(None), one) for one in decorators[:1]]
     around = [*code.co_freevars, runtime]
+    body = [inner]
+    if not isinstance(node, ast.Lambda) and name not in around:
+        body.insert(0, ast.Global([name]))  # the function that calls itself means the one outside
     outer: Any = ast.FunctionDef(
-        name="around", args=ast.arguments([], [ast.arg(n) for n in around], None, [], [], None, []), body=[inner], decorator_list=[],
+        name="around", args=ast.arguments([], [ast.arg(n) for n in around], None, [], [], None, []), body=body, decorator_list=[],
     )
     if class_name is not None:
         outer = ast.ClassDef(name=class_name, bases=[], keywords=[], body=[outer], decorator_list=[])

@@ -1,0 +1,105 @@
+"""Runs `conversion_cases` in one framework and pickles what they give, or the error.
+
+    conversion_worker.py wherry|paddle RESULT run FOLDER     called, captured, saved into FOLDER, loaded again
+    conversion_worker.py wherry|paddle RESULT load FOLDER    what was saved there by either
+"""
+import contextlib
+import io
+import pickle
+import sys
+import warnings
+import zlib  # noqa: F401  real Paddle may crash when its own copy is loaded first
+from pathlib import Path
+
+import numpy as np
+
+framework, result, what, folder = sys.argv[1:5]
+if framework == "wherry":
+    import wherry
+
+    wherry.alias_paddle()
+warnings.simplefilter("ignore")
+import paddle  # noqa: E402
+from conversion_cases import CASES, filled  # noqa: E402
+
+folder = Path(folder)
+
+
+def plain(x):
+    """Arrays, numbers and None, in lists: tuples and lists are one, as a loaded program makes no difference."""
+    if isinstance(x, paddle.Tensor):
+        return x.numpy()
+    if isinstance(x, dict):
+        return [plain(x[key]) for key in sorted(x)]
+    if isinstance(x, (list, tuple)):
+        return [plain(value) for value in x]
+    return np.asarray(x)
+
+
+def flat(x):
+    """What a loaded program gives: its tensors one after the other. (Numbers of Python are no outputs of a program.)"""
+    found = []
+
+    def collect(value):
+        if isinstance(value, paddle.Tensor):
+            found.append(value.numpy())
+        elif isinstance(value, dict):
+            for key in sorted(value):
+                collect(value[key])
+        elif isinstance(value, (list, tuple)):
+            for one in value:
+                collect(one)
+
+    collect(x)
+    return found
+
+
+def tried(function):
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            return function()
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def made(one):
+    if not isinstance(one, type):
+        return one
+    layer = filled(one())
+    layer.eval()
+    return layer
+
+
+def tensors(arrays):
+    return [paddle.to_tensor(a) for a in arrays]
+
+
+def run_all():
+    found = {}
+    for name, (one, calls, specs) in CASES.items():
+        eager = made(one)
+        captured = tried(lambda: paddle.jit.to_static(made(one), full_graph=True))
+        found[name, "eager"] = tried(lambda: [plain(eager(*tensors(call))) for call in calls])
+        found[name, "captured"] = tried(lambda: [plain(captured(*tensors(call))) for call in calls])
+
+        def save():
+            to_save = paddle.jit.to_static(made(one), input_spec=specs, full_graph=True)
+            paddle.jit.save(to_save, str(folder / name), input_spec=None if not isinstance(one, type) else specs)
+            return "saved"
+
+        found[name, "saved"] = tried(save)
+        found[name, "loaded"] = loaded(name, calls)
+    return found
+
+
+def loaded(name, calls):
+    if not (folder / f"{name}.pdmodel").exists():
+        return "nothing saved"
+    return tried(lambda: [flat(paddle.jit.load(str(folder / name))(*tensors(call))) for call in calls])
+
+
+if what == "run":
+    answer = run_all()
+else:
+    answer = {(name, "loaded"): loaded(name, calls) for name, (_, calls, _) in CASES.items()}
+Path(result).write_bytes(pickle.dumps(answer))
