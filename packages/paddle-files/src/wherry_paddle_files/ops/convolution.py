@@ -50,11 +50,48 @@ def read_conv2d(o):
 
 @writes(ops.conv2d_transpose)
 def write_conv2d_transpose(w, x, weight, bias, *, strides, paddings, dilations, groups, output_size, data_format):
-    if any(type(n) is not int or n < 0 for n in output_size):
-        return NotImplemented
-    attrs = conv_attrs(strides, paddings, dilations, groups, data_format) | {"output_padding": [], "output_size": list(output_size)}
+    extra = []
+    if any(type(n) is not int for n in output_size):
+        extra = output_padding(w.outs[0].made_by, weight.shape[2:], strides, paddings, dilations, output_size, data_format == "NHWC")
+        if extra is None:
+            return NotImplemented
+        output_size = ()
+    attrs = conv_attrs(strides, paddings, dilations, groups, data_format) | {"output_padding": extra, "output_size": list(output_size)}
     out = w("conv2d_transpose", {"Input": x, "Filter": weight}, attrs, "Output", shape=w.outs[0].sizes)
     return with_bias(w, out, bias, data_format)
+
+
+def output_padding(node, kernel, strides, paddings, dilations, output_size, last):
+    """The `output_padding` that says an output size which is open: how far it lies beyond the smallest, if that is one number; else None."""
+    found = []
+    for i, size in enumerate(output_size):
+        x, axis = node.inputs[0], (1 if last else 2) + i
+
+        def result(n, size=size, x=x, axis=axis):
+            return size if type(size) is int else size.value(lambda source: _Sized(source, x, axis, n))
+
+        def smallest(n, i=i):
+            return (n - 1) * strides[i] - paddings[2 * i] - paddings[2 * i + 1] + dilations[i] * (kernel[i] - 1) + 1
+
+        known = x.sizes[axis]
+        try:
+            more = {result(n) - smallest(n) for n in ((29, 1000) if known < 0 else (known,))}
+        except LookupError:  # it depends on something else
+            return None
+        if len(more) > 1 or not 0 <= min(more) < max(strides[i], dilations[i]):
+            return None
+        found += more
+    return found
+
+
+class _Sized:
+    """A variable as `Size.value` looks at it: one axis is `n`, which is the axis `axis` of `x`; no other can be asked for."""
+
+    def __init__(self, source, x, axis, n):
+        while x is not source and x.made_by is not None and x.made_by.op is ops.unsqueeze:
+            axis -= sum(a < axis for a in x.made_by.attr("axes"))
+            x = x.made_by.inputs[0]
+        self.shape = {axis: n} if x is source else {}
 
 
 @reads("conv2d_transpose", "depthwise_conv2d_transpose", out="Output")

@@ -2,7 +2,7 @@
 import wherry_nn.functional as F
 import wherry_tensor as api
 from wherry_paddle_files.column import reads, writes
-from wherry_paddle_files.ops.convolution import conv_attrs, paddings_of, with_bias
+from wherry_paddle_files.ops.convolution import conv_attrs, output_padding, paddings_of, with_bias
 from wherry_tensor import ops
 
 
@@ -23,12 +23,15 @@ def read_conv3d(o):
 
 @writes(ops.conv3d_transpose)
 def write_conv3d_transpose(w, x, weight, bias, *, strides, paddings, dilations, groups, output_size, data_format):
-    if any(type(n) is not int or n < 0 for n in output_size):
-        return NotImplemented
-    last = data_format == "NDHWC"  # for which Paddle's operator takes the wrong axes for those of the images
-    if last:
+    last, extra = data_format == "NDHWC", []
+    if any(type(n) is not int for n in output_size):
+        extra = output_padding(w.outs[0].made_by, weight.shape[2:], strides, paddings, dilations, output_size, last)
+        if extra is None:
+            return NotImplemented
+        output_size = ()
+    if last:  # for which Paddle's operator takes the wrong axes for those of the images
         x = w("transpose2", {"X": x}, {"axis": [0, 4, 1, 2, 3]}, ("Out", "~XShape"), shape=[x.shape[n] for n in (0, 4, 1, 2, 3)])
-    attrs = conv_attrs(strides, paddings, dilations, groups, "NCDHW") | {"output_padding": [], "output_size": list(output_size)}
+    attrs = conv_attrs(strides, paddings, dilations, groups, "NCDHW") | {"output_padding": extra, "output_size": list(output_size)}
     sizes = w.outs[0].sizes
     out = w("conv3d_transpose", {"Input": x, "Filter": weight}, attrs, "Output", shape=[sizes[n] for n in (0, 4, 1, 2, 3)] if last else sizes)
     if last:

@@ -8,28 +8,41 @@ from wherry_tensor import ops
 def _both_ways(op, states, n_outputs, mode_of):
     def write(w, x, *rest, reverse, **attrs):
         before, (weight_ih, weight_hh, bias_ih, bias_hh), length = rest[:states], rest[states : states + 4], rest[-1]
-        if any(w.used(i) for i in range(1 + states, n_outputs)) or (reverse and length is not None):
+        if any(w.used(i) for i in range(1 + states, n_outputs)):
             return NotImplemented
         hidden = weight_hh.shape[1]
         gates = weight_hh.shape[0]
         bias_ih, bias_hh = (b if b is not None else w.constant(0.0, x.dtype, (gates,)) for b in (bias_ih, bias_hh))
-        if reverse:
+        # Where each sequence ends at a place of its own, Paddle runs backwards as one of two directions; the other one is not read.
+        both = reverse and length is not None
+        times = 2 if both else 1
+        if reverse and not both:
             x = w("flip", {"X": x}, {"axis": [0]})
         given = {
-            "Input": x, "PreState": [w("unsqueeze2", {"X": h}, {"axes": [0]}, ("Out", "~XShape"), shape=(1, *h.shape)) for h in before],
-            "WeightList": [weight_ih, weight_hh, bias_ih, bias_hh], "SequenceLength": None if length is None else w.cast(length, "int32"),
+            "Input": x, "PreState": [w("stack", {"X": [h] * times}, {"axis": 0}, "Y", shape=(times, *h.shape)) for h in before],
+            "WeightList": [weight_ih, weight_hh] * times + [bias_ih, bias_hh] * times, "SequenceLength": None if length is None else w.cast(length, "int32"),
         }
         settings = {
-            "mode": mode_of(attrs), "input_size": weight_ih.shape[1], "hidden_size": hidden, "num_layers": 1, "is_bidirec": False,
+            "mode": mode_of(attrs), "input_size": weight_ih.shape[1], "hidden_size": hidden, "num_layers": 1, "is_bidirec": both,
             "dropout_prob": 0.0, "is_test": True, "seed": 0,
         }
-        out, state = w("rnn", given, settings, ("Out", "~DropoutState", f"State*{states}", "~Reserve"), shape=w.outs[0].sizes)
-        if reverse:
+        sizes = w.outs[0].sizes
+        out, state = w(
+            "rnn", given, settings, ("Out", "~DropoutState", f"State*{states}", "~Reserve"), shape=(*sizes[:2], hidden * times)
+        )
+        if both:
+            out = _part(w, out, 2, hidden, 2 * hidden, sizes)
+            state = [_part(w, h, 0, 1, 2, (1, *w.outs[1].sizes)) for h in state]
+        elif reverse:
             out = w("flip", {"X": out}, {"axis": [0]})
         last = [w("squeeze2", {"X": h}, {"axes": [0]}, ("Out", "~XShape"), shape=w.outs[1].sizes) for h in state]
         return (out, *last, *[None] * (n_outputs - 1 - states))
 
     writes(op)(write)
+
+
+def _part(w, x, axis, start, end, shape):
+    return w("slice", {"Input": x}, {"axes": [axis], "starts": [start], "ends": [end], "infer_flags": [1], "decrease_axis": []}, shape=shape)
 
 
 _both_ways(ops.lstm, 2, 5, lambda attrs: "LSTM")
