@@ -3,8 +3,8 @@
 Each case is called with each of its inputs, eagerly and captured, and is saved. Every function that does not begin with an underscore is a
 case; none has a decorator of ours, as Paddle applies those again. `conversion_worker.py` runs them, `test_conversion_cases.py` compares.
 """
-# What is written here is what others write: unused loop variables, `if` for one value, no else behind a return.
-# ruff: noqa: SIM102, SIM103, SIM108, SIM110, SIM401, SIM113, RET505, RET503, B007, B023, E731, PLR, PERF, C4, UP, FURB, S101, T201, B006, B008
+# What is written here is what others write.
+# ruff: noqa: B006, B007, C417, E731, PIE804, PLW0603, S101, SIM102, SIM103, SIM108, T201, UP008, UP031, UP032
 import collections
 import contextlib
 import copy
@@ -34,10 +34,6 @@ def case(*inputs, specs=None):
         return layer
 
     return register
-
-
-def count(n, dtype="int64"):
-    return np.array([n], dtype)
 
 
 TWO = [ROWS, InputSpec([None, 3], "float32", "y")]

@@ -77,19 +77,25 @@ def tensors(arrays):
 def run_all():
     found = {}
     for name, (one, calls, specs) in CASES.items():
-        eager = made(one)
-        captured = tried(lambda: paddle.jit.to_static(made(one), full_graph=True))
-        found[name, "eager"] = tried(lambda: [plain(eager(*tensors(call))) for call in calls])
-        found[name, "captured"] = tried(lambda: [plain(captured(*tensors(call))) for call in calls])
-
-        def save():
-            to_save = paddle.jit.to_static(made(one), input_spec=specs, full_graph=True)
-            paddle.jit.save(to_save, str(folder / name), input_spec=None if not isinstance(one, type) else specs)
-            return "saved"
-
-        found[name, "saved"] = tried(save)
-        found[name, "loaded"] = loaded(name, calls)
+        found |= {(name, key): value for key, value in outcomes(name, one, calls, specs).items()}
     return found
+
+
+def outcomes(name, one, calls, specs):
+    def results(function):
+        return [plain(function(*tensors(call))) for call in calls]
+
+    def save():
+        to_save = paddle.jit.to_static(made(one), input_spec=specs, full_graph=True)
+        paddle.jit.save(to_save, str(folder / name), input_spec=specs if isinstance(one, type) else None)
+        return "saved"
+
+    return {
+        "eager": tried(lambda: results(made(one))),
+        "captured": tried(lambda: results(paddle.jit.to_static(made(one), full_graph=True))),
+        "saved": tried(save),
+        "loaded": loaded(name, calls),
+    }
 
 
 def loaded(name, calls):

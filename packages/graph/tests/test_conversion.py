@@ -781,3 +781,11 @@ def test_the_text_of_converted_code_is_python():
 
     compile(text_of(f), "text", "exec")
     assert "_graph.if_(" in text_of(f)
+
+
+def _halved(x, depth):
+    return x if depth == 0 else _halved(x * 0.5, depth - 1)
+
+
+def test_a_function_of_a_module_calls_itself():
+    assert converted_function(_halved)(tensor(8.0), 3).tolist() == [1.0]

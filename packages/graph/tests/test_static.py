@@ -5,9 +5,10 @@ import pytest
 import wherry_nn as nn
 import wherry_tensor as wt
 from wherry_graph import static
+from wherry_graph.static import arrays
 from wherry_nn import functional as F
 from wherry_nn import unique_name
-from wherry_train import amp, optimizer, regularizer
+from wherry_train import amp, load, optimizer, regularizer, save
 
 
 @pytest.fixture(autouse=True)
@@ -617,3 +618,82 @@ def test_sparse_embedding_is_an_embedding_whose_rows_are_trained():
     exe.run(feed={"ids": np.array([[1, 3]], "int64")})
     (table,) = (static.global_scope().value(p.name).numpy() for p in static.default_main_program().all_parameters())
     np.testing.assert_array_equal(table[:, 0], [1, 0, 1, 0, 1, 1, 1, 1, 1, 1])
+
+
+def test_gradients_are_found_by_name():
+    x = static.data("x", [None, 2])
+    x.stop_gradient = False
+    h = static.nn.fc(x, 3, weight_attr=nn.ParamAttr(name="w", initializer=nn.initializer.Constant(0.5)), bias_attr=False)
+    loss = (h * h).sum()
+    static.append_backward(loss)
+    block = static.default_main_program().global_block()
+    assert block.has_var("x@GRAD") and not block.has_var("y@GRAD") and block.var("w@GRAD").name == "w@GRAD"
+    data = values(3, 2)
+    dw, dx, dh, dloss = run({"x": data}, "w@GRAD", block.var("x@GRAD"), f"{h.name}@GRAD", f"{loss.name}@GRAD")
+    made = data @ np.full((2, 3), 0.5, "float32")
+    np.testing.assert_allclose(dh, 2 * made, rtol=1e-6)
+    np.testing.assert_allclose(dx, 2 * made @ np.full((3, 2), 0.5), rtol=1e-5)
+    np.testing.assert_allclose(dw, data.T @ (2 * made), rtol=1e-5)
+    assert dloss == 1.0
+
+
+def test_a_clone_knows_the_names_of_gradients():
+    x = static.data("x", [2])
+    x.stop_gradient = False
+    static.gradients([x + x * 1.0], [x])
+    again = static.default_main_program().clone()
+    assert started().run(again, feed={"x": np.ones(2, "float32")}, fetch_list=["x@GRAD"])[0].tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize(("form", "expected"), [
+    (lambda x: x.reshape_([-1, 2]), [[1, -2], [3, 4]]),
+    (lambda x: wt.unsqueeze_(x, 0), [[[1, -2, 3, 4]]]),
+    (F.relu_, [[1, 0, 3, 4]]),
+    (lambda x: x.add_(x), [[2, -4, 6, 8]]),
+    (lambda x: x.scatter_(wt.to_tensor([0]), wt.zeros([1, 4])), [[0, 0, 0, 0]]),
+    (lambda x: x.cumsum_(1), [[1, -1, 2, 6]]),
+])  # fmt: skip
+def test_forms_with_an_underscore_leave_a_variable_as_it_is(form, expected):
+    x = static.data("x", [None, 4])
+    found, after = run({"x": np.array([[1, -2, 3, 4]], "float32")}, form(x), x * 1)
+    assert found.tolist() == expected and after.tolist() == [[1, -2, 3, 4]]
+
+
+def test_a_startup_program_replaces_a_variable_of_another_shape():
+    for width in (3, 5):
+        with static.program_guard(static.Program(), static.Program()):
+            y = static.nn.fc(static.data("x", [None, 2]), width, weight_attr=nn.ParamAttr(name="w", initializer=nn.initializer.Constant(1.0)))
+            assert run({"x": np.ones((1, 2), "float32")}, y)[0].tolist() == [[2.0] * width]
+
+
+def test_weight_norm_begins_with_the_weight():
+    given = values(4, 3)
+    layer = nn.utils.weight_norm(nn.Linear(4, 3, weight_attr=nn.initializer.Assign(given)), dim=1)
+    x = values(2, 4, seed=1)
+    y, length = run({"x": x}, layer(static.data("x", [None, 4])), layer.weight_g)
+    np.testing.assert_allclose(y, x @ given, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(length, np.linalg.norm(given, axis=0), rtol=1e-6)
+
+
+def test_values_are_saved_while_a_program_is_described(tmp_path):
+    static.nn.fc(static.data("x", [None, 2]), 1, name="last")
+    started()
+    program = static.default_main_program()
+    count = len(program.nodes)
+    save(program.state_dict(), str(tmp_path / "state"))
+    assert sorted(load(str(tmp_path / "state"))) == ["last.b_0", "last.w_0"] and len(program.nodes) == count
+
+
+def test_lists_of_tensors_are_written_and_read():
+    x = static.data("x", [None, 2])
+    i = wt.zeros([1], "int64")
+    array = arrays.array_write(x, i)
+    arrays.array_write(x * 2, i + 1, array)
+    second, length = run({"x": np.ones((1, 2), "float32")}, arrays.array_read(array, i + 1), arrays.array_length(array))
+    assert second.tolist() == [[2.0, 2.0]] and length.tolist() == [2]
+    with pytest.raises(TypeError, match="array_read: array should be tensor array variable"):
+        arrays.array_read(x, i)
+    with pytest.raises(ValueError, match="nothing was written to the list"):
+        arrays.array_read(arrays.create_array("float32"), i)
+    with pytest.raises(ValueError, match="the list was made outside of the loop or choice"):
+        static.nn.cond(x.sum() > 0, lambda: arrays.array_length(arrays.array_write(x, i, array)), lambda: arrays.array_length(array))

@@ -567,3 +567,44 @@ def test_feeds_in_either_order_are_read_by_their_columns(tmp_path):
     models.replace_models([models.files_again(str(tmp_path / "new"), again)])
     with open(tmp_path / "new.pdmodel", "rb") as file:
         assert [op.outputs[0].arguments for op in desc.parse(file.read()).blocks[0].ops[:2]] == [["a"], ["b"]]
+
+
+@pytest.mark.parametrize("mode", ["lstm", "gru", "simple_rnn"])
+def test_sequences_with_lengths_run_backwards(mode):
+    rng = np.random.default_rng(0)
+    gates, states = {"lstm": (4, 2), "gru": (3, 1), "simple_rnn": (1, 1)}[mode]
+    weights = [wt.to_tensor(rng.standard_normal(s).astype("float32")) for s in ((gates * 2, 3), (gates * 2, 2), (gates * 2,), (gates * 2,))]
+    program = Program()
+    x, length = program.feed([-1, -1, 3], wt.float32, "x"), program.feed([-1], wt.int64, "length")
+    more = {"relu": False} if mode == "simple_rnn" else {}
+    with capture(program):
+        begin = wt.zeros([2, 2])
+        program.fetches = list(getattr(ops, mode)(x, *[begin] * states, *weights, length, reverse=True, **more)[: states + 1])
+    again = through_file(program)
+    for steps in (3, 5):
+        given = wt.to_tensor(rng.standard_normal((steps, 2, 3)).astype("float32"))
+        same(program, again, given, wt.to_tensor(np.array([steps, 1], "int64")))
+
+
+@pytest.mark.parametrize(("rank", "stride", "more", "last"), [(1, 3, 2, True), (2, 2, 1, False), (2, 1, 0, False), (3, 2, 0, False)])
+def test_transposed_convolutions_of_open_sizes(rank, stride, more, last):
+    function = getattr(F, f"conv{rank}d_transpose")
+    weight = wt.to_tensor(np.random.default_rng(0).standard_normal((2, 4, *[3] * rank)).astype("float32"))
+    program = Program()
+    x = program.feed([-1, *[-1] * rank, 2] if last else [-1, 2, *[-1] * rank], wt.float32, "x")
+    with capture(program):
+        program.fetches = [function(x, weight, stride=stride, output_padding=more, data_format="NLC" if last else ["NCHW", "NCDHW"][rank - 2])]
+    again = through_file(program)
+    for size in (4, 5):
+        shape = (1, *[size] * rank, 2) if last else (1, 2, *[size] * rank)
+        same(program, again, wt.to_tensor(np.random.default_rng(size).standard_normal(shape).astype("float32")))
+
+
+def test_a_range_begins_at_a_number_that_is_computed():
+    program = Program()
+    n = program.feed([1], wt.int64, "n")
+    with capture(program):
+        program.fetches = [wt.arange(n, 0, -1), wt.arange(n, n * 3, 2)]
+    again = through_file(program)
+    for value in (1, 4):
+        same(program, again, wt.to_tensor([value]))

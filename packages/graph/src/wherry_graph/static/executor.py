@@ -365,7 +365,8 @@ class _Run:
     def _lookup(self, x: Variable) -> Tensor | None:
         assert self.scope is not None
         found = self.scope.value(x.name)
-        if found is None and id(x) in self.filled_here:
+        if id(x) in self.filled_here and (found is None or found.dtype is not x.dtype or tuple(found.shape) != x.sizes):
+            # The scope has none, or what another program left there under this name.
             found = _core.uninitialized(tuple(x.sizes), x.dtype, self.device)
             self.scope.put(x.name, found)
         elif found is not None and _core.device_of(found) != self.device:  # an executor of another device has left it there

@@ -3,6 +3,7 @@ import wherry_program.program.control as flow
 import wherry_tensor as api
 from wherry_paddle_files.column import reads, writes_node
 from wherry_paddle_files.desc import EMPTY, dtype_name
+from wherry_paddle_files.undefined import choice, is_undefined, loop
 from wherry_paddle_files.writing import Value, long
 from wherry_program.program.ir import Variable
 from wherry_tensor import _core, ops
@@ -29,7 +30,7 @@ def read_conditional_block(o):
             reader.bind(name, Branch(o, name), o)
     if old:
         before = [reader.value(name, o) for name in old]
-        found = flow.cond(api.reshape(o.x("Cond"), []), lambda: _run(o, old), lambda: before)
+        found = choice(api.reshape(o.x("Cond"), []), lambda: _run(o, old), lambda: before)
         for name, x in zip(old, found):
             reader.bind(name, x, o)
     return None
@@ -42,11 +43,13 @@ def _run(o, names):
 def _side(o, x, other):
     """What gives one side of a choice: of a block, or a variable from before, as early returns and `break` are written."""
     if isinstance(x, Branch):
-        return lambda: _run(x.op, [x.name])[0]
+        return lambda: _run(x.op, [x.name])
+    if is_undefined(x):
+        return lambda: [x]
     described = o.reader.described(other.name) if isinstance(other, Branch) else None
     rank = x.ndim if described is None or described.tensor is None else len(described.tensor.dims)
     # Where this side has no value, Paddle writes one element, which nothing reads; a choice wants both sides of one rank.
-    return (lambda: api.reshape(x, [1] * rank)) if rank != x.ndim and all(equals(n, 1) for n in x.shape) else lambda: x
+    return (lambda: [api.reshape(x, [1] * rank)]) if rank != x.ndim and all(equals(n, 1) for n in x.shape) else lambda: [x]
 
 
 @reads("select_input")
@@ -58,13 +61,13 @@ def read_select_input(o):
     mask = api.cast(api.reshape(o.x("Mask"), []), "bool")
     if not all(isinstance(x, Branch) for x in chosen):
         no, yes = (_side(o, x, other) for x, other in zip(chosen, reversed(chosen)))
-        return flow.cond(mask, yes, no)
+        return choice(mask, yes, no)[0]
     # All that is chosen between the same two blocks becomes one choice; the body of a loop may be read twice, and has one in each.
     pair = chosen[0].op, chosen[1].op
     whole = reader.choices.get(pair)
     if whole is None:
         pairs = reader.pairs_of(*pair)
-        results = flow.cond(mask, lambda: _run(chosen[1].op, [b for _, b in pairs]), lambda: _run(chosen[0].op, [a for a, _ in pairs]))
+        results = choice(mask, lambda: _run(chosen[1].op, [b for _, b in pairs]), lambda: _run(chosen[0].op, [a for a, _ in pairs]))
         whole = reader.choices[pair] = dict(zip(pairs, results))
     return whole[chosen[0].name, chosen[1].name]
 
@@ -87,7 +90,7 @@ def read_while(o):
     def body(*values):
         return reader.inner(block, dict(zip(names, values)), lambda: [reader.value(name, o) for name in names])
 
-    found = flow.while_loop(lambda *values: api.reshape(values[at], []), body, [reader.value(name, o) for name in names])
+    found = loop(lambda *values: api.reshape(values[at], []), body, [reader.value(name, o) for name in names])
     for name, x in zip(names, found):
         reader.bind(name, x, o)
     return None

@@ -2,6 +2,7 @@
 import wherry_tensor as api
 from wherry_paddle_files.column import reads, writes
 from wherry_paddle_files.numbers import number_of
+from wherry_paddle_files.undefined import mark_undefined, stands_for_undefined
 from wherry_paddle_files.writing import code_of, long
 from wherry_tensor import ops
 from wherry_tensor.sizes import Size
@@ -85,8 +86,8 @@ def read_assign_value(o):
         raise o.bad(f"it has {len(values)} values for shape {shape}", f"{count}")
     if not count:
         return api.zeros(shape, dtype)
-    flat = api.to_tensor(list(values), dtype=dtype)
-    return ops.copy(api.reshape(flat, shape))
+    flat = ops.copy(api.reshape(api.to_tensor(list(values), dtype=dtype), shape))
+    return mark_undefined(flat) if stands_for_undefined(values) else flat
 
 
 @writes(ops.arange)

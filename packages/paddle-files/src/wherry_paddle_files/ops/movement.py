@@ -4,6 +4,7 @@ import wherry_program.program.control as flow
 import wherry_tensor as api
 from wherry_paddle_files.column import reads, writes
 from wherry_paddle_files.numbers import number_of
+from wherry_paddle_files.undefined import is_undefined, mark_undefined
 from wherry_paddle_files.writing import longs
 from wherry_tensor import ops
 from wherry_tensor.sizes import Size, has_sizes
@@ -285,7 +286,9 @@ def write_copy_to(w, x, *, device, source):
 @reads("assign", "share_data", "memcpy", "memcpy_h2d", "memcpy_d2h")
 def read_assign(o):
     x = o.x("X")
-    return x if getattr(x, "is_array", False) else ops.copy(x)
+    if getattr(x, "is_array", False):
+        return x
+    return mark_undefined(ops.copy(x)) if is_undefined(x) else ops.copy(x)
 
 
 @writes(ops.concat)

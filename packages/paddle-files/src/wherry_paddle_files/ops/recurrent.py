@@ -20,7 +20,8 @@ def _both_ways(op, states, n_outputs, mode_of):
             x = w("flip", {"X": x}, {"axis": [0]})
         given = {
             "Input": x, "PreState": [w("stack", {"X": [h] * times}, {"axis": 0}, "Y", shape=(times, *h.shape)) for h in before],
-            "WeightList": [weight_ih, weight_hh] * times + [bias_ih, bias_hh] * times, "SequenceLength": None if length is None else w.cast(length, "int32"),
+            "WeightList": [weight_ih, weight_hh] * times + [bias_ih, bias_hh] * times,
+            "SequenceLength": None if length is None else w.cast(length, "int32"),
         }
         settings = {
             "mode": mode_of(attrs), "input_size": weight_ih.shape[1], "hidden_size": hidden, "num_layers": 1, "is_bidirec": both,

@@ -456,13 +456,15 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, na
     """
     if end is None:
         start, end = 0, start
-    if _core.is_symbolic(end):
-        end = integer(end, "arange", "end")
+    start, end = (integer(v, "arange", n) if _core.is_symbolic(v) else v for v, n in ((start, "start"), (end, "end")))
     start, end, step = (number(v, "arange", n) for v, n in ((start, "start"), (end, "end"), (step, "step")))
-    if is_unknown(end):
+    if is_unknown(start) or is_unknown(end):
         kind = int64 if dtype is None else as_dtype(dtype, "arange")
-        start, step = (known(n, "arange: its start and step") for n in (start, step))
-        return ops.arange(start, step, -((start - end) // step), kind)
+        step = known(step, "arange: its step")
+        length = -((start - end) // step)
+        if is_unknown(start):
+            return ops.arange(0, step, length, kind) + start.tensor(kind)
+        return ops.arange(known(start, "arange: its start"), step, length, kind)
     for value in (start, end, step):
         if isinstance(value, complex_number) or not math.isfinite(value):
             raise InvalidArgumentError(
