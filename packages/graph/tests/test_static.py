@@ -691,6 +691,8 @@ def test_lists_of_tensors_are_written_and_read():
     arrays.array_write(x * 2, i + 1, array)
     second, length = run({"x": np.ones((1, 2), "float32")}, arrays.array_read(array, i + 1), arrays.array_length(array))
     assert second.tolist() == [[2.0, 2.0]] and length.tolist() == [2]
+    array.append(x * 3)
+    assert run({"x": np.ones((1, 2), "float32")}, arrays.array_read(array, i + 2))[0].tolist() == [[3.0, 3.0]]
     with pytest.raises(TypeError, match="array_read: array should be tensor array variable"):
         arrays.array_read(x, i)
     with pytest.raises(ValueError, match="nothing was written to the list"):

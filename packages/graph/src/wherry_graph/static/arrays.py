@@ -36,12 +36,12 @@ def create_array(dtype: Any, initialized_list: Sequence[Tensor] | None = None) -
     return _remembering(control.create_array(as_dtype(dtype, "create_array"), given), given[0].shape if given else None)
 
 
-def array_write(x: Tensor, i: Tensor, array: Any = None) -> Variable:
+def array_write(x: Tensor, i: Tensor | None, array: Any = None) -> Variable:
     """In a program: `array` with `x` at place `i`, at most its length.
 
     Args:
         x: the tensor.
-        i: the place, an integer of one element.
+        i: the place, an integer of one element; None is the end.
         array: a list; None makes one.
 
     Returns:
@@ -61,7 +61,7 @@ def array_write(x: Tensor, i: Tensor, array: Any = None) -> Variable:
             f"array_write: the list was made outside of the loop or choice that writes to it. Got '{array.name}' at {user_line()}, expected one "
             f"that the loop hands on. Write `array = array_write(x, i, array)` in a loop, or append to a Python list."
         )
-    longer = _remembering(control.array_write(array, _place(i), x), x.shape)
+    longer = _remembering(control.array_append(array, x) if i is None else control.array_write(array, _place(i), x), x.shape)
     array.became(longer)
     return longer
 
