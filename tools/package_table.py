@@ -10,6 +10,7 @@ Other tools import it: which packages there are, in which order, what each needs
     holds = "what the table of ARCHITECTURE.md says of it"
     budget = 1200                      # lines of code that it may have; tools/sizes.py counts them
     tests = [["packages/nn/tests"]]    # arguments of pytest, one list per run; this is the default
+    one-python = ["packages/nn/tests/test_x.py"]    # the oldest Python alone runs these: none says anything about another
     in-browser = false                 # no wheel for Pyodide is made of it; true is the default
 """
 from __future__ import annotations
@@ -41,6 +42,7 @@ class Package:
     holds: str
     budget: int                   # 0: none is given, which tools/sizes.py does not accept
     tests: tuple[tuple[str, ...], ...]
+    one_python: tuple[str, ...]   # files, or modules of `--pyargs`, among them
     in_browser: bool
 
     @property
@@ -81,6 +83,7 @@ def packages(root: Path = ROOT) -> dict[str, Package]:
             holds=own.get("holds", ""),
             budget=own.get("budget", 0),
             tests=tuple(map(tuple, own.get("tests", [[f"{folder.relative_to(root).as_posix()}/tests"]]))),
+            one_python=tuple(own.get("one-python", [])),
             in_browser=own.get("in-browser", True),
         )
     by_project = {project: package.name for project, package in found.items()}

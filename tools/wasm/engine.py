@@ -120,8 +120,8 @@ def compiled(environment: dict[str, str]) -> list[Path]:
     ]))
     work = [(KERNELS / "csrc" / f"{name}.cc", [*KERNEL_OPTIONS, "-DWRY_ISA=baseline", *options]) for name, options in chosen.items()]
     # In whole numbers: nothing may be fused, the sums of both kinds are the same.
-    whole = [*KERNEL_OPTIONS, "-O3", "-ffp-contract=off"]
-    work += [(SOURCE / "int8.cc", [*whole, "-DWRY_ISA=baseline"]), (SOURCE / "int8.cc", [*whole, "-DWRY_ISA=relaxed", RELAXED])]
+    integers = [*KERNEL_OPTIONS, "-O3", "-ffp-contract=off"]
+    work += [(SOURCE / "int8.cc", [*integers, "-DWRY_ISA=baseline"]), (SOURCE / "int8.cc", [*integers, "-DWRY_ISA=relaxed", RELAXED])]
     # The pool alone uses atomic instructions; in memory that is not shared they are allowed, and never run.
     work += [(SOURCE / name, ["-std=gnu++17", "-O2", "-Wall", "-Wextra", "-matomics"]) for name in ("engine.cc", "pool.cc")]
     work += [(WORK / "tables.c", ["-O2"])]

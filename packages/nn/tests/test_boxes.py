@@ -40,7 +40,7 @@ def test_the_best_of_each_class_and_image_are_found_together(limits):
     rng = np.random.default_rng(0)
     bboxes, scores = some(rng, 3, 14), rng.uniform(0, 1, (3, 4, 14)).astype("float32")
     top, keep, background = limits
-    out, counts, index = boxes.many_classes(wt.to_tensor(bboxes), wt.to_tensor(scores), None, 0.2, 0.3, top, keep, background, True)
+    out, counts, index = boxes.multiclass_nms(wt.to_tensor(bboxes), wt.to_tensor(scores), None, 0.2, 0.3, top, keep, background, True)
     expected, numbers = one_by_one(bboxes, scores, 0.2, 0.3, top, keep, background)
     np.testing.assert_allclose(out.numpy(), expected[:, :6], rtol=1e-6)
     assert counts.tolist() == numbers
@@ -48,7 +48,7 @@ def test_the_best_of_each_class_and_image_are_found_together(limits):
 
 
 def test_no_box_above_the_threshold_gives_nothing_for_each_image():
-    out, counts, index = boxes.many_classes(wt.ones([2, 5, 4]), wt.zeros([2, 3, 5]), None, 0.5, 0.3, -1, -1, -1, True)
+    out, counts, index = boxes.multiclass_nms(wt.ones([2, 5, 4]), wt.zeros([2, 3, 5]), None, 0.5, 0.3, -1, -1, -1, True)
     assert (out.shape, counts.tolist(), index.shape) == ([0, 6], [0, 0], [0, 1])
 
 

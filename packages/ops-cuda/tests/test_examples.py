@@ -52,11 +52,11 @@ class Block(nn.Layer):
 class LanguageModel(nn.Layer):
     def __init__(self, words=32, length=8, width=16):
         super().__init__()
-        self.words, self.places = nn.Embedding(words, width), nn.Embedding(length, width)
+        self.words, self.positions = nn.Embedding(words, width), nn.Embedding(length, width)
         self.block, self.norm, self.out = Block(width, 2), nn.LayerNorm(width), nn.Linear(width, words)
 
     def forward(self, ids):
-        return self.out(self.norm(self.block(self.words(ids) + self.places(wt.arange(ids.shape[1])))))
+        return self.out(self.norm(self.block(self.words(ids) + self.positions(wt.arange(ids.shape[1])))))
 
 
 def _train_language_model(level, captured=False, steps=2):

@@ -603,10 +603,10 @@ def test_wheels_come_before_the_system_and_a_named_file_before_all(monkeypatch, 
     for name in [name for name in sys.modules if name.split(".")[0] == "nvidia"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.delenv("WHERRY_CUDA_CUBLAS", raising=False)
-    names = [Path(place).name for place in libraries.places("cublaslt")]
+    names = [Path(place).name for place in libraries.candidates("cublaslt")]
     assert names == ["libcublasLt.so.13", "libcublasLt.so.12"] * 2
-    assert libraries.places("cublaslt")[1].startswith(str(tmp_path))
+    assert libraries.candidates("cublaslt")[1].startswith(str(tmp_path))
     monkeypatch.setenv("WHERRY_CUDA_CUBLAS", "/opt/libcublasLt.so.13")
-    assert libraries.places("cublaslt") == ["/opt/libcublasLt.so.13"]
+    assert libraries.candidates("cublaslt") == ["/opt/libcublasLt.so.13"]
     monkeypatch.setenv("WHERRY_CUDA_CUBLAS", "0")
-    assert libraries.places("cublaslt") == []
+    assert libraries.candidates("cublaslt") == []

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["LIBRARIES", "connect", "describe", "places"]
+__all__ = ["LIBRARIES", "connect", "describe", "candidates"]
 
 
 class _Library(NamedTuple):
@@ -36,14 +36,14 @@ _library: ctypes.CDLL | None = None
 _notice: object = None  # the callback lives as long as the library that calls it
 
 
-def places(name: str) -> list[str]:
+def candidates(name: str) -> list[str]:
     """Where a library is looked for, in this order: files of installed wheels, then names for the system's loader.
 
     The library's variable (`WHERRY_CUDA_CUBLAS`, `WHERRY_CUDA_CUDNN`) names the only file instead, or 0 for none.
 
     Examples:
         >>> from wherry_ops_cuda import libraries
-        >>> libraries.places("cublaslt")[-2:]
+        >>> libraries.candidates("cublaslt")[-2:]
         ['libcublasLt.so.13', 'libcublasLt.so.12']
     """
     library = LIBRARIES[name]
@@ -73,7 +73,7 @@ def connect(library: ctypes.CDLL) -> None:
     emulated = hasattr(library, "cuda_emulator_clear")
     for name, one in LIBRARIES.items():
         asked = os.environ.get(one.variable, "1") not in ("", "0", "1")
-        where = [] if emulated and not asked else places(name)
+        where = [] if emulated and not asked else candidates(name)
         beside = _of_wheels(one.companions) if where and not asked else []
         library.wry_cuda_library_places(name.encode(), "\n".join(where).encode(), "\n".join(beside).encode(), int(asked))
         flags.when_set(one.flag, partial(_use, library, name))

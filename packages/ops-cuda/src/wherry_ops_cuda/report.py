@@ -355,28 +355,28 @@ def cases() -> Iterator[Case]:
     yield from _pooling_cases(call, several)
 
 
-def _index_cases(call: Callable[..., Case], floats: Callable[..., Any], places: Callable[..., Any]) -> Iterator[Case]:
+def _index_cases(call: Callable[..., Case], floats: Callable[..., Any], indices: Callable[..., Any]) -> Iterator[Case]:
     from wherry_tensor import ops
 
-    yield call("indexing", "gather 256 of [1024, 64]", lambda: (floats(1024, 64), places(1024, 256)), lambda x, i: ops.gather(x, i, axis=0),
+    yield call("indexing", "gather 256 of [1024, 64]", lambda: (floats(1024, 64), indices(1024, 256)), lambda x, i: ops.gather(x, i, axis=0),
                least=256 * (2 * 64 * 4 + 8))
-    yield call("indexing", "scatter [256, 64] into [1024, 64]", lambda: (floats(1024, 64), places(1024, 256), floats(256, 64)),
+    yield call("indexing", "scatter [256, 64] into [1024, 64]", lambda: (floats(1024, 64), indices(1024, 256), floats(256, 64)),
                lambda x, i, v: ops.scatter(x, i, v, overwrite=True), least=256 * (2 * 64 * 4 + 8))  # the rest is CUDA's copy
-    yield call("indexing", "embedding_vjp of 512 into [256, 64]", lambda: (floats(512, 64), places(256, 512), floats(256, 64)),
+    yield call("indexing", "embedding_vjp of 512 into [256, 64]", lambda: (floats(512, 64), indices(256, 512), floats(256, 64)),
                lambda ct, i, w: ops.embedding_vjp(ct, i, w, padding_index=-1), least=4 * 64 * (512 + 256) + 8 * 512)
-    yield call("indexing", "take_along_axis [64, 256]", lambda: (floats(64, 256), places(256, 64, 256)),
+    yield call("indexing", "take_along_axis [64, 256]", lambda: (floats(64, 256), indices(256, 64, 256)),
                lambda x, i: ops.take_along_axis(x, i, axis=1))
     yield call("ordering", "sort of rows [8, 1024]", lambda: (floats(8, 1024),), lambda x: ops.sort(x, axis=1, descending=False))
     yield call("ordering", "topk 10 of rows [8, 1024]", lambda: (floats(8, 1024),), lambda x: ops.topk(x, k=10, axis=1, largest=True, sorted=True))
     yield call("scan", "cumsum of rows [16, 2048]", lambda: (floats(16, 2048),), lambda x: ops.cumsum(x, axis=1, reverse=False))
     yield call("scan", "cumsum of columns [256, 64]", lambda: (floats(256, 64),), lambda x: ops.cumsum(x, axis=0, reverse=False))
     yield call("scan", "cumprod of rows [64, 256]", lambda: (floats(64, 256),), lambda x: ops.cumprod(x, axis=1))
-    yield call("loss", "nll_loss [1024, 32]", lambda: (floats(1024, 32), places(32, 1024, 1)),
+    yield call("loss", "nll_loss [1024, 32]", lambda: (floats(1024, 32), indices(32, 1024, 1)),
                lambda x, y: ops.nll_loss(x, y, None, ignore_index=-100, axis=1), least=1024 * (4 + 8 + 4))
     yield call("recurrent", "lstm 1 step, batch 16, 32 to 32",
                lambda: (floats(1, 16, 32), floats(16, 32), floats(16, 32), floats(128, 32), floats(128, 32), floats(128), floats(128)),
                lambda *xs: ops.lstm(*xs, None, reverse=False))
-    yield call("resampling", "resample [64, 128] to 256 places of two", lambda: (floats(64, 128), places(128, 256, 2), floats(256, 2)),
+    yield call("resampling", "resample [64, 128] to 256 places of two", lambda: (floats(64, 128), indices(128, 256, 2), floats(256, 2)),
                lambda x, i, w: ops.resample(x, i, w, axis=1))
 
     def definite() -> tuple[Any, ...]:

@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from wherry_sparse.at_once import places_at_once
+from wherry_sparse.eager_indices import eager_indices
 from wherry_sparse.tensors import SparseCooTensor, SparseCsrTensor, SparseTensor, keys, require_sparse, unraveled
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
@@ -133,7 +133,7 @@ def cast(x: SparseTensor, index_dtype: Any = None, value_dtype: Any = None, name
     return SparseCooTensor(to_dtype(sparse.indices(), dtype), values, sparse.shape)
 
 
-@places_at_once
+@eager_indices
 def coalesce(x: SparseTensor, name: str | None = None) -> SparseTensor:
     """Sorted indices, each once: elements with the same indices are added.
 
@@ -193,7 +193,7 @@ def is_same_shape(x: Any, y: Any) -> bool:
 def _binary(name: str, join: Callable[[Any, Any], Any], says: str, found: str) -> Callable[..., SparseTensor]:
     """The function of two sparse tensors; `found` is the result of the example in its docstring."""
 
-    @places_at_once
+    @eager_indices
     def applied(x: SparseTensor, y: Any, name: str | None = None) -> SparseTensor:
         return _joined(applied.__name__, join, x, y)
 
@@ -262,7 +262,7 @@ divide = _binary("divide", lambda a, b: a / b, "Elementwise quotient", "[2.  0.5
 # Functions of indices.
 
 
-@places_at_once
+@eager_indices
 def transpose(x: SparseTensor, perm: Sequence[int], name: str | None = None) -> SparseTensor:
     """Permutes the axes.
 
@@ -298,7 +298,7 @@ def transpose(x: SparseTensor, perm: Sequence[int], name: str | None = None) -> 
     return moved.to_sparse_csr() if isinstance(sparse, SparseCsrTensor) else moved
 
 
-@places_at_once
+@eager_indices
 def reshape(x: SparseTensor, shape: Sequence[int], name: str | None = None) -> SparseTensor:
     """The same elements in another shape.
 
@@ -337,7 +337,7 @@ def reshape(x: SparseTensor, shape: Sequence[int], name: str | None = None) -> S
     return found.to_sparse_csr() if isinstance(sparse, SparseCsrTensor) else found
 
 
-@places_at_once
+@eager_indices
 def slice(x: SparseTensor, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int], name: str | None = None) -> SparseTensor:
     """The elements between bounds along some axes.
 
@@ -385,7 +385,7 @@ def slice(x: SparseTensor, axes: Sequence[int], starts: Sequence[int], ends: Seq
     return found.to_sparse_csr() if isinstance(sparse, SparseCsrTensor) else found
 
 
-@places_at_once
+@eager_indices
 def sum(x: SparseTensor, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> SparseTensor:
     """The sum along axes, as a sparse tensor.
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wherry_sparse.at_once import places_at_once
+from wherry_sparse.eager_indices import eager_indices
 from wherry_sparse.tensors import SparseCsrTensor, SparseTensor, from_keys, require_sparse, rows_of
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int64, is_symbolic
@@ -16,7 +16,7 @@ from wherry_tensor.functions.movement import repeat_interleave, reshape, stack, 
 __all__ = ["addmm", "masked_matmul", "matmul", "mv", "pca_lowrank"]
 
 
-@places_at_once
+@eager_indices
 def matmul(x: Any, y: Any, name: str | None = None) -> Any:
     """Matrix product of which at least one factor is sparse.
 
@@ -57,7 +57,7 @@ def matmul(x: Any, y: Any, name: str | None = None) -> Any:
     return _times(_csr(x), require_tensor(y, "matmul", "y"))
 
 
-@places_at_once
+@eager_indices
 def mv(x: SparseTensor, vec: Tensor, name: str | None = None) -> Tensor:
     """Product of a sparse matrix and a dense vector.
 
@@ -118,7 +118,7 @@ def addmm(input: Tensor, x: SparseTensor, y: Tensor, beta: float = 1.0, alpha: f
     return require_tensor(input, "addmm", "input") * beta + matmul(x, y) * alpha
 
 
-@places_at_once
+@eager_indices
 def masked_matmul(x: Tensor, y: Tensor, mask: SparseTensor, name: str | None = None) -> Any:
     """Product of two dense matrices, computed only where `mask` stores elements.
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from wherry_sparse.at_once import places_at_once
+from wherry_sparse.eager_indices import eager_indices
 from wherry_tensor import ops
 from wherry_tensor._core import DType, Tensor, add_methods, int32, int64, is_symbolic
 from wherry_tensor.arguments import integer, to_dtype
@@ -158,25 +158,25 @@ class SparseCooTensor(SparseTensor):
         """Raises RuntimeError: CSR form has them."""
         raise RuntimeError("cols: not available in COO form. Got a call, expected CSR form. Use to_sparse_csr() first.")
 
-    @places_at_once
+    @eager_indices
     def to_dense(self) -> Tensor:
         """A dense Tensor; elements that are not stored are 0."""
         flat = ops.edge_sum(self._values, None, keys(self), count=math.prod(self._sparse_shape), mean=False, sorted=False)
         return reshape(flat, self._shape)
 
-    @places_at_once
+    @eager_indices
     def coalesce(self, name: str | None = None) -> SparseCooTensor:
         """Sorted indices, each once: elements with the same indices are added."""
         if self._coalesced:
             return self
         return from_keys(keys(self), self._values, self._shape, len(self._sparse_shape), self._indices.dtype)
 
-    @places_at_once
+    @eager_indices
     def to_sparse_coo(self, sparse_dim: int) -> SparseCooTensor:
         """This tensor."""
         return self
 
-    @places_at_once
+    @eager_indices
     def to_sparse_csr(self) -> SparseCsrTensor:
         """CSR form, for two or three axes."""
         if self.ndim not in (2, 3) or self._values.ndim != 1:
@@ -239,17 +239,17 @@ class SparseCsrTensor(SparseTensor):
         """Raises RuntimeError: COO form has them."""
         raise RuntimeError("indices: not available in CSR form. Got a call, expected COO form. Use to_sparse_coo(2) first.")
 
-    @places_at_once
+    @eager_indices
     def to_dense(self) -> Tensor:
         """A dense Tensor; elements that are not stored are 0."""
         return self.to_sparse_coo(2).to_dense()
 
-    @places_at_once
+    @eager_indices
     def to_sparse_csr(self) -> SparseCsrTensor:
         """This tensor."""
         return self
 
-    @places_at_once
+    @eager_indices
     def to_sparse_coo(self, sparse_dim: int = 2) -> SparseCooTensor:
         """COO form."""
         row = rows_of(self)
@@ -329,7 +329,7 @@ def rows_of(x: SparseCsrTensor) -> Tensor:
 # Creation.
 
 
-@places_at_once
+@eager_indices
 def sparse_coo_tensor(
     indices: Any, values: Any, shape: Any = None, dtype: Any = None, place: Any = None, stop_gradient: bool = True
 ) -> SparseCooTensor:
@@ -385,7 +385,7 @@ def _of_program(index: Tensor, value: Tensor, shape: Any) -> SparseCooTensor:
     return SparseCooTensor(index, value, [int(n) for n in shape])
 
 
-@places_at_once
+@eager_indices
 def sparse_csr_tensor(
     crows: Any, cols: Any, values: Any, shape: Sequence[int], dtype: Any = None, place: Any = None, stop_gradient: bool = True
 ) -> SparseCsrTensor:

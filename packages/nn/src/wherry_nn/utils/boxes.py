@@ -15,8 +15,8 @@ from wherry_tensor.arguments import integer
 from wherry_tensor.errors import InvalidArgumentError
 
 __all__ = [
-    "Kept", "best", "by_group", "centers", "coded", "column_of", "decayed", "decoded", "from_yolo", "image_of", "many_classes", "on_levels",
-    "overlap", "place_in", "places_of", "priors", "proposed", "remaining",
+    "Kept", "best", "by_group", "centers", "coded", "column_of", "decayed", "decoded", "from_yolo", "image_of", "multiclass_nms", "on_levels",
+    "overlap", "rank_in_group", "true_indices", "priors", "proposed", "remaining",
 ]  # fmt: skip
 
 Kept = Callable[[Tensor, Tensor, float, float], Tensor]  # which boxes remain: of boxes, groups, a threshold, and what sides are longer by
@@ -27,10 +27,10 @@ Kept = Callable[[Tensor, Tensor, float, float], Tensor]  # which boxes remain: o
 
 def remaining(boxes: Tensor, group: Tensor, threshold: float, offset: float = 0.0) -> Tensor:
     """Non-maximum suppression within groups: the indices of the boxes that are kept, in their order."""
-    return places_of(ops.suppress(boxes, group, threshold=threshold, offset=offset))
+    return true_indices(ops.suppress(boxes, group, threshold=threshold, offset=offset))
 
 
-def places_of(mask: Tensor) -> Tensor:
+def true_indices(mask: Tensor) -> Tensor:
     """The indices at which a list of bools is true."""
     return api.nonzero(mask).reshape([-1])
 
@@ -38,11 +38,11 @@ def places_of(mask: Tensor) -> Tensor:
 def by_group(group: Tensor, score: Tensor) -> Tensor:
     """The order of a list by groups, and by scores in each, the best first."""
     order = api.argsort(score, descending=True)
-    many = score.shape[0]
-    return api.gather(order, api.argsort(api.gather(group, order) * many + api.arange(many, dtype="int64")))
+    count = score.shape[0]
+    return api.gather(order, api.argsort(api.gather(group, order) * count + api.arange(count, dtype="int64")))
 
 
-def place_in(group: Tensor) -> Tensor:
+def rank_in_group(group: Tensor) -> Tensor:
     """The place of each among those of its group, where groups follow on each other."""
     return api.arange(group.shape[0], dtype="int64") - api.searchsorted(group, group)
 
@@ -50,7 +50,7 @@ def place_in(group: Tensor) -> Tensor:
 def best(group: Tensor, score: Tensor, most: int) -> Tensor:
     """The numbers of the best of each group, in the order of the list."""
     order = by_group(group, score)
-    chosen = api.gather(order, places_of(place_in(api.gather(group, order)) < most))
+    chosen = api.gather(order, true_indices(rank_in_group(api.gather(group, order)) < most))
     return api.sort(chosen)
 
 
@@ -188,11 +188,11 @@ def on_levels(
     image = None if rois_num is None else image_of(rois_num, rois.shape[0])
     found, order, counts = [], [], []
     for wanted in range(least, most + 1):
-        places = places_of(level == wanted)
-        found.append(api.gather(rois, places))
-        order.append(places)
+        chosen = true_indices(level == wanted)
+        found.append(api.gather(rois, chosen))
+        order.append(chosen)
         if image is not None and rois_num is not None:
-            counts.append(counted(api.gather(image, places), rois_num.shape[0]))
+            counts.append(counted(api.gather(image, chosen), rois_num.shape[0]))
     return found, api.argsort(api.concat(order)).astype("int32").unsqueeze(1), counts
 
 
@@ -217,10 +217,10 @@ class _Candidates:
         self.boxes = bboxes.reshape([-1, bboxes.shape[2]])
         classes = api.arange(self.classes, dtype="int64")
         seen = api.logical_and(scores > threshold, (classes != background).reshape([-1, 1]))
-        places = places_of(seen.reshape([-1]))
-        self.score = api.gather(scores.reshape([-1]), places)
-        row = places // per_image  # image and class, or the class
-        place = places - row * per_image
+        chosen = true_indices(seen.reshape([-1]))
+        self.score = api.gather(scores.reshape([-1]), chosen)
+        row = chosen // per_image  # image and class, or the class
+        place = chosen - row * per_image
         if rois_num is None:
             self.group, self.box = row, row // self.classes * per_image + place
         else:
@@ -228,11 +228,11 @@ class _Candidates:
             self.box = place * self.classes + row
         self.take(by_group(self.group, self.score))
         if most > -1:
-            self.take(places_of(place_in(self.group) < most))
+            self.take(true_indices(rank_in_group(self.group) < most))
 
-    def take(self, places: Tensor) -> None:
-        """Keep only the candidates at `places`, in this order."""
-        self.score, self.group, self.box = (api.gather(x, places) for x in (self.score, self.group, self.box))
+    def take(self, chosen: Tensor) -> None:
+        """Keep only the candidates at `chosen`, in this order."""
+        self.score, self.group, self.box = (api.gather(x, chosen) for x in (self.score, self.group, self.box))
 
     @property
     def image(self) -> Tensor:
@@ -248,7 +248,7 @@ class _Candidates:
         return out, counted(self.image, self.images), self.box.astype("int32").unsqueeze(1)
 
 
-def many_classes(
+def multiclass_nms(
     bboxes: Tensor, scores: Tensor, rois_num: Tensor | None, score_threshold: float, nms_threshold: float, nms_top_k: int, keep_top_k: int,
     background: int, normalized: bool, kept: Kept = remaining,
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -285,7 +285,7 @@ def decayed(
     """Matrix NMS: lower the scores of boxes by the overlap with better ones; see `paddle.vision.ops.matrix_nms`. `sigma` None: linearly."""
     found = _Candidates(bboxes, scores, None, score_threshold, nms_top_k, background)
     many = found.score.shape[0]
-    place = place_in(found.group)
+    place = rank_in_group(found.group)
     # Pairs of each box with every better one of its group: a box with n better ones has n pairs.
     ends = api.cumsum(place, 0)
     total = integer(api.sum(place), "matrix_nms", "scores")
@@ -300,10 +300,10 @@ def decayed(
     one = api.ones([], decay.dtype)
     decay = api.minimum(ops.edge_extreme(decay, None, worse, count=many, largest=False, sorted=True), one)
     found.score = api.where(place > 0, decay, one) * found.score
-    found.take(places_of(found.score > post_threshold))
+    found.take(true_indices(found.score > post_threshold))
     found.take(by_group(found.image, found.score))
     if keep_top_k > -1:
-        found.take(places_of(place_in(found.image) < keep_top_k))
+        found.take(true_indices(rank_in_group(found.image) < keep_top_k))
     return found.rows()
 
 
@@ -319,11 +319,11 @@ def proposed(
     order = api.argsort(scores, axis=1, descending=True)
     order = order[:, :first] if first > 0 else order
     image = (api.arange(images, dtype="int64").unsqueeze(1) + api.zeros_like(order)).reshape([-1])
-    places = order.reshape([-1])
-    score = api.gather(scores.reshape([-1]), image * anchor_count + places)
+    chosen = order.reshape([-1])
+    score = api.gather(scores.reshape([-1]), image * anchor_count + chosen)
     limit = api.to_tensor([math.inf, math.inf, math.log(1000 / 16), math.log(1000 / 16)], dtype=deltas.dtype)
-    delta = api.gather(deltas, image * anchor_count + places) * api.gather(variances.reshape([-1, 4]), places)
-    boxes = decoded(api.gather(anchors.reshape([-1, 4]), places), api.minimum(delta, limit), one)
+    delta = api.gather(deltas, image * anchor_count + chosen) * api.gather(variances.reshape([-1, 4]), chosen)
+    boxes = decoded(api.gather(anchors.reshape([-1, 4]), chosen), api.minimum(delta, limit), one)
     border = api.concat([img_size[:, 1:], img_size[:, :1]], 1) - one
     border = api.gather(border, image)
     zero = api.zeros([], boxes.dtype)
@@ -338,13 +338,13 @@ def proposed(
     blank = api.zeros_like(none.astype(boxes.dtype))
     boxes = api.concat([api.concat([low, high], 1).reshape([images, -1, 4]), blank.unsqueeze(2).expand([-1, 1, 4])], 1).reshape([-1, 4])
     score = api.concat([score.reshape([images, -1]), blank], 1).reshape([-1])
-    taken = places_of(api.concat([large, none], 1).reshape([-1]))
+    taken = true_indices(api.concat([large, none], 1).reshape([-1]))
     image = taken // (order.shape[1] + 1)
     boxes, score = api.gather(boxes, taken), api.gather(score, taken)
     if threshold > 0:
         taken = kept(boxes, image, threshold, one)
         boxes, score, image = (api.gather(x, taken) for x in (boxes, score, image))
         if last > 0:
-            taken = places_of(place_in(image) < last)
+            taken = true_indices(rank_in_group(image) < last)
             boxes, score, image = (api.gather(x, taken) for x in (boxes, score, image))
     return boxes, score.unsqueeze(1), counted(image, images)

@@ -52,7 +52,7 @@ def _kept(o, name):
 
         end = api.shape(boxes)[0].astype("int64")
         begin = [api.zeros([], "int64"), api.full([many], True, "bool"), limits]
-        return of_boxes.places_of(flow.while_loop(lambda i, _kept, _limits: i < end, one, begin)[1])
+        return of_boxes.true_indices(flow.while_loop(lambda i, _kept, _limits: i < end, one, begin)[1])
 
     return adaptively
 
@@ -65,7 +65,7 @@ def read_multiclass_nms(o):
             f"it has boxes of shape {bboxes.shape} and scores of shape {scores.shape}",
             "[images, boxes, 4] and [images, classes, boxes], or with RoisNum [boxes, classes, 4] and [boxes, classes]",
         )
-    out, many, index = of_boxes.many_classes(
+    out, many, index = of_boxes.multiclass_nms(
         bboxes, scores, counts, o.number("score_threshold"), o.number("nms_threshold", 0.3), o.integer("nms_top_k", -1), o.integer("keep_top_k", -1),
         o.integer("background_label"), o.flag("normalized", True), _kept(o, "nms_eta"),
     )

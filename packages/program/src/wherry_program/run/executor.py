@@ -117,7 +117,7 @@ class Executor(Interpreter):
 
     def run_block(self, block: Block, env: dict[int, Any], values: Iterable[Any] = ()) -> list[Any]:
         parts = self.parts_of(block.nodes, block.outputs)
-        part = parts.whole
+        part = parts.only_part
         if part is not None:
             # What it needs from around it is looked up; nothing else of `env` is touched.
             own = dict(zip((id(x) for x in block.inputs), values, strict=True))
@@ -134,7 +134,7 @@ class Executor(Interpreter):
         return [part.segment for part in self.top.items if isinstance(part, Part)]
 
     def _look_at_whole(self) -> None:
-        part = self.top.whole
+        part = self.top.only_part
         if part is None or [id(x) for x in part.inputs] != [id(x) for x in self.feeds]:
             return
         if [id(x) for x in part.outputs] == [id(x) for x in self.fetches]:
@@ -187,7 +187,7 @@ class Parts:
         return self.division[0]
 
     @property
-    def whole(self) -> Part | None:
+    def only_part(self) -> Part | None:
         """The one segment, where there is nothing else."""
         items = self.items
         only = items[0] if len(items) == 1 else None

@@ -11,7 +11,7 @@ from itertools import product
 from typing import Any
 
 import wherry_nn.functional as F
-from wherry_sparse.at_once import places_at_once
+from wherry_sparse.eager_indices import eager_indices
 from wherry_sparse.products import blocks
 from wherry_sparse.tensors import SparseCooTensor, SparseCsrTensor, SparseTensor, require_sparse, rows_of, unraveled
 from wherry_tensor import ops
@@ -97,7 +97,7 @@ def leaky_relu(x: SparseTensor, negative_slope: float = 0.01, name: str | None =
     return sparse._with(F.leaky_relu(sparse.values(), negative_slope))
 
 
-@places_at_once
+@eager_indices
 def softmax(x: SparseTensor, axis: int = -1, name: str | None = None) -> SparseTensor:
     """Softmax along an axis, among the elements that are stored; the others stay 0.
 
@@ -146,7 +146,7 @@ def _softmax(values: Tensor, group: Tensor, count: int) -> Tensor:
     return powers / ops.gather(ops.edge_sum(powers, None, group, count=count, mean=False, sorted=False), group, axis=0)
 
 
-@places_at_once
+@eager_indices
 def attention(
     query: Tensor, key: Tensor, value: Tensor, sparse_mask: SparseTensor, key_padding_mask: Tensor | None = None,
     attn_mask: Tensor | None = None, name: str | None = None,
@@ -348,7 +348,7 @@ def subm_conv3d(
     return _convolved("subm_conv3d", x, weight, bias, stride, padding, dilation, groups, data_format, 3, True)
 
 
-@places_at_once
+@eager_indices
 def max_pool3d(
     x: SparseTensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, data_format: str = "NDHWC",
     name: str | None = None,
@@ -393,7 +393,7 @@ def max_pool3d(
     return _placed(points, single, values, sizes)
 
 
-@places_at_once
+@eager_indices
 def _convolved(
     owner: str, x: Any, weight: Any, bias: Tensor | None, stride: Any, padding: Any, dilation: Any, groups: int, data_format: str, rank: int,
     submanifold: bool,

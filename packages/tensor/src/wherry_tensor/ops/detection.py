@@ -239,14 +239,14 @@ class Samples:
                 up_y, up_x = (part_x if dy else -part_x), (part_y if dx else -part_y)
                 yield place, *(ops.where(here, weight, zero) for weight in (part_y * part_x, up_y, up_x))
 
-    def places(self, place):
+    def flat_indices(self, place):
         """Places in `x` as a line, one for each channel: [N, groups, channels of a group, taps, H', W']."""
         n, g = self.shape[:2]
         planes = _range(n * self.channels, None) * _number(self.rows * self.columns, None)
         return ops.reshape(planes, (n, g, self.channels // g, 1, 1, 1)) + ops.unsqueeze(place, (2,))
 
     def read(self, place):
-        return ops.gather(ops.reshape(self.x, (-1,)), self.places(place), 0)
+        return ops.gather(ops.reshape(self.x, (-1,)), self.flat_indices(place), 0)
 
 
 def _number(value, like):
@@ -286,7 +286,7 @@ def decompose_deform_columns_vjp(ct, x, offset, mask, **attrs):
         value = samples.read(place)
         share = masked * ops.unsqueeze(weight, (2,))
         parts = (
-            ops.gather_vjp(share, samples.places(place), line, 0),
+            ops.gather_vjp(share, samples.flat_indices(place), line, 0),
             *(_over_channels(values) for values in (masked * value * ops.unsqueeze(up_y, (2,)), masked * value * ops.unsqueeze(up_x, (2,)))),
             _over_channels(ct * value * ops.unsqueeze(weight, (2,))),
         )

@@ -20,10 +20,10 @@ __all__ = [
     "hflip",
     "inverse_rotation",
     "pad",
-    "places",
     "resize",
     "rotate",
     "size_of",
+    "source_coordinates",
     "to_grayscale",
     "vflip",
 ]
@@ -64,8 +64,8 @@ def pad(image: Any, left: int, top: int, right: int, bottom: int, fill: Any, mod
 
 
 def rotate(image: Any, matrix: tuple[float, ...], height: int, width: int, method: str, fill: Any) -> Any:
-    """`matrix` maps the centre of a new pixel to a position in `image`; see `places`."""
-    at_x, at_y, inside = places(matrix, height, width, size_of(image))
+    """`matrix` maps the centre of a new pixel to a position in `image`; see `source_coordinates`."""
+    at_x, at_y, inside = source_coordinates(matrix, height, width, size_of(image))
     if method == "nearest":
         found = image[
             np.clip(np.floor(at_y).astype(np.int64), 0, image.shape[0] - 1),
@@ -78,7 +78,7 @@ def rotate(image: Any, matrix: tuple[float, ...], height: int, width: int, metho
     return np.where(inside if image.ndim == 2 else inside[..., None], found, blank)
 
 
-def places(matrix: tuple[float, ...], height: int, width: int, size: tuple[int, int]) -> tuple[Any, Any, Any]:
+def source_coordinates(matrix: tuple[float, ...], height: int, width: int, size: tuple[int, int]) -> tuple[Any, Any, Any]:
     """Where the middle of each new pixel lies in an image of this size (width, height), as x and y, and whether that is inside.
 
     `matrix` are its first two rows, six numbers, or eight: those of a projection, whose third row ends with 1.

@@ -538,7 +538,7 @@ def affine(
 
 
 def _warped(img: Image, module: ModuleType, matrix: tuple[float, ...], interpolation: str, fill: Any) -> Image:
-    """An image of the same size; `matrix` as for `arrays.places`."""
+    """An image of the same size; `matrix` as for `arrays.source_coordinates`."""
     if module in (arrays, tensors):
         width, height = module.size_of(img)
         return module.rotate(img, matrix, height, width, interpolation, fill)

@@ -72,7 +72,7 @@ def rotate(image: Any, angle: float, method: str, expand: bool, center: Any, fil
 
 
 def warp(image: Any, matrix: tuple[float, ...], method: str, fill: Any) -> Any:
-    """`matrix` as for `arrays.places`."""
+    """`matrix` as for `arrays.source_coordinates`."""
     transform = _pillow("Image").Transform.AFFINE if len(matrix) == 6 else _pillow("Image").Transform.PERSPECTIVE
     return image.transform(image.size, transform, matrix, _method(method), fillcolor=_fill(image, fill))
 

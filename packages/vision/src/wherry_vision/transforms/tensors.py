@@ -103,13 +103,13 @@ def _slice(x: Tensor, axis: int, start: int, end: int) -> Tensor:
 
 
 def rotate(image: Tensor, matrix: tuple[float, ...], height: int, width: int, method: str, fill: Any) -> Tensor:
-    """`matrix` maps the centre of a new pixel to a position in `image`; see `arrays.places`."""
+    """`matrix` maps the centre of a new pixel to a position in `image`; see `arrays.source_coordinates`."""
     import numpy as np
 
-    from wherry_vision.transforms.arrays import places
+    from wherry_vision.transforms.arrays import source_coordinates
 
     old_width, old_height = size_of(image)
-    at_x, at_y, inside = places(matrix, height, width, (old_width, old_height))
+    at_x, at_y, inside = source_coordinates(matrix, height, width, (old_width, old_height))
     # grid_sample counts from -1 at the outer border of the first pixel to 1 at that of the last.
     grid = np.stack([2 * at_x / old_width - 1, 2 * at_y / old_height - 1], -1)[None].astype(np.float32)
     floats = image if image.dtype.is_floating else cast(image, "float32")

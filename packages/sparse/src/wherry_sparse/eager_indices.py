@@ -13,19 +13,19 @@ from typing import Any, TypeVar
 from wherry_tensor._core import Op, Tensor, is_symbolic, pop_layer, push_layer, topmost_layer
 from wherry_tensor.sizes import has_sizes
 
-__all__ = ["places_at_once"]
+__all__ = ["eager_indices"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class _AtOnce:
+class _EagerIndices:
     """A dispatch layer above that of a capture: ops whose inputs are all integers with data run at once."""
 
     def __init__(self, below: Any) -> None:
         self.below = below
 
     def __call__(self, op: Op, inputs: tuple[Tensor | None, ...], attrs: tuple[Any, ...]) -> Any:
-        if not op.random and all(map(_is_given_place, inputs)) and not any(map(has_sizes, attrs)):
+        if not op.random and all(map(_is_known_index, inputs)) and not any(map(has_sizes, attrs)):
             return op.run(inputs, attrs)
         return self.below(op, inputs, attrs)
 
@@ -33,19 +33,19 @@ class _AtOnce:
         return self.below.into(op, outs, inputs, attrs)
 
 
-def _is_given_place(x: Tensor | None) -> bool:
+def _is_known_index(x: Tensor | None) -> bool:
     return x is None or not (is_symbolic(x) or x.dtype.is_floating or x.dtype.is_complex)
 
 
-def places_at_once(function: Function) -> Function:
+def eager_indices(function: Function) -> Function:
     """Let `function` compute known indices at once, also under a capture."""
 
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         below = topmost_layer()
-        if below is None or type(below) is _AtOnce:
+        if below is None or type(below) is _EagerIndices:
             return function(*args, **kwargs)
-        layer = _AtOnce(below)
+        layer = _EagerIndices(below)
         push_layer(layer)
         try:
             return function(*args, **kwargs)
