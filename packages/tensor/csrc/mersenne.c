@@ -69,40 +69,64 @@ void wry_mersenne_seed_directly(wry_mersenne *m, uint64_t seed) {
 
 static uint64_t twisted(uint64_t high, uint64_t low) {
   uint64_t x = (high & 0xFFFFFFFF80000000u) | (low & 0x7FFFFFFFu);
-  return (x >> 1) ^ (x & 1 ? 0xB5026F5AA96619E9u : 0);
+  return (x >> 1) ^ (-(x & 1) & 0xB5026F5AA96619E9u);
 }
 
-static uint64_t next(wry_mersenne *m) {
-  if (m->at >= N) {
-    uint64_t *w = m->word;
-    for (int i = 0; i < N; ++i) w[i] = w[(i + M) % N] ^ twisted(w[i], w[(i + 1) % N]);
-    m->at = 0;
-  }
-  uint64_t x = m->word[m->at++];
+static void make_words(wry_mersenne *m) {
+  uint64_t *w = m->word;
+  for (int i = 0; i < N - M; ++i) w[i] = w[i + M] ^ twisted(w[i], w[i + 1]);
+  for (int i = N - M; i < N - 1; ++i) w[i] = w[i + M - N] ^ twisted(w[i], w[i + 1]);
+  w[N - 1] = w[M - 1] ^ twisted(w[N - 1], w[0]);
+  m->at = 0;
+}
+
+static inline uint64_t tempered(uint64_t x) {
   x ^= (x >> 29) & 0x5555555555555555u;
   x ^= (x << 17) & 0x71D67FFFEDA60000u;
   x ^= (x << 37) & 0xFFF7EEE000000000u;
   return x ^ (x >> 43);
 }
 
-/* [0, 1): a word whose rounding reaches 1 gives the number below it. */
-static float unit_float(wry_mersenne *m) {
-  float u = (float)next(m) * 0x1p-64f;
+static inline uint64_t next(wry_mersenne *m) {
+  if (m->at >= N) make_words(m);
+  return tempered(m->word[m->at++]);
+}
+
+/* [0, 1): a word whose rounding reaches 1 gives the number below it.
+ *
+ * Half of the words are negative as signed ones, which machines convert faster: each is halved first, and the bit that falls off kept at the
+ * end, where it decides what it decided before as long as the number is longer than the mantissa by two bits. */
+static inline float float_of(uint64_t x) {
+  float u = x >> 26 ? (float)(int64_t)(x >> 1 | (x & 1)) * 0x1p-63f : (float)x * 0x1p-64f;
   return u < 1 ? u : 0x1.fffffep-1f;
 }
 
-static double unit_double(wry_mersenne *m) {
-  double u = (double)next(m) * 0x1p-64;
+static inline double double_of(uint64_t x) {
+  double u = x >> 55 ? (double)(int64_t)(x >> 1 | (x & 1)) * 0x1p-63 : (double)x * 0x1p-64;
   return u < 1 ? u : 0x1.fffffffffffffp-1;
 }
 
-void wry_mersenne_uniform_float(wry_mersenne *m, float *out, int64_t n, float min, float max) {
-  for (int64_t i = 0; i < n; ++i) out[i] = unit_float(m) * (max - min) + min;
-}
+static inline float unit_float(wry_mersenne *m) { return float_of(next(m)); }
+static inline double unit_double(wry_mersenne *m) { return double_of(next(m)); }
 
-void wry_mersenne_uniform_double(wry_mersenne *m, double *out, int64_t n, double min, double max) {
-  for (int64_t i = 0; i < n; ++i) out[i] = unit_double(m) * (max - min) + min;
-}
+#define UNIFORM(name, T, unit_of)                               \
+  void name(wry_mersenne *m, T *out, int64_t n, T min, T max) { \
+    const T range = max - min;                                  \
+    while (n > 0) {                                             \
+      if (m->at >= N) make_words(m);                            \
+      const uint64_t *w = m->word + m->at;                      \
+      const int count = n < N - m->at ? (int)n : N - m->at;     \
+      for (int i = 0; i < count; ++i) {                         \
+        const T scaled = unit_of(tempered(w[i])) * range;       \
+        out[i] = scaled + min;                                  \
+      }                                                         \
+      m->at += count;                                           \
+      out += count;                                             \
+      n -= count;                                               \
+    }                                                           \
+  }
+UNIFORM(wry_mersenne_uniform_float, float, float_of)
+UNIFORM(wry_mersenne_uniform_double, double, double_of)
 
 #define POLAR(name, T, unit, root, logarithm)                          \
   void name(wry_mersenne *m, T *out, int64_t n, T mean, T deviation) { \
