@@ -12,6 +12,7 @@ import pytest
 
 from wherry_train import data_files, download
 from wherry_vision import datasets
+from wherry_vision.transforms import ToTensor
 
 Image = pytest.importorskip("PIL.Image")
 
@@ -104,6 +105,17 @@ def test_cifar_is_read_as_python_2_wrote_it(tmp_path):
     assert [int(label) for _, label in data] == [1, 2, 3]
     assert np.array_equal(data[1][0], first[1].reshape(3, 32, 32).transpose(1, 2, 0))
     assert datasets.Cifar10(path, transform=lambda image: image.size)[0][0] == (32, 32)
+
+
+def test_transforms_of_arrays_see_the_bytes_of_cifar_and_the_result_is_float32(tmp_path, mnist):
+    first, one = of_python_2([1, 2])
+    data = datasets.Cifar10(tar_of(tmp_path / "c.tar.gz", {"a/data_batch_1": one}), backend="cv2", transform=ToTensor())
+    np.testing.assert_allclose(data[1][0].numpy(), first[1].reshape(3, 32, 32) / np.float32(255))
+    seen = []
+    data.transform = lambda image: seen.append(image.dtype) or image
+    assert data[0][0].dtype == np.float32 and seen == [np.uint8]
+    digits = datasets.MNIST(mnist / "images", mnist / "labels", backend="cv2", transform=lambda image: image.astype("float64"))
+    assert digits[0][0].dtype == np.float32
 
 
 class Evil:

@@ -14,7 +14,7 @@ from wherry_tensor.errors import InvalidArgumentError
 from wherry_train.data_files import Archive, file_of, mode_of, readable
 from wherry_train.io.dataset import Dataset
 from wherry_train.serialization import load
-from wherry_vision.datasets.files import backend_of
+from wherry_vision.datasets.files import as_floats, backend_of
 from wherry_vision.transforms.pictures import of_array
 
 __all__ = ["Cifar10", "Cifar100"]
@@ -30,7 +30,7 @@ class Cifar10(Dataset):
         mode: "train" or "test".
         transform: a function that each image goes through.
         download: whether the archive may be downloaded.
-        backend: "pil" gives images of Pillow, "cv2" arrays `[32, 32, 3]` of float32; None takes that of `set_image_backend`.
+        backend: "pil" gives images of Pillow, "cv2" arrays `[32, 32, 3]` of float32 (`transform` sees bytes); None: that of `set_image_backend`.
 
     Returns:
         Of an index: the image, and its label as an array of int64 without axes.
@@ -87,10 +87,11 @@ class Cifar10(Dataset):
 
     def __getitem__(self, index: int) -> tuple[Any, Any]:
         image = self.data[index].reshape(3, 32, 32).transpose(1, 2, 0)
-        image = of_array(np.ascontiguousarray(image), "RGB") if self.backend == "pil" else image.astype(self.dtype)
-        if self.transform is not None:
+        if self.backend == "pil":
+            image = of_array(np.ascontiguousarray(image), "RGB")
+        if self.transform is not None:  # of "cv2" it sees bytes, as in Paddle: ToTensor divides them by 255
             image = self.transform(image)
-        return image, np.array(self.labels[index])
+        return image if self.backend == "pil" else as_floats(image, self.dtype), np.array(self.labels[index])
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -104,7 +105,7 @@ class Cifar100(Cifar10):
         mode: "train" or "test".
         transform: a function that each image goes through.
         download: whether the archive may be downloaded.
-        backend: "pil" gives images of Pillow, "cv2" arrays `[32, 32, 3]` of float32; None takes that of `set_image_backend`.
+        backend: "pil" gives images of Pillow, "cv2" arrays `[32, 32, 3]` of float32 (`transform` sees bytes); None: that of `set_image_backend`.
 
     Returns:
         Of an index: the image, and its label as an array of int64 without axes.

@@ -12,7 +12,7 @@ import numpy as np
 from wherry_tensor.errors import InvalidArgumentError
 from wherry_train.data_files import Archive, file_of, mode_of, readable
 from wherry_train.io.dataset import Dataset
-from wherry_vision.datasets.files import backend_of
+from wherry_vision.datasets.files import as_floats, backend_of
 from wherry_vision.image import picture_of
 
 __all__ = ["Flowers"]
@@ -84,7 +84,7 @@ class Flowers(Dataset):
             image = np.array(image)
         if self.transform is not None:
             image = self.transform(image)
-        return image if self.backend == "pil" else image.astype(self.dtype), np.array([self.labels[number - 1]]).astype(np.int64)
+        return image if self.backend == "pil" else as_floats(image, self.dtype), np.array([self.labels[number - 1]]).astype(np.int64)
 
     def __len__(self) -> int:
         return len(self.indexes)

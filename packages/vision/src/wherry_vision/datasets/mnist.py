@@ -11,7 +11,7 @@ import numpy as np
 from wherry_tensor.errors import InvalidArgumentError
 from wherry_train.data_files import file_of, mode_of, readable
 from wherry_train.io.dataset import Dataset
-from wherry_vision.datasets.files import backend_of
+from wherry_vision.datasets.files import as_floats, backend_of
 from wherry_vision.transforms.pictures import of_array
 
 __all__ = ["MNIST", "FashionMNIST"]
@@ -96,7 +96,7 @@ class MNIST(Dataset):
         image = of_array(image, "L") if self.backend == "pil" else image.astype(self.dtype)
         if self.transform is not None:
             image = self.transform(image)
-        return image, self.labels[index]
+        return image if self.backend == "pil" else as_floats(image, self.dtype), self.labels[index]
 
     def __len__(self) -> int:
         return len(self.labels)

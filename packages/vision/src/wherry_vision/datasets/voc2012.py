@@ -9,7 +9,7 @@ import numpy as np
 
 from wherry_train.data_files import Archive, file_of, mode_of
 from wherry_train.io.dataset import Dataset
-from wherry_vision.datasets.files import backend_of
+from wherry_vision.datasets.files import as_floats, backend_of
 from wherry_vision.image import picture_of
 
 __all__ = ["VOC2012"]
@@ -69,7 +69,7 @@ class VOC2012(Dataset):
             picture, label = np.array(picture), np.array(label)
         if self.transform is not None:
             picture = self.transform(picture)
-        return (picture, label) if self.backend == "pil" else (picture.astype(self.dtype), label.astype(self.dtype))
+        return (picture, label) if self.backend == "pil" else (as_floats(picture, self.dtype), as_floats(label, self.dtype))
 
     def __len__(self) -> int:
         return len(self._names)
