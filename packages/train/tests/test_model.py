@@ -520,3 +520,14 @@ def test_an_interrupted_training_shows_the_line_of_the_user_and_goes_on_later():
         assert files[-1] == "model.py" and files[:-1].count("test_model.py") == len(files) - 1, files
         assert caught.value.__context__ is None
     model.fit(Points(6), verbose=0)
+
+
+@pytest.mark.parametrize("known", ["described", "seen"])
+def test_predict_takes_an_array_with_one_more_axis_for_batches(known):
+    model = Model(nn.Linear(3, 2), inputs=to_tensor(np.zeros((4, 3), "float32")) if known == "described" else None)
+    x = np.random.default_rng(0).normal(size=(4, 5, 3)).astype("float32")
+    expected = model.predict_batch([x[1]])[0]
+    batches = model.predict(x, verbose=0)[0]
+    assert [batch.shape for batch in batches] == [(5, 2)] * 4
+    np.testing.assert_array_equal(batches[1], expected)
+    assert model.predict(x[1], stack_outputs=True, verbose=0)[0].shape == (5, 2)

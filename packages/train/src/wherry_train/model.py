@@ -639,7 +639,8 @@ class Model:
         """The network's outputs on a data set.
 
         Args:
-            test_data: a Dataset, or an iterable of batches such as a DataLoader. Labels in it are ignored. Or an array.
+            test_data: a Dataset, or an iterable of batches such as a DataLoader. Labels in it are ignored. Or an array of samples; one with
+                an axis more than the network's input (as described to the model, or as seen last) is an array of batches.
             batch_size: samples in a batch. Ignored if the data comes in batches. 1 if it is left out, 32 with an array.
             num_workers: processes that read the data; 0 reads in this one.
             stack_outputs: True joins the batches.
@@ -655,7 +656,9 @@ class Model:
         Source:
             `paddle.Model.predict`.
         """
-        if is_array(test_data):
+        if is_array(test_data) and self._has_batches(test_data):
+            test_data = list(test_data)
+        elif is_array(test_data):
             test_data = ArrayDataset(test_data, None, self._floats(), "Model.predict")
             batch_size = _BATCH_OF_ARRAYS if batch_size is _ONE else batch_size
         loader = _loader(test_data, batch_size, False, False, num_workers, "Model.predict")
@@ -673,6 +676,11 @@ class Model:
         watchers.call("on_predict_end", logs)
         outputs = list(zip(*batches))
         return [np.concatenate(output) for output in outputs] if stack_outputs else outputs
+
+    def _has_batches(self, x: Any) -> bool:
+        """Whether an array has one axis more than the input of the network, so that its items are batches."""
+        known = [spec.shape for spec in self._inputs or ()] or [shape for shape, _ in self._seen]
+        return len(known) == 1 and len(x.shape) == len(known[0]) + 1
 
     def _names(self) -> list[str]:
         """Names of the values in logs."""
