@@ -5,7 +5,12 @@ from wherry_tensor.errors import UnimplementedError
 from wherry_tensor.protobuf import ModelFileError
 from wherry_train.pickle_reader import FileFormatError
 
-__all__ = ["NeedsValue", "OnnxFileError", "UnreadableOp"]
+__all__ = ["NeedsValue", "OnnxFileError", "UnreadableOp", "plain"]
+
+
+def plain(error: Exception) -> str:
+    """The text of an error that becomes a part of another one's, without its kind in front."""
+    return str(error).removeprefix("(InvalidArgument) ")
 
 
 class OnnxFileError(FileFormatError, ModelFileError):

@@ -16,7 +16,7 @@ from wherry_autograd import no_grad
 from wherry_nn import Parameter, unique_name
 from wherry_onnx_files import proto
 from wherry_onnx_files.elements import HELD, NAMES, dtype_of, held_array, tensor_of_array
-from wherry_onnx_files.errors import NeedsValue, OnnxFileError
+from wherry_onnx_files.errors import NeedsValue, OnnxFileError, plain
 from wherry_onnx_files.reading import Reader, element_of
 from wherry_onnx_files.tensors import Folder
 from wherry_program.program.capture import Capture
@@ -35,19 +35,24 @@ class Port:
 
     Attributes:
         name: of it.
-        code: the type of its elements, as the format numbers them; 0 where it is no tensor.
+        code: the type of its elements, as the format numbers them; 0 where the file does not say it.
         shape: sizes, names of open ones, None for those without a name; None where the file does not say it.
         kind: "tensor", "sequence", "optional" or "map".
+        form: what surrounds the type of a tensor in its type: "seq({})"; "{}" for a tensor itself.
     """
 
-    __slots__ = ("code", "kind", "name", "shape")
+    __slots__ = ("code", "form", "kind", "name", "shape")
 
     def __init__(self, info: proto.ValueInfo) -> None:
         t = info.type
         self.name = info.name
-        self.code = element_of(t)
         kinds = ("tensor", "sequence", "optional", "map")
         self.kind = "tensor" if t is None else next((kind for kind in kinds if getattr(t, kind) is not None), "tensor")
+        self.form, inner = "{}", t
+        for kind, shown in ("optional", "optional({})"), ("sequence", "seq({})"):
+            if inner is not None and getattr(inner, kind) is not None:
+                self.form, inner = self.form.format(shown), inner.element(kind)
+        self.code = element_of(inner)
         self.shape: list[int | str | None] | None = None
         if t is not None and t.tensor is not None and t.tensor.shape is not None:
             self.shape = [d.value if d.value is not None else d.name or None for d in t.tensor.shape.dims]
@@ -197,6 +202,6 @@ def read_model(source: Any) -> OnnxModel:
     except OnnxFileError:
         raise
     except ModelFileError as error:
-        raise OnnxFileError(f"onnx: {error}") from error
+        raise OnnxFileError(f"onnx: {plain(error)}") from error
     except RecursionError as error:
         raise OnnxFileError("onnx: the messages of the file lie in each other too deep. Expected a model. Export it again.") from error

@@ -16,7 +16,7 @@ from wherry_nn import Parameter, unique_name
 from wherry_onnx_files import proto
 from wherry_onnx_files.column import READS
 from wherry_onnx_files.elements import CODES, HELD, dtype_of, tensor_of_array, wrapped
-from wherry_onnx_files.errors import NeedsValue, OnnxFileError, UnreadableOp
+from wherry_onnx_files.errors import NeedsValue, OnnxFileError, UnreadableOp, plain
 from wherry_onnx_files.numbers import Numbers, is_known, numbers_of
 from wherry_onnx_files.tensors import Folder, array_of, sparse_array, tensor_of
 from wherry_program.program.capture import Capture, current_capture
@@ -449,7 +449,7 @@ class Reader:
             raise
         except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RuntimeError, MemoryError, AssertionError) as error:
             kind = NeedsValue if "not known" in str(error) and current_capture() is not None else OnnxFileError
-            raise kind(f"onnx: {op.where} cannot be read: {error}") from error
+            raise kind(f"onnx: {op.where} cannot be read: {plain(error)}") from error
 
     def _result(self, op: OpView, found: Any) -> Any:
         recording = current_capture()

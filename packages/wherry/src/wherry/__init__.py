@@ -51,6 +51,7 @@ _MODULES = (
     "nn",
     "onnx",
     "optimizer",
+    "ort",
     "profiler",
     "reader",
     "regularizer",
@@ -66,6 +67,7 @@ _MODULES = (
 )
 _LATER = {  # at the top in Paddle; programs that use tensors alone need not load layers
     "DataParallel": "wherry.distributed",
+    "InferenceSession": "wherry_infer.session",
     "alias_paddle": "wherry._alias",
     "disable_signal_handler": "wherry._modes",
     "disable_static": "wherry_graph.static",

@@ -20,6 +20,7 @@ from wherry import metric as metric
 from wherry import nn as nn
 from wherry import onnx as onnx
 from wherry import optimizer as optimizer
+from wherry import ort as ort
 from wherry import profiler as profiler
 from wherry import reader as reader
 from wherry import regularizer as regularizer
@@ -42,6 +43,7 @@ from wherry_autograd.grad_mode import no_grad as no_grad
 from wherry_autograd.grad_mode import set_grad_enabled as set_grad_enabled
 from wherry_graph.static.switching import disable_static as disable_static
 from wherry_graph.static.switching import enable_static as enable_static
+from wherry_infer.session import InferenceSession as InferenceSession
 from wherry_nn.layer import create_parameter as create_parameter
 from wherry_nn.lazy import LazyGuard as LazyGuard
 from wherry_nn.param_attr import ParamAttr as ParamAttr

@@ -1,0 +1,146 @@
+"""`InferenceSession`, beside ONNX Runtime itself."""
+import numpy as np
+import onnxruntime
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from wherry_infer import session as ours
+from wherry_train.pickle_reader import FileFormatError
+
+FLOAT, INT = TensorProto.FLOAT, TensorProto.INT64
+
+
+def file_of(nodes, inputs, outputs, constants=(), opset=17):
+    graph = helper.make_graph(
+        nodes, "graph", [helper.make_tensor_value_info(*x) for x in inputs], [helper.make_tensor_value_info(*x) for x in outputs],
+        [numpy_helper.from_array(np.asarray(v), n) for n, v in dict(constants).items()],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8, producer_name="tests")
+    return model.SerializeToString()
+
+
+@pytest.fixture(scope="module")
+def mlp():
+    rng = np.random.default_rng(0)
+    constants = {f"w{i}": rng.standard_normal((4, 4)).astype(np.float32) for i in range(2)}
+    nodes = [
+        helper.make_node("MatMul", ["x", "w0"], ["h"]), helper.make_node("Relu", ["h"], ["r"]), helper.make_node("MatMul", ["r", "w1"], ["y"]),
+        helper.make_node("ArgMax", ["y"], ["best"], axis=1, keepdims=0),
+    ]
+    return file_of(nodes, [("x", FLOAT, ["batch", 4])], [("y", FLOAT, ["batch", 4]), ("best", INT, ["batch"])], constants)
+
+
+def test_a_session_says_and_computes_what_onnx_runtime_does(mlp, tmp_path):
+    (tmp_path / "mlp.onnx").write_bytes(mlp)
+    theirs = onnxruntime.InferenceSession(mlp, providers=["CPUExecutionProvider"])
+    for mine in ours.InferenceSession(mlp), ours.InferenceSession(str(tmp_path / "mlp.onnx"), providers=["CPUExecutionProvider"]):
+        for a, b in zip((*mine.get_inputs(), *mine.get_outputs()), (*theirs.get_inputs(), *theirs.get_outputs()), strict=True):
+            assert (a.name, a.type, a.shape) == (b.name, b.type, b.shape)
+        assert mine.get_providers() == theirs.get_providers()
+        assert mine.get_modelmeta().producer_name == "tests" and mine.get_modelmeta().graph_name == "graph"
+        for n in (1, 7):
+            feed = {"x": np.random.default_rng(n).standard_normal((n, 4)).astype(np.float32)}
+            for names in None, ["best"], ["best", "y"]:
+                for got, want in zip(mine.run(names, feed), theirs.run(names, feed), strict=True):
+                    assert got.dtype == want.dtype
+                    np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("level", list(ours.GraphOptimizationLevel))
+def test_every_level_gives_the_same_result(mlp, level):
+    options = ours.SessionOptions()
+    options.graph_optimization_level, options.intra_op_num_threads = level, 1
+    x = np.ones((2, 4), np.float32)
+    want = ours.InferenceSession(mlp).run(["y"], {"x": x})[0]
+    np.testing.assert_allclose(ours.InferenceSession(mlp, options).run(["y"], {"x": x})[0], want, rtol=1e-5)
+
+
+def calls():
+    x = np.zeros((2, 4), np.float32)
+    return {
+        "missing": (None, {}), "other name": (None, {"z": x}), "one more": (None, {"x": x, "z": x}), "output": (["zz"], {"x": x}),
+        "dtype": (None, {"x": x.astype("float64")}), "size": (None, {"x": x[:, :3]}), "rank": (None, {"x": x[0]}), "text": (None, {"x": "abc"}),
+    }
+
+
+@pytest.mark.parametrize("what", calls())
+def test_wrong_calls_are_refused_in_onnx_runtimes_words(mlp, what):
+    with pytest.raises(Exception) as theirs:
+        onnxruntime.InferenceSession(mlp).run(*calls()[what])
+    with pytest.raises((ValueError, RuntimeError)) as mine:
+        ours.InferenceSession(mlp).run(*calls()[what])
+    assert str(theirs.value) in str(mine.value) or str(theirs.value).rstrip(")") in str(mine.value)
+
+
+def test_files_that_are_missing_or_damaged_are_refused(mlp, tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"3 : NO_SUCHFILE : Load model from .*nope.onnx failed"):
+        ours.InferenceSession(str(tmp_path / "nope.onnx"))
+    with pytest.raises(FileFormatError, match="7 : INVALID_PROTOBUF"):
+        ours.InferenceSession(b"abc")
+    with pytest.raises(FileFormatError, match="INVALID_GRAPH"):
+        ours.InferenceSession(file_of([helper.make_node("Relu", ["nothing"], ["y"])], [], [("y", FLOAT, [1])]))
+    with pytest.raises(NotImplementedError, match="9 : NOT_IMPLEMENTED : .*'Nonsense'"):
+        ours.InferenceSession(file_of([helper.make_node("Nonsense", ["x"], ["y"])], [("x", FLOAT, [1])], [("y", FLOAT, [1])]))
+    with pytest.raises(TypeError, match="Unable to load from type"):
+        ours.InferenceSession(3)
+
+
+def test_inputs_and_outputs_stay_bound(mlp):
+    session = ours.InferenceSession(mlp)
+    binding = session.io_binding()
+    x, out = np.ones((2, 4), np.float32), np.zeros((2, 4), np.float32)
+    binding.bind_input("x", "cpu", 0, np.float32, x.shape, x.ctypes.data)
+    binding.bind_output("y", "cpu", 0, np.float32, out.shape, out.ctypes.data)
+    binding.bind_output("best")
+    session.run_with_iobinding(binding)
+    want = session.run(None, {"x": x})
+    np.testing.assert_array_equal(out, want[0])
+    np.testing.assert_array_equal(binding.copy_outputs_to_cpu()[1], want[1])
+    x[...] = 2  # the memory is bound, not its numbers
+    session.run_with_iobinding(binding)
+    np.testing.assert_allclose(out, 2 * want[0], rtol=1e-5)
+    assert binding.get_outputs()[0].data_type() == "tensor(float)"
+    with pytest.raises(RuntimeError, match="Failed to find NodeArg with name: z"):
+        binding.bind_cpu_input("z", x)
+
+
+def test_values_of_sessions_are_arrays_with_a_type(mlp):
+    x = np.ones((2, 4), np.float32)
+    value = ours.OrtValue.ortvalue_from_numpy(x)
+    assert value.shape() == [2, 4] and value.device_name() == "cpu" and value.is_tensor()
+    [best] = ours.InferenceSession(mlp).run_with_ort_values(["best"], {"x": value})
+    assert best.data_type() == "tensor(int64)" and best.numpy().shape == (2,)
+
+
+def test_sizes_that_have_to_be_known_are_those_of_the_call():
+    data = file_of([helper.make_node("Resize", ["x", "", "two"], ["y"])], [("x", FLOAT, [1, 1, "h", "w"])], [("y", FLOAT, None)],
+                   {"two": np.array([1, 1, 2, 2], np.float32)})  # fmt: skip
+    mine, theirs = ours.InferenceSession(data), onnxruntime.InferenceSession(data)
+    for h, w in (2, 3), (4, 4), (2, 3):
+        x = np.random.default_rng(h).standard_normal((1, 1, h, w)).astype(np.float32)
+        np.testing.assert_allclose(mine.run(None, {"x": x})[0], theirs.run(None, {"x": x})[0], rtol=1e-5)
+
+
+def test_values_that_decide_on_shapes_may_be_fed():
+    nodes = [helper.make_node("ReduceSum", ["x", "axes"], ["y"], keepdims=0)]
+    data = file_of(nodes, [("x", FLOAT, [2, 3]), ("axes", INT, [1])], [("y", FLOAT, None)])
+    session = ours.InferenceSession(data)
+    for axis, shape in (0, (3,)), (1, (2,)), (0, (3,)):
+        assert session.run(None, {"x": np.ones((2, 3), np.float32), "axes": np.array([axis])})[0].shape == shape
+
+
+def test_unsigned_numbers_keep_their_dtype():
+    data = file_of([helper.make_node("Add", ["x", "x"], ["y"])], [("x", TensorProto.UINT16, [2])], [("y", TensorProto.UINT16, [2])])
+    [y] = ours.InferenceSession(data).run(None, {"x": np.array([40000, 3], np.uint16)})
+    assert y.dtype == np.uint16 and y.tolist() == [80000 % 65536, 6]
+
+
+def test_sequences_are_lists():
+    t = helper.make_tensor_sequence_value_info("s", FLOAT, None)
+    graph = helper.make_graph([helper.make_node("SequenceInsert", ["s", "x"], ["y"])], "g", [t, helper.make_tensor_value_info("x", FLOAT, [2])],
+                              [helper.make_tensor_sequence_value_info("y", FLOAT, None)])  # fmt: skip
+    data = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+    one = np.ones(2, np.float32)
+    [y] = ours.InferenceSession(data).run(None, {"s": [one], "x": 2 * one})
+    assert [z.tolist() for z in y] == [[1, 1], [2, 2]]
+    assert ours.InferenceSession(data).get_inputs()[0].type == onnxruntime.InferenceSession(data).get_inputs()[0].type
