@@ -4,6 +4,7 @@
     python tools/fuzz.py api --calls 1000000            # public functions, methods, layers, optimizers, ...
     python tools/fuzz.py files --calls 1000000          # `load` of files that were changed at random
     python tools/fuzz.py models --calls 1000000         # .pdmodel and .pdiparams that were changed at random
+    python tools/fuzz.py onnx --calls 1000000           # .onnx that were changed at random; needs the package onnx
     python tools/fuzz.py api --weather finalizers       # all of them in one of the weathers
     python tools/fuzz.py api --only 1234                # one call again, shown, in this process
 
@@ -912,12 +913,32 @@ class Models(Files):
             program_of(program)
 
 
+class OnnxModels(Files):
+    """File number n, as a model of ONNX: one of ONNX's cases for operators, changed."""
+
+    what = "onnx"
+
+    def sound_files(self) -> list[bytes]:
+        import warnings
+
+        from onnx.backend.test.case.node import collect_testcases
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return [case.model.SerializeToString() for case in collect_testcases()]
+
+    def take(self, data: bytes, number: int) -> None:
+        from wherry_onnx_files.models import read_model
+
+        read_model(data).program()
+
+
 # ---------------------------------------------------------------------------------------------------------------------------
 
 
 def main(given: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("what", choices=("compiled", "api", "files", "models"))
+    parser.add_argument("what", choices=("compiled", "api", "files", "models", "onnx"))
     parser.add_argument("--calls", type=int, default=20_000)
     parser.add_argument("--start", type=int, default=0, help="the number of the first call")
     parser.add_argument("--seed", type=int, default=0)
@@ -933,6 +954,7 @@ def main(given: list[str] | None = None) -> int:
     target: Any = {
         "compiled": lambda: Compiled(asked.quick), "api": lambda: Api(asked.seed, asked.match, asked.weather),
         "files": lambda: Files(asked.seed), "models": lambda: Models(asked.seed),
+        "onnx": lambda: OnnxModels(asked.seed),
     }[asked.what]()
     calls = range(asked.start, asked.start + asked.calls)
     if asked.what == "compiled":

@@ -16,7 +16,7 @@ from wherry_onnx_files.models import OnnxModel, Port, read_model
 from wherry_onnx_files.numbers import Numbers
 from wherry_program.run.executor import compiled
 
-__all__ = ["Found", "run_cases"]
+__all__ = ["Found", "compare", "given", "run_cases"]
 
 _TEXT = ("StringSplit", "StringNormalizer", "LabelEncoder", "RegexFullMatch", "StringConcat", "TfIdfVectorizer")
 # 16 bits: a result may be off by two units in the last place, since steps in between round in another order.
@@ -77,18 +77,20 @@ def _fed(model: OnnxModel, port: Port, x: Any) -> Any:
     return model.held(port, np.asarray(_array(x)))
 
 
-def _given(y: Any) -> Any:
+def given(y: Any) -> Any:
+    """A result as an array; of a sequence a list."""
     if y is None or isinstance(y, list):
-        return None if y is None else [_given(z) for z in y]
+        return None if y is None else [given(z) for z in y]
     y = y.tensor() if isinstance(y, Numbers) else y
     return y.astype("float32").numpy() if y.dtype.name == "bfloat16" else y.numpy()
 
 
-def _compare(got: Any, want: Any, rtol: float) -> None:
+def compare(got: Any, want: Any, rtol: float) -> None:
+    """Raise an AssertionError unless a result is what it should be, in dtype and shape too."""
     if want is None or isinstance(want, list):
         assert (got is None) == (want is None), f"{got} instead of {want}"
         for g, w in zip(got or [], want or [], strict=True):
-            _compare(g, w, rtol)
+            compare(g, w, rtol)
         return
     want = np.asarray(_array(want))
     assert tuple(got.shape) == want.shape, f"shape {got.shape} instead of {want.shape}"
@@ -116,9 +118,9 @@ def _run(case: Any, found: Found) -> None:
             results.append(call(*(fed[x.name] for x in program.feeds)))
         for result in results:
             assert len(result) == len(outputs)
-            for got, want in zip(map(_given, result), outputs):
+            for got, want in zip(map(given, result), outputs):
                 if not random:
-                    _compare(got, want, case.rtol)
+                    compare(got, want, case.rtol)
     if call is None:
         found.by_node += 1
     else:
