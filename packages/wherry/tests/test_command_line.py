@@ -97,6 +97,13 @@ def test_run_draws_paddles_random_numbers(run, monkeypatch):
     assert run(script).stdout not in ("", theirs)
 
 
+def test_run_clips_logits_as_paddle_does(run, monkeypatch):
+    script = "import paddle\nprint(float(paddle.nn.functional.cross_entropy(paddle.to_tensor([[200.0, 0.0]]), paddle.to_tensor([1]))))\n"
+    assert run(script).stdout == "64.0\n"
+    monkeypatch.setenv("FLAGS_paddle_clip", "0")
+    assert run(script).stdout == "200.0\n"
+
+
 def test_a_reader_that_leaves_early_hears_no_complaint():
     process = subprocess.Popen([sys.executable, "-m", "wherry", "ops"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdout.close()  # as `head` does when it has enough

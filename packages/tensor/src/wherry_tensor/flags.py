@@ -33,6 +33,7 @@ FLAGS: dict[str, tuple[Value, str]] = {
     "FLAGS_use_cudnn": (True, "Wherry's own: convolutions on a GPU are cuDNN's where it is installed"),
     "FLAGS_new_executor_use_cuda_graph": (True, "programs on a GPU run as CUDA graphs from their second run on; Paddle's default is False"),
     "FLAGS_paddle_random": (False, "Wherry's own: the random numbers of Paddle 2.6.2 on a CPU"),
+    "FLAGS_paddle_clip": (False, "Wherry's own: softmax and cross entropy clip logits 64 below the largest, as Paddle 2.6.2 on a CPU"),
     "FLAGS_call_stack_level": (1, "2: tracebacks show what lies below the user's line"),
     "FLAGS_init_allocated_mem": (False, "fresh memory of the cpu is filled with bytes that are not zero"),
     "FLAGS_cpu_deterministic": (True, "no effect: results are the same from run to run and with any number of threads"),
@@ -147,6 +148,8 @@ def set_flags(flags: dict[str, Any]) -> None:
     `FLAGS_paddle_num_threads` sets how many threads a kernel may use.
     `FLAGS_paddle_random`, which Paddle itself does not have, gives the random numbers that Paddle 2.6.2
     draws on a CPU, so that a script prints the same losses under both.
+    `FLAGS_paddle_clip`, which Paddle itself does not have, lets `softmax`, `log_softmax` and `cross_entropy` of `nn.functional` take a number that
+    lies more than 64 below the largest for one that lies 64 below it, as Paddle's CPU kernels do: no loss is larger than 64.
     `FLAGS_call_stack_level` of 2 lets tracebacks show what lies below the user's line, compiled code included.
     `FLAGS_host_fallback`, on by default and Wherry's own, lets an op for which a device has neither kernel nor decomposition
     run on the cpu, with one warning for each op; off, such an op raises NotImplementedError.

@@ -47,7 +47,8 @@ def main(arguments: list[str] | None = None) -> int:
         usage="wherry run [script.py | -m module | -c code | -] [...]",
         description="Run a program as python would, with `paddle` standing for `wherry`, here and in the Python processes "
         "that it starts. Random numbers are those that Paddle draws on a CPU (FLAGS_paddle_random=0 in the environment: our "
-        "own). What follows is handed to the program; without any, or with -, it is read from the standard input.",
+        "own), and logits are clipped as there (FLAGS_paddle_clip=0: not). What follows is handed to the program; without any, "
+        "or with -, it is read from the standard input.",
     )
 
     _programs.add_commands(commands)
@@ -135,9 +136,10 @@ def run_program(arguments: list[str]) -> int:
 
     _alias.alias_paddle()
     _alias.alias_in_children()
-    if "FLAGS_paddle_random" not in os.environ:  # the numbers that the program sees under Paddle; 0 gives Wherry's own
-        os.environ.update(FLAGS_paddle_random="1")  # children read it when they import
-        wherry.set_flags({"FLAGS_paddle_random": True})
+    for name in ("FLAGS_paddle_random", "FLAGS_paddle_clip"):
+        if name not in os.environ:  # the numbers that the program sees under Paddle; 0 gives Wherry's own
+            os.environ[name] = "1"  # children read it when they import
+            wherry.set_flags({name: True})
     main = ModuleType("__main__")
     vars(main)["__builtins__"] = builtins
     kind, rest = (arguments[0], arguments[1:]) if arguments else ("-", [])

@@ -9,7 +9,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from wherry_tensor import ops, paddle_random
+from wherry_nn.functional._clipping import clipping
+from wherry_tensor import flags, ops, paddle_random
 from wherry_tensor._core import Op, Tensor, float32, float64, scalar
 from wherry_tensor.arguments import checked, flag, integer, one_axis, real_number, refused, require_tensor, to_dtype
 from wherry_tensor.dtype import as_dtype
@@ -662,6 +663,18 @@ def tanhshrink(x: Tensor, name: str | None = None) -> Tensor:
 # Softmax and others along an axis.
 
 
+_softmax: Callable[..., Tensor] = ops.softmax
+_log_softmax: Callable[..., Tensor] = ops.log_softmax
+
+
+def _clip(wanted: Any) -> None:
+    global _softmax, _log_softmax
+    _softmax, _log_softmax = (clipping(op) if wanted else op for op in (ops.softmax, ops.log_softmax))
+
+
+flags.when_set("FLAGS_paddle_clip", _clip)
+
+
 def softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None = None) -> Tensor:
     """Softmax: `exp(x)` divided by its sum along `axis`, safe from overflow.
 
@@ -688,7 +701,7 @@ def softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None = Non
         [[0.5 0.5]
          [1.  0. ]]
     """
-    return _normalized("softmax", ops.softmax, x, axis, dtype)
+    return _normalized("softmax", _softmax, x, axis, dtype)
 
 
 def log_softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None = None) -> Tensor:
@@ -713,10 +726,10 @@ def log_softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None =
         >>> print(wherry.nn.functional.log_softmax(wherry.to_tensor([1000.0, 0.0])).numpy())
         [    0. -1000.]
     """
-    return _normalized("log_softmax", ops.log_softmax, x, axis, dtype)
+    return _normalized("log_softmax", _log_softmax, x, axis, dtype)
 
 
-def _normalized(op_name: str, op: Op, x: Tensor, axis: Any, dtype: Any) -> Tensor:
+def _normalized(op_name: str, op: Callable[..., Tensor], x: Tensor, axis: Any, dtype: Any) -> Tensor:
     if dtype is None and axis == -1 and isinstance(x, Tensor) and (rank := x.ndim):
         return op(x, rank - 1)
     require_tensor(x, op_name)

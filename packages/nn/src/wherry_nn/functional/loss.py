@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from wherry_nn.functional._clipping import clipping
 from wherry_nn.functional._losses import (
     complex_label,
     data_like,
@@ -17,7 +18,7 @@ from wherry_nn.functional._losses import (
     require_same_shape,
     unknown_reduction,
 )
-from wherry_tensor import ops
+from wherry_tensor import flags, ops
 from wherry_tensor._core import Tensor, int64, is_symbolic
 from wherry_tensor.arguments import (
     MAX_RANK,
@@ -56,10 +57,18 @@ __all__ = [
     "square_error_cost",
 ]
 
-_cross_entropy = ops.cross_entropy
+_cross_entropy: Callable[..., Any] = ops.cross_entropy
 _label_mean = ops.label_mean
 _unsqueeze = ops.unsqueeze
 _IGNORED = -100  # the default of ignore_index
+
+
+def _clip(wanted: Any) -> None:
+    global _cross_entropy
+    _cross_entropy = clipping(ops.cross_entropy) if wanted else ops.cross_entropy
+
+
+flags.when_set("FLAGS_paddle_clip", _clip)
 
 
 # Class labels.
@@ -195,7 +204,7 @@ def _rare_cross_entropy(
             kept_labels(kept, ignore_index)[0], label, ops.full(shape=(), value=0, dtype=label.dtype)
         )
     if use_softmax:
-        loss, _ = ops.cross_entropy(input, label, weight, soft_label=True, ignore_index=_IGNORED, axis=axis)
+        loss, _ = _cross_entropy(input, label, weight, True, _IGNORED, axis)
     else:
         loss = _cross_entropy_of_probability(input, label, weight, axis)
     if reduction == "none":
@@ -291,9 +300,8 @@ def softmax_with_cross_entropy(
         label = ops.cast(label, dtype=int64)
     if label.ndim < logits.ndim:
         label = ops.unsqueeze(label, axes=(axis,))
-    loss, softmax = ops.cross_entropy(
-        logits, label, None, soft_label=bool(soft_label), axis=axis,
-        ignore_index=integer(ignore_index, "softmax_with_cross_entropy", "ignore_index"),
+    loss, softmax = _cross_entropy(
+        logits, label, None, bool(soft_label), integer(ignore_index, "softmax_with_cross_entropy", "ignore_index"), axis
     )
     return (loss, softmax) if return_softmax else loss
 
