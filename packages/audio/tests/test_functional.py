@@ -84,3 +84,8 @@ def test_cosine_transforms(norm):
 def test_wrong_arguments_are_refused(call, error, match):
     with pytest.raises(error, match=match):
         call()
+
+
+def test_no_bands_have_no_transform():
+    with pytest.raises(ValueError, match="create_dct: there are no bands to transform. Got n_mels=0"):
+        F.create_dct(2, 0)

@@ -253,3 +253,13 @@ def test_an_exception_in_backward_arrives_as_it_is(x):
 
     with pytest.raises(KeyError, match="mine"):
         total(layer(lambda ctx, x: x * 2, backward).apply(x)).backward()
+
+
+def test_an_object_of_a_py_layer_says_what_to_call(x):
+    class Double(PyLayer):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+    with pytest.raises(TypeError, match=r"Double: a PyLayer is not called\. .*Write Double\.apply\(x\)"):
+        Double()(x)

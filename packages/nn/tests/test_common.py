@@ -442,3 +442,10 @@ def test_flatten_and_unflatten():
     assert repr(nn.Flatten(1, 2)) == "Flatten()" and repr(nn.Unflatten(1, [2, 2])) == "Unflatten(axis=1, shape=[2, 2])"
     with pytest.raises(ValueError, match="out of range"):
         nn.Flatten(0, 5)(x)
+
+
+def test_sizes_that_are_texts_are_named_by_the_layer():
+    with pytest.raises(TypeError, match=r"Linear: argument 'in_features' must be one integer. Got '4'"):
+        nn.Linear("4", 2)
+    with pytest.raises(TypeError, match=r"Conv1D: argument 'in_channels' is of another kind. Got 'a' \(str\), expected int"):
+        nn.Conv1D("a", 2, 3)

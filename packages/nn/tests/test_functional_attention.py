@@ -145,3 +145,8 @@ def test_errors_of_sparse_attention(changed, error, match):
     }
     with pytest.raises(error, match=match):
         nn.functional.sparse_attention(**{**arguments, **changed})
+
+
+def test_shapes_that_do_not_fit_are_those_that_were_given():
+    with pytest.raises(ValueError, match=r"scaled_dot_product_attention: .* Got shapes \[2, 5, 3, 8\], \[2, 6, 3, 7\] and \[2, 6, 3, 8\]"):
+        F.scaled_dot_product_attention(wt.rand([2, 5, 3, 8]), wt.rand([2, 6, 3, 7]), wt.rand([2, 6, 3, 8]))

@@ -690,3 +690,8 @@ def test_layers_know_their_reductions_and_show_no_settings(layer):
 def test_soft_cross_entropy_needs_an_axis_of_classes():
     with pytest.raises(InvalidArgumentError, match=r"cross_entropy: 'input' has the wrong number of axes. Got shape \[\]"):
         F.cross_entropy(wt.ones([]), wt.ones([]), soft_label=True, label_smoothing=0.1)
+
+
+def test_a_label_of_another_rank_is_told_in_the_words_of_cross_entropy():
+    with pytest.raises(ValueError, match=r"cross_entropy: .* Got a label of shape \[2\] for input of shape \[2, 3, 4\], expected \[2, 3\]"):
+        F.cross_entropy(wt.rand([2, 3, 4]), wt.zeros([2], "int64"))

@@ -333,3 +333,9 @@ def test_fit_goes_on_after_any_number_of_steps(options, amp, tmp_path):
     for steps in (3, 4):
         found = trained(tmp_path / str(steps), steps)
         assert found[:-1] == expected[:-1]
+
+
+def test_early_stopping_names_what_there_is_to_watch():
+    with pytest.warns(UserWarning, match=r"Monitor of EarlyStopping should be loss or metric name. Got 'val_loss', expected one of: loss, acc."):
+        evaluated_once = EarlyStopping("val_loss")
+        evaluated_once.on_eval_end({"loss": 1.0, "acc": 0.5, "batch_size": 4})

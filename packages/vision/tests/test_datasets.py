@@ -276,3 +276,12 @@ def test_damaged_files_end_in_one_error(mnist, flowers, tmp_path):
             except ValueError as error:
                 assert "(InvalidArgument)" in str(error), error  # noqa: PT017  most, not all, are refused
         path.write_bytes(whole)
+
+
+def test_a_class_without_samples_is_named(tmp_path):
+    for name in "a", "b":
+        (tmp_path / name).mkdir()
+    (tmp_path / "a" / "x.txt").write_text("x")
+    with pytest.warns(UserWarning, match="classes without a sample. Got nothing to read in b, "):
+        folder = datasets.DatasetFolder(str(tmp_path), loader=len, extensions=(".txt",))
+    assert folder.classes == ["a", "b"] and folder.targets == [0]

@@ -398,3 +398,9 @@ def test_image_backends(tmp_path):
 def test_wrong_use_is_refused_with_a_reason(use, error, message):
     with pytest.raises(error, match=message):
         use()
+
+
+def test_channels_that_do_not_fit_are_told_of_tensors_and_arrays():
+    for picture in np.zeros([4, 5, 6], "float32"), wt.zeros([4, 5, 6]):
+        with pytest.raises(ValueError, match=r"normalize: the channels do not fit. Got an image of shape \[4, 5, 6\] in CHW, 3 means"):
+            F.normalize(picture, [0.5] * 3, [0.5] * 3)

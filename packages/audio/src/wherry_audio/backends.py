@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from wherry_tensor import Tensor, to_tensor
-from wherry_tensor.arguments import flag, integer, numpy_module, require_tensor
+from wherry_tensor.arguments import flag, integer, numpy_module, path_of, require_tensor
 from wherry_tensor.errors import (
     AssertedArgumentError,
     InvalidArgumentError,
@@ -15,6 +15,7 @@ from wherry_tensor.errors import (
     UnimplementedError,
     short,
 )
+from wherry_tensor.explained import explained
 
 __all__ = ["AudioInfo", "get_current_backend", "info", "list_available_backends", "load", "save", "set_backend"]
 
@@ -99,7 +100,7 @@ def _opened(op_name: str, filepath: Any) -> tuple[wave.Wave_read, BinaryIO | Non
     """The reader, and the file that has to be closed behind it: wave closes neither ours nor the caller's."""
     own = None
     if isinstance(filepath, (str, os.PathLike)):
-        own = open(filepath, "rb")  # noqa: SIM115  the caller closes it
+        own = open(path_of(filepath, op_name, "filepath"), "rb")  # noqa: SIM115  the caller closes it
     elif not hasattr(filepath, "read"):
         raise InvalidTypeError(
             f"{op_name}: this is neither a path nor a file. Got {short(filepath)} ({type(filepath).__name__}), expected the path of a wave file."
@@ -259,3 +260,6 @@ def save(
         writer.setsampwidth(2)
         writer.setframerate(rate)
         writer.writeframes(np.ascontiguousarray(frames, "<i2").tobytes())
+
+
+explained(globals())

@@ -13,6 +13,7 @@ from wherry_audio.features import MFCC, LogMelSpectrogram, MelSpectrogram, Spect
 from wherry_nn import Layer
 from wherry_tensor import Tensor
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, PreconditionNotMetError, short
+from wherry_tensor.explained import explained
 from wherry_train import data_files
 from wherry_train.data_files import mode_of, readable
 from wherry_train.download import fetched
@@ -208,3 +209,6 @@ class TESS(AudioClassificationDataset):
                 files.append(path)
                 labels.append(self.label_list.index(parts[2]))
         super().__init__(files, labels, feat_type, **kwargs)
+
+
+explained(globals())

@@ -9,6 +9,7 @@ from wherry_nn import Layer
 from wherry_tensor import Tensor, matmul
 from wherry_tensor.arguments import integer, real_number
 from wherry_tensor.errors import AssertedArgumentError
+from wherry_tensor.explained import explained
 from wherry_tensor.functions.signal import stft
 
 __all__ = ["MFCC", "LogMelSpectrogram", "MelSpectrogram", "Spectrogram"]
@@ -196,3 +197,6 @@ class MFCC(Layer):
     def forward(self, x: Tensor) -> Tensor:
         """The coefficients of a waveform."""
         return matmul(self.dct_matrix, self._log_melspectrogram(x), transpose_x=True)
+
+
+explained(globals())

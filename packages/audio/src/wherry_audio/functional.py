@@ -12,6 +12,7 @@ from wherry_nn.functional import normalize
 from wherry_tensor import Tensor, arange, cos, exp, linspace, log, log10, maximum, minimum, where
 from wherry_tensor.arguments import integer, real_number, require_tensor
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, short
+from wherry_tensor.explained import explained
 
 __all__ = [
     "compute_fbank_matrix",
@@ -267,9 +268,14 @@ def create_dct(n_mfcc: int, n_mels: int, norm: str | None = "ortho", dtype: str 
     if norm not in ("ortho", None):
         raise AssertedArgumentError(f"create_dct: norm is unknown. Got norm={short(norm)}, expected 'ortho' or None.")
     columns, rows = integer(n_mfcc, "create_dct", "n_mfcc"), integer(n_mels, "create_dct", "n_mels")
+    if rows < 1:
+        raise InvalidArgumentError(f"create_dct: there are no bands to transform. Got n_mels={rows}, expected 1 or more. Pass the number of the mels.")
     order = arange(0, columns, dtype="float64").unsqueeze(0)
-    angles = order * (arange(0, rows, dtype="float64").unsqueeze(1) + 0.5) * (math.pi / max(rows, 1))
+    angles = order * (arange(0, rows, dtype="float64").unsqueeze(1) + 0.5) * (math.pi / rows)
     if norm is None:
         return (2.0 * cos(angles)).astype(dtype)
     scale = where(order == 0, order * 0 + math.sqrt(1 / rows), order * 0 + math.sqrt(2 / rows))
     return (cos(angles) * scale).astype(dtype)
+
+
+explained(globals())

@@ -14,6 +14,7 @@ from wherry_tensor import Tensor, arange, cos, float64, full, i0, ones, sin, to_
 from wherry_tensor.arguments import flag, integer
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.explained import explained
 
 __all__ = ["get_window"]
 
@@ -203,3 +204,6 @@ _WINDOWS: dict[str, tuple[Callable[..., Tensor], int, int]] = {
     "kaiser": (_kaiser, 0, 1), "gaussian": (_gaussian, 1, 1), "general_gaussian": (_general_gaussian, 2, 2),
     "general_hamming": (_general_hamming, 1, 1), "general_cosine": (_general_cosine, 1, 1),
 }  # fmt: skip
+
+
+explained(globals())

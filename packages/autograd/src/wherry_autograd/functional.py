@@ -14,6 +14,7 @@ from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import require_tensor
 from wherry_tensor.errors import short
+from wherry_tensor.explained import explained
 
 __all__ = ["Hessian", "Jacobian", "hessian", "jacobian", "jvp", "vjp"]
 
@@ -329,3 +330,6 @@ def _check_batch_axis(function: str, batch_axis: int | None) -> bool:
             f"Expected the batch in front. Transpose the tensors first."
         )
     return batch_axis == 0
+
+
+explained(globals())

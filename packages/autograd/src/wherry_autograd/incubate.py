@@ -11,6 +11,7 @@ from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import require_tensor
 from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.explained import explained
 
 __all__ = ["Hessian", "Jacobian", "disable_prim", "enable_prim", "forward_grad", "grad", "jvp", "prim_enabled", "vjp"]
 
@@ -222,3 +223,6 @@ def _flattened(x: Tensor, is_batched: bool) -> Tensor:
             count *= size
         return ops.reshape(x, shape=(x.shape[0], count))
     return ops.reshape(x, shape=(x.size,))
+
+
+explained(globals())

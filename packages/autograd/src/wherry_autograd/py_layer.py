@@ -96,6 +96,11 @@ class PyLayer:
 
     _is_written = True  # whether a captured program keeps it, with its backward
 
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Refused: what a PyLayer computes is asked of its class."""
+        name = type(self).__name__
+        raise TypeError(f"{name}: a PyLayer is not called. Got an object of it that is, expected apply of the class. Write {name}.apply(x).")
+
     @staticmethod
     def forward(ctx: PyLayerContext, *args: Any, **kwargs: Any) -> Any:
         """Compute the result. To be overridden."""

@@ -10,6 +10,7 @@ from wherry_distribution.exponential_family import ExponentialFamily
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import to_dtype
+from wherry_tensor.explained import explained
 from wherry_tensor.functions.math import clip
 
 __all__ = ["Bernoulli", "Geometric"]
@@ -161,3 +162,6 @@ class Geometric(Distribution):
 def _cross_entropy(logits: Tensor, label: Tensor) -> Tensor:
     """-label log(p) - (1 - label) log(1 - p), from the logits of p."""
     return ops.relu(logits) - logits * label + ops.log1p(ops.exp(-ops.abs(logits)))
+
+
+explained(globals())

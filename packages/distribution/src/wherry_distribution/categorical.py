@@ -8,8 +8,9 @@ from wherry_autograd import no_grad
 from wherry_distribution.distribution import Distribution, parameters, total
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int64
-from wherry_tensor.arguments import to_dtype
+from wherry_tensor.arguments import require_tensor, to_dtype
 from wherry_tensor.errors import InvalidArgumentError, short
+from wherry_tensor.explained import explained
 from wherry_tensor.functions.movement import broadcast_to, reshape, transpose
 from wherry_tensor.functions.positions import take_along_axis
 
@@ -72,7 +73,7 @@ class Categorical(Distribution):
 
     def probs(self, value: Tensor) -> Tensor:
         """Probabilities of the categories `value`: of any shape for one distribution, `[*batch_shape, n]` or `[n]` for a batch."""
-        value = to_dtype(value, int64)
+        value = to_dtype(require_tensor(value, "Categorical", "value"), int64)
         if self._prob.ndim == 1:
             return reshape(take_along_axis(self._prob, reshape(value, [-1]), 0), value.shape)
         if value.ndim < 2:
@@ -161,3 +162,6 @@ class Multinomial(Distribution):
         expected = total(ops.reduce_sum(binomial * ops.lgamma(counts + 1), axes=(0,), keepdim=False), 1)
         safe = ops.where(p > 0, p, ops.full(shape=(), value=1, dtype=p.dtype))
         return -n * total(p * ops.log(safe), 1) - whole + expected
+
+
+explained(globals())

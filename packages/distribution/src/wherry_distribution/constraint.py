@@ -5,7 +5,8 @@ from typing import Any
 
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
-from wherry_tensor.arguments import MAX_RANK, require_rank
+from wherry_tensor.arguments import MAX_RANK, require_rank, require_tensor
+from wherry_tensor.explained import explained
 
 __all__ = ["Constraint", "Positive", "Range", "Real", "Simplex", "positive", "real", "simplex"]
 
@@ -44,7 +45,7 @@ class Real(Constraint):
 
     def __call__(self, value: Tensor) -> Tensor:
         """Which of the values are allowed."""
-        return ops.logical_not(ops.isnan(value))
+        return ops.logical_not(ops.isnan(require_tensor(value, "Real", "value")))
 
 
 class Range(Constraint):
@@ -68,6 +69,7 @@ class Range(Constraint):
 
     def __call__(self, value: Tensor) -> Tensor:
         """Which of the values are allowed."""
+        require_tensor(value, "Range", "value")
         return ops.logical_and(value >= self._lower, value <= self._upper)
 
 
@@ -82,7 +84,7 @@ class Positive(Constraint):
 
     def __call__(self, value: Tensor) -> Tensor:
         """Which of the values are allowed."""
-        return value >= 0.0
+        return require_tensor(value, "Positive", "value") >= 0.0
 
 
 class Simplex(Constraint):
@@ -111,3 +113,6 @@ class Simplex(Constraint):
 real = Real()
 positive = Positive()
 simplex = Simplex()
+
+
+explained(globals())

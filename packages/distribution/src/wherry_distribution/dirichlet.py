@@ -10,6 +10,7 @@ from wherry_distribution.exponential_family import ExponentialFamily
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.explained import explained
 from wherry_tensor.functions.movement import broadcast_to, stack
 
 __all__ = ["Beta", "Dirichlet"]
@@ -138,3 +139,6 @@ class Beta(ExponentialFamily):
         """Logarithm of the density at `value`."""
         value = self._value(value, self.alpha)
         return self._dirichlet.log_prob(stack([value, 1 - value], -1))
+
+
+explained(globals())

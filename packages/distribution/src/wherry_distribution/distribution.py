@@ -13,6 +13,7 @@ from wherry_tensor._core import DType, Tensor, is_symbolic
 from wherry_tensor.arguments import at_hand, sizes_of, to_dtype
 from wherry_tensor.dtype import as_dtype, default_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.explained import explained
 from wherry_tensor.functions.creation import to_tensor
 
 __all__ = ["Distribution"]
@@ -168,3 +169,6 @@ def require_distribution(owner: str, base: Any) -> None:
     """Raise unless `base` is a distribution."""
     if not isinstance(base, Distribution):
         raise InvalidTypeError(f"{owner}: 'base' is not a distribution. Got {short(base)}, expected a Distribution. Pass one, as Normal(0.0, 1.0).")
+
+
+explained(globals())

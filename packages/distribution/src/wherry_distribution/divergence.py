@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from wherry_tensor._core import Tensor
+from wherry_tensor.explained import explained
 
 if TYPE_CHECKING:
     from wherry_distribution.distribution import Distribution
@@ -43,3 +44,6 @@ def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
             f"@register_kl({type(p).__name__}, {type(q).__name__})."
         )
     return RULES[min(found, key=lambda pair: above_p.index(pair[0]) + above_q.index(pair[1]))](p, q)
+
+
+explained(globals())

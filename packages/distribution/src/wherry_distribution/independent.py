@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from wherry_distribution.distribution import Distribution, require_distribution, total
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.explained import explained
 
 __all__ = ["Independent"]
 
@@ -68,3 +69,6 @@ class Independent(Distribution):
     def log_prob(self, value: Tensor) -> Tensor:
         """The sum of logarithms of densities."""
         return total(self._base.log_prob(value), self._reinterpreted_batch_rank)
+
+
+explained(globals())

@@ -18,6 +18,7 @@ from wherry_distribution.uniform import Uniform
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import InvalidTypeError, short
+from wherry_tensor.explained import explained
 
 __all__ = ["register_kl"]
 
@@ -144,3 +145,6 @@ def kl_uniform(p: Uniform, q: Uniform) -> Tensor:
     inside = ops.logical_and(ops.less_equal(q.low, p.low), ops.less_equal(p.high, q.high))
     width = ops.log((q.high - q.low) / (p.high - p.low))
     return ops.where(inside, width, ops.full(shape=(), value=math.inf, dtype=width.dtype))
+
+
+explained(globals())

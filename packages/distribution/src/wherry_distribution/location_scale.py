@@ -9,6 +9,7 @@ from wherry_autograd import no_grad
 from wherry_distribution.distribution import Distribution, parameters, uniform
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
+from wherry_tensor.explained import explained
 
 __all__ = ["Cauchy", "Gumbel", "Laplace"]
 
@@ -213,3 +214,6 @@ class Laplace(_LocationScale):
         """The quantile function, inverse of `cdf`."""
         middle = self._value(value, self.loc) - 0.5
         return self.loc - self.scale * ops.sign(middle) * ops.log1p(-2 * ops.abs(middle))
+
+
+explained(globals())

@@ -10,6 +10,7 @@ from wherry_distribution.transform import ExpTransform
 from wherry_distribution.transformed import TransformedDistribution
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
+from wherry_tensor.explained import explained
 
 __all__ = ["LogNormal", "Normal"]
 
@@ -117,3 +118,6 @@ class LogNormal(TransformedDistribution):
     def entropy(self) -> Tensor:
         """Entropy in nats: that of the logarithm, plus `loc`."""
         return self._normal.entropy() + self.loc
+
+
+explained(globals())

@@ -10,6 +10,7 @@ from wherry_distribution.transformed import ChainTransform, Transform, Type, lis
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.explained import explained
 from wherry_tensor.functions.movement import broadcast_shape, concat, reshape, stack, unstack
 
 __all__ = [
@@ -612,3 +613,6 @@ class TanhTransform(Transform):
 
 def _first(x: Tensor) -> Tensor:
     return ops.slice(x, axes=(x.ndim - 1,), starts=(0,), ends=(1,), steps=(1,))
+
+
+explained(globals())

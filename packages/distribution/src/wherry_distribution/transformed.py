@@ -12,6 +12,7 @@ from wherry_distribution import variable
 from wherry_distribution.distribution import Distribution, require_distribution, total, zeros
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.explained import explained
 
 __all__ = ["ChainTransform", "Transform", "TransformedDistribution"]
 
@@ -325,3 +326,6 @@ def list_of_transforms(owner: str, transforms: Any) -> list[Transform]:
             f"{owner}: 'transforms' is not a list of transforms. Got {short(transforms)}, expected one. Write [ExpTransform()], say."
         )
     return list(transforms)
+
+
+explained(globals())

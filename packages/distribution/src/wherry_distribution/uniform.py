@@ -8,6 +8,7 @@ from wherry_distribution.distribution import Distribution, parameters
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import to_dtype
+from wherry_tensor.explained import explained
 
 __all__ = ["Uniform"]
 
@@ -75,3 +76,6 @@ class Uniform(Distribution):
     def _inside(self, value: Tensor) -> Tensor:
         value = self._value(value, self.low)
         return to_dtype(ops.logical_and(ops.less_than(self.low, value), ops.less_than(value, self.high)), self.low.dtype)
+
+
+explained(globals())

@@ -7,6 +7,7 @@ from wherry_distribution import constraint as _constraint
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import integer, require
+from wherry_tensor.explained import explained
 from wherry_tensor.functions.movement import stack, unstack
 
 __all__ = ["Independent", "Positive", "Real", "Stack", "Variable", "positive", "real"]
@@ -143,3 +144,6 @@ class Stack(Variable):
 
 real = Real()
 positive = Positive()
+
+
+explained(globals())

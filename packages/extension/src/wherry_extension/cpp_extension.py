@@ -30,6 +30,7 @@ from wherry_tensor.errors import (
     UnimplementedError,
     short,
 )
+from wherry_tensor.explained import explained
 
 if TYPE_CHECKING:
     from setuptools import Extension
@@ -601,3 +602,6 @@ def _build_extension() -> Any:
             """Does nothing: extensions are built in place."""
 
     return BuildExtension
+
+
+explained(globals())

@@ -20,6 +20,7 @@ from wherry_tensor import cuda
 from wherry_tensor.arguments import require
 from wherry_tensor.device import Stream, is_known
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PreconditionNotMetError, short
+from wherry_tensor.explained import explained
 
 __all__ = ["Config", "PassBuilder", "XpuConfig"]
 
@@ -853,3 +854,6 @@ def _texts(what: str, **values: Any) -> None:
     for name, value in values.items():
         if value is not None and not isinstance(value, (str, os.PathLike)):
             raise TypeError(f"{what}: {name} is not a path. Got {type(value).__name__}, expected str.")
+
+
+explained(globals())

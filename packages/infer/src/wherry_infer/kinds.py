@@ -4,6 +4,7 @@ from __future__ import annotations
 import enum
 
 from wherry_infer._version import __version__
+from wherry_tensor.explained import explained
 
 __all__ = ["DataType", "PlaceType", "PrecisionType", "get_num_bytes_of_data_type", "get_version"]
 
@@ -76,3 +77,6 @@ def get_version() -> str:
         'version: ...'
     """
     return f"version: {__version__}\n"
+
+
+explained(globals())

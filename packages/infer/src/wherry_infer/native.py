@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from wherry_tensor.errors import InvalidArgumentError, PreconditionNotMetError
+from wherry_tensor.explained import explained
 
 if TYPE_CHECKING:
     import numpy as np
@@ -75,3 +76,6 @@ def _check_dtype(what: str, handle: Tensor, dtype: str) -> None:
         raise InvalidArgumentError(
             f"{what}: '{handle.name()}' has another dtype. Got the function for {dtype}, expected that for {handle._dtype}."
         )
+
+
+explained(globals())

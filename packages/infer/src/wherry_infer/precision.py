@@ -14,6 +14,7 @@ from wherry_tensor import ops
 from wherry_tensor._core import bfloat16, float16, float32
 from wherry_tensor.arguments import path_of
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.explained import explained
 from wherry_train import amp
 
 __all__ = ["convert_to_mixed_precision", "mixed"]
@@ -127,3 +128,6 @@ def convert_to_mixed_precision(
         path_of(path, "convert_to_mixed_precision", name)
     program = mixed(load_model("", model_path=model_file, params_path=params_file), mixed_precision, keep_io_types, black_list)
     save_model("", program, model_path=mixed_model_file, params_path=mixed_params_file)
+
+
+explained(globals())

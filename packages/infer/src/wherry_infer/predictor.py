@@ -22,9 +22,10 @@ from wherry_program.run.interpreter import Interpreter
 from wherry_tensor import Tensor as WherryTensor
 from wherry_tensor import _core
 from wherry_tensor._core import set_grad_mode, set_thread_budget
-from wherry_tensor.arguments import require
+from wherry_tensor.arguments import integer, require
 from wherry_tensor.device import Stream, absent, current_stream, device_code, is_known
 from wherry_tensor.errors import InvalidArgumentError, NotFoundError, PreconditionNotMetError, UnavailableError, short
+from wherry_tensor.explained import explained
 from wherry_tensor.interop import from_dlpack
 
 if TYPE_CHECKING:
@@ -587,6 +588,7 @@ class PredictorPool:
         Raises:
             ValueError: `index` is out of range.
         """
+        index = integer(index, "retrive", "index")
         if not 0 <= index < len(self._all):
             raise InvalidArgumentError(f"retrive: got index {index}, expected one in [0, {len(self._all)}).")
         return self._all[index]
@@ -641,6 +643,9 @@ def _refuse_hardware(config: Config) -> None:
 
 
 def _named(what: str, kind: str, name: str, handles: dict[str, Tensor]) -> Tensor:
-    if name not in handles:
-        raise NotFoundError(f"{what}: the program has no such {kind}. Got {name!r}, expected one of {list(handles)}.")
+    if not isinstance(name, str) or name not in handles:
+        raise NotFoundError(f"{what}: the program has no such {kind}. Got {short(name)}, expected one of {list(handles)}.")
     return handles[name]
+
+
+explained(globals())

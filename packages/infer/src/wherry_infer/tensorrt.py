@@ -27,6 +27,7 @@ from wherry_program.run.executor import compiled
 from wherry_tensor import _core, cuda, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import ExternalError, InvalidArgumentError
+from wherry_tensor.explained import explained
 from wherry_tensor.ops.declare import decompose
 from wherry_tensor.sizes import Size
 
@@ -635,3 +636,6 @@ class Engine:
 def engines_of(program: Program) -> list[Engine]:
     """The engines of a program, in order."""
     return [node.attr("engine") for node in program.blocks[0].nodes if node.op is ENGINE]
+
+
+explained(globals())

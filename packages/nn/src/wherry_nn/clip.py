@@ -15,6 +15,7 @@ from wherry_tensor._core import Tensor, scalar
 from wherry_tensor.arguments import require_tensor
 from wherry_tensor.constructor_arguments import as_constructed
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.explained import explained
 from wherry_tensor.foreach import on_each
 
 __all__ = ["ClipGradByGlobalNorm", "ClipGradByNorm", "ClipGradByValue"]
@@ -235,3 +236,6 @@ def _number(value: Any, kind: str, name: str) -> float:
             f"{kind}: {name} is not a number that a float can hold. Got {short(value)}, expected a float. Write {kind}({name}=1.0), say."
         )
     return found
+
+
+explained(globals())

@@ -975,6 +975,8 @@ class Layer:
         state = OrderedDict() if destination is None else destination
         if not isinstance(state, MutableMapping):
             raise InvalidTypeError(f"state_dict: 'destination' has the wrong type. Got {type(state).__name__}, expected a dict that is filled.")
+        if not isinstance(prefix, str):
+            raise InvalidTypeError(f"state_dict: 'structured_name_prefix' is no text. Got {short(prefix)}, expected a str. Leave it out.")
         for name, parameter in self._parameters.items():
             if parameter is not None:
                 state[prefix + name] = parameter
@@ -1437,7 +1439,7 @@ def _check_name(layer: Layer, name: Any, what: str, table: str) -> None:
         raise ValueError(_not_initialized(layer))
     if not isinstance(name, str):
         raise TypeError(
-            f"{kind}: the name of a {what} is not a str. Got {short(name)} ({type(name).__name__}), expected a str. Write '{name}'."
+            f"{kind}: the name of a {what} is not a str. Got {short(name)} ({type(name).__name__}), expected a str. Write {short(name)!r}."
         )
     if "." in name:
         raise KeyError(

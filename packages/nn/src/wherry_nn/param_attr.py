@@ -5,6 +5,7 @@ from typing import Any
 
 from wherry_nn.initializer.initializer import Initializer
 from wherry_tensor.errors import InvalidTypeError, UnimplementedError, short
+from wherry_tensor.explained import explained
 from wherry_tensor.static_builder import building
 
 __all__ = ["ParamAttr", "WeightDecayRegularizer", "WeightNormParamAttr", "as_param_attr"]
@@ -160,3 +161,6 @@ def as_param_attr(attr: Any, op_name: str = "ParamAttr") -> ParamAttr | None:
         f"a name, an initializer, a regularizer, None for the defaults, or False for no parameter. "
         f"Write ParamAttr(...)."
     )
+
+
+explained(globals())

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from wherry_tensor._core import Op, Tensor, is_symbolic, pop_layer, push_layer, topmost_layer
+from wherry_tensor.explained import explained
 from wherry_tensor.sizes import has_sizes
 
 __all__ = ["eager_indices"]
@@ -53,3 +54,6 @@ def eager_indices(function: Function) -> Function:
             pop_layer(layer)
 
     return wrapped  # type: ignore[return-value]
+
+
+explained(globals())

@@ -12,6 +12,7 @@ from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import axes_of, integers_of, to_dtype
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnimplementedError, short
+from wherry_tensor.explained import explained
 from wherry_tensor.functions import math as _math
 from wherry_tensor.functions.creation import arange
 from wherry_tensor.functions.logic import isnan as _isnan
@@ -446,3 +447,4 @@ def _all_sparse(owner: str, x: SparseTensor) -> SparseCooTensor:
     return whole
 
 
+explained(globals())

@@ -8,6 +8,7 @@ from wherry_tensor import ops
 from wherry_tensor._core import Tensor, float64, int32, int64, is_symbolic
 from wherry_tensor.arguments import at_hand, integer, never_from_the_end, require_tensor, to_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError, short
+from wherry_tensor.explained import explained
 from wherry_tensor.functions.creation import to_tensor
 from wherry_tensor.functions.movement import reshape
 
@@ -519,3 +520,6 @@ def _sampled(
     taken = to_tensor(places, dtype=int64)
     found = (ops.gather(row, taken, axis=0), to_tensor(counts, dtype=int32))
     return (*found, ops.gather(_indices(owner, eids, "eids"), taken, axis=0)) if return_eids else found
+
+
+explained(globals())

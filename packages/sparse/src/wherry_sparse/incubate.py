@@ -9,6 +9,7 @@ from wherry_sparse.geometric import segment_max, segment_mean, segment_min, segm
 from wherry_tensor._core import Tensor, int64
 from wherry_tensor.arguments import require_tensor
 from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.explained import explained
 from wherry_tensor.functions.creation import to_tensor
 from wherry_tensor.functions.movement import reshape
 
@@ -204,3 +205,6 @@ def graph_khop_sampler(
     made = [to_tensor(values, dtype=dtype) for values in (source, target, nodes, start)]
     result = (reshape(made[0], [-1, 1]), reshape(made[1], [-1, 1]), made[2], made[3])
     return (*result, to_tensor(edges, dtype=dtype)) if return_eids else result
+
+
+explained(globals())

@@ -9,6 +9,7 @@ from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int64, is_symbolic
 from wherry_tensor.arguments import require_tensor, to_dtype
 from wherry_tensor.errors import InvalidArgumentError, UnimplementedError
+from wherry_tensor.explained import explained
 from wherry_tensor.functions.creation import arange
 from wherry_tensor.functions.factorization import pca_lowrank as _pca_lowrank
 from wherry_tensor.functions.movement import repeat_interleave, reshape, stack, transpose
@@ -232,3 +233,6 @@ def _sparse_times_sparse(a: SparseCsrTensor, b: SparseCsrTensor) -> Any:
     values = ops.gather(a.values(), source, axis=0) * ops.gather(b.values(), place, axis=0)
     key = ops.gather(rows_of(a), source, axis=0) * b.shape[1] + ops.gather(to_dtype(b.cols(), int64), place, axis=0)
     return from_keys(key, values, [a.shape[0], b.shape[1]], 2, a.cols().dtype)
+
+
+explained(globals())

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from wherry_sparse.eager_indices import eager_indices
 from wherry_tensor import ops
 from wherry_tensor._core import DType, Tensor, add_methods, int32, int64, is_symbolic
-from wherry_tensor.arguments import integer, to_dtype
+from wherry_tensor.arguments import integer, integers_of, to_dtype
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnimplementedError, short
+from wherry_tensor.explained import explained
 from wherry_tensor.functions.creation import arange, to_tensor
 from wherry_tensor.functions.movement import repeat_interleave, reshape, stack
 
@@ -367,7 +368,7 @@ def sparse_coo_tensor(
     if is_symbolic(index):
         return _of_program(index, value, shape)
     least = ([int(n) + 1 for n in index.max(1).tolist()] if index.shape[1] else [0] * index.shape[0]) + value.shape[1:]
-    sizes = least if shape is None else [int(n) for n in (shape.tolist() if isinstance(shape, Tensor) else shape)]
+    sizes = least if shape is None else list(integers_of(shape, "sparse_coo_tensor", "shape"))
     if len(sizes) != len(least) or any(a < b for a, b in zip(sizes, least, strict=True)) or (index.size and int(index.min().item()) < 0):
         raise InvalidArgumentError(
             f"sparse_coo_tensor: an index is out of range. Got shape {sizes}, expected at least {least}, and no negative index. Enlarge the shape."
@@ -416,7 +417,7 @@ def sparse_csr_tensor(
         [[0.0, 0.0, 1.0], [2.0, 0.0, 0.0]]
     """
     rows, columns = _index("sparse_csr_tensor", crows, "crows"), _index("sparse_csr_tensor", cols, "cols")
-    value, sizes = _values(values, dtype, place, stop_gradient), [int(n) for n in shape]
+    value, sizes = _values(values, dtype, place, stop_gradient), list(integers_of(shape, "sparse_csr_tensor", "shape"))
     wanted = math.prod(sizes[:-2]) * (sizes[-2] + 1) if len(sizes) in (2, 3) else -1
     if rows.shape != [wanted] or columns.shape != value.shape or value.ndim != 1:
         raise InvalidArgumentError(
@@ -506,3 +507,6 @@ def require_sparse(x: Any, owner: str, name: str = "x") -> SparseTensor:
         f"{owner}: '{name}' is not sparse. Got {short(x)}, expected a tensor in COO or CSR form. Use to_sparse_coo, or wherry.{owner} for "
         f"dense tensors."
     )
+
+
+explained(globals())

@@ -289,7 +289,7 @@ def check_keywords(kind: type, given: Collection[str]) -> None:
 
     Only for classes whose __init__ is ours: what other people's classes take is their business.
     """
-    init: Any = kind.__init__  # type: ignore[misc]
+    init: Any = getattr(kind.__init__, "__wrapped__", kind.__init__)  # type: ignore[misc]
     code = getattr(init, "__code__", None)
     if code is None or code.co_flags & _CO_VARKEYWORDS or not is_ours(init.__globals__.get("__name__", "")):
         return

@@ -6,6 +6,7 @@ from wherry_autograd import no_grad
 from wherry_nn import Layer
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.explained import explained
 
 __all__ = ["ViterbiDecoder", "viterbi_decode"]
 
@@ -139,3 +140,6 @@ def _longest(lengths: Tensor, time: int) -> int:
             f"viterbi_decode: lengths do not fit. Got lengths from {smallest} to {largest}, expected them from 0 to {time}, one above 0 at least."
         )
     return largest
+
+
+explained(globals())

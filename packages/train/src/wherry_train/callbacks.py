@@ -424,7 +424,11 @@ class _Monitor(PlainState, Callback):
 
     def _value(self, logs: dict[str, Any] | None) -> float | None:
         if not logs or self.monitor not in logs:
-            warnings.warn(f"Monitor of {type(self).__name__} should be loss or metric name.", stacklevel=4)
+            there = ", ".join(name for name in logs or () if name not in ("step", "steps", "batch_size"))
+            warnings.warn(
+                f"Monitor of {type(self).__name__} should be loss or metric name. Got {short(self.monitor)}, expected one of: {there or 'none yet'}.",
+                stacklevel=4,
+            )
             return None
         return _first(logs[self.monitor])
 

@@ -20,6 +20,7 @@ from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import at_hand, integer, require_tensor
 from wherry_tensor.constructor_arguments import as_constructed
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.explained import explained
 from wherry_tensor.sizes import equals, is_unknown
 from wherry_train.state import PlainState
 
@@ -552,3 +553,6 @@ def _binary(preds: Any, labels: Any, op_name: str) -> tuple[np.ndarray[Any, Any]
             f"expected as many of both. For probabilities of both classes pass preds[:, 1]."
         )
     return guesses, truth == 1
+
+
+explained(globals())

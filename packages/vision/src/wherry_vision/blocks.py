@@ -9,6 +9,7 @@ from wherry_nn.layers.activation import ReLU
 from wherry_nn.layers.conv import Conv2D
 from wherry_nn.layers.norm import BatchNorm2D
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.explained import explained
 
 __all__ = ["ConvNormActivation", "check_count", "divisible"]
 
@@ -86,3 +87,6 @@ def divisible(count: float, divisor: int = 8) -> int:
         raise InvalidArgumentError(f"scale: it is not finite. Got {count} channels, expected a finite number. Pass 1.0.")
     nearest = max(divisor, int(count + divisor / 2) // divisor * divisor)
     return nearest + divisor if nearest < 0.9 * count else nearest
+
+
+explained(globals())

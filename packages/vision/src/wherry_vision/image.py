@@ -9,6 +9,7 @@ import numpy as np
 
 from wherry_tensor.arguments import path_of
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.explained import explained
 from wherry_tensor.functions.creation import to_tensor
 
 __all__ = ["get_image_backend", "image_load", "set_image_backend"]
@@ -124,3 +125,6 @@ def picture_of(op_name: str, file: Any, source: str) -> Any:
     except (OSError, SyntaxError, EOFError, opener.DecompressionBombError) as error:
         raise InvalidArgumentError(f"{op_name}: a picture of {source} cannot be read. Got {error}, expected a whole picture.") from error
     return image
+
+
+explained(globals())

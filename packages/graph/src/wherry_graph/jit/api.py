@@ -78,7 +78,7 @@ def to_static(
             return type(function)(decorated(function.__func__))
         if not callable(function) or isinstance(function, type):
             raise InvalidTypeError(
-                f"to_static: unsupported callable. Got {function!r} ({type(function).__name__}), expected a function, a method or a layer. "
+                f"to_static: unsupported callable. Got {short(function)} ({type(function).__name__}), expected a function, a method or a layer. "
                 f"Call it as to_static(net) or write @to_static above a function."
             )
         return StaticFunction(function, input_spec, **options)  # type: ignore[arg-type]

@@ -12,6 +12,7 @@ from wherry_nn import Layer, Parameter
 from wherry_program.program.ir import Program, Variable
 from wherry_tensor.arguments import path_of
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.explained import explained
 from wherry_tensor.static_builder import building
 
 __all__ = ["save"]
@@ -181,3 +182,4 @@ def _info_of(layer: Layer, program: Program) -> dict[str, dict[str, Any]]:
     return out
 
 
+explained(globals())

@@ -378,7 +378,8 @@ class StaticFunction:
                 return self._captured(*self._arguments_of(self._last))
             raise ValueError(
                 f"No valid transformed program for {self.function_spec}. Got a function that was not called, expected inputs that are declared "
-                f"or known. Please specific `input_spec` in `@paddle.jit.to_static` or feed input tensor to call the decorated function at once."
+                f"or known. Please specific `input_spec` in `@paddle.jit.to_static` or feed input tensor to call the decorated function at once. "
+                f"To save: paddle.jit.save(layer, path, input_spec=[paddle.static.InputSpec([None, 4])]), with None for open sizes."
             )
         args, kwargs = self.function_spec.from_spec(spec)
         key = "spec", *[split(value, [], self._kept) for value in args], _surroundings()

@@ -13,6 +13,7 @@ from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import require
 from wherry_tensor.dtype import is_floating_point
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, NotFoundError, short
+from wherry_tensor.explained import explained
 
 __all__ = ["TracedLayer"]
 
@@ -125,3 +126,6 @@ class TracedLayer:
                     )
             chosen.append(variables if positions is None else [variables[i] for i in positions])
         save_model(path, self.program, chosen[0], chosen[1])
+
+
+explained(globals())

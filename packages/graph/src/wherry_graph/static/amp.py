@@ -22,6 +22,7 @@ from wherry_tensor._core import DType, Tensor
 from wherry_tensor.arguments import names_of, require
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.explained import explained
 from wherry_train.amp import auto_cast, lists
 from wherry_train.amp.lists import black_list, white_list
 from wherry_train.optimizer import Optimizer
@@ -526,3 +527,6 @@ def decorate(
         incr_every_n_steps, decr_every_n_nan_or_inf, incr_ratio, decr_ratio, use_amp_guard if use_fp16_guard is None else use_fp16_guard,
         use_promote,
     )
+
+
+explained(globals())

@@ -14,6 +14,7 @@ from wherry_program.program.ir import OPTIMIZE
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, float32, int64
 from wherry_tensor.errors import PreconditionNotMetError
+from wherry_tensor.explained import explained
 
 __all__ = ["ExponentialMovingAverage"]
 
@@ -154,3 +155,6 @@ def _write(target: Tensor, value: Tensor) -> None:
         ops.copy.into((target,), value)
     finally:
         _core.set_grad_mode(before)
+
+
+explained(globals())

@@ -12,6 +12,7 @@ from wherry_program.program.ir import Program, StaticParameter, Variable
 from wherry_tensor import ops
 from wherry_tensor._core import DType, Tensor
 from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.explained import explained
 
 __all__ = ["StaticBuilder", "lasting_variable"]
 
@@ -137,3 +138,6 @@ def fill_in_startup(x: Variable, initializer: Any) -> None:
     twin = _in_startup(startup, x)
     with recording_into(startup):
         initializer(twin)
+
+
+explained(globals())

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from wherry_program.passes.evaluation import as_in_evaluation
 from wherry_program.program.ir import FORWARD, Program, Variable
 from wherry_program.program.needs import required_nodes
+from wherry_tensor.explained import explained
 
 __all__ = ["clone", "pruned"]
 
@@ -63,3 +64,6 @@ def _forget_unused(program: Program, *others: Sequence[Variable]) -> None:
         if id(x) not in used and not (keep and x.is_data):
             del block.vars[name]
             program.forget_bound(x)
+
+
+explained(globals())

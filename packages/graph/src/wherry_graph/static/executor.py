@@ -17,6 +17,7 @@ from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import require
 from wherry_tensor.device import device_code
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnimplementedError, short
+from wherry_tensor.explained import explained
 from wherry_tensor.functions.random import get_rng_state, seed, set_rng_state
 from wherry_tensor.suggestions import did_you_mean
 
@@ -595,3 +596,6 @@ def _seeded(program: Program) -> Iterator[None]:
         yield
     finally:
         set_rng_state(state)
+
+
+explained(globals())

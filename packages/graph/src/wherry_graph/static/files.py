@@ -25,6 +25,7 @@ from wherry_tensor import to_tensor
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import path_of, require
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PreconditionNotMetError, short
+from wherry_tensor.explained import explained
 from wherry_train import load as load_pickle
 from wherry_train import save as save_pickle
 from wherry_train.atomic_files import replace_files
@@ -628,3 +629,6 @@ def set_program_state(program: Program, state_dict: Mapping[str, Any]) -> None:
     if missing or unused:
         parts = [f"no value for {', '.join(missing[:4])}"] * bool(missing) + [f"This list is not set: {', '.join(unused[:4])}"] * bool(unused)
         warnings.warn(f"set_program_state: {'; '.join(parts)}.", stacklevel=2)
+
+
+explained(globals())

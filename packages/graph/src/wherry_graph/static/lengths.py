@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from wherry_program.program.ir import Variable
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.explained import explained
 
 __all__ = ["keeps_offsets", "offsets_of", "with_offsets"]
 
@@ -77,3 +78,6 @@ def keeps_offsets(function: Function) -> Function:
         return out
 
     return called  # type: ignore[return-value]
+
+
+explained(globals())

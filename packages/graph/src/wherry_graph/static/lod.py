@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from wherry_tensor._core import Tensor
-from wherry_tensor.arguments import require_tensor
-from wherry_tensor.errors import InvalidArgumentError, PreconditionNotMetError
+from wherry_tensor.arguments import integer, require_tensor
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PreconditionNotMetError, short
+from wherry_tensor.explained import explained
 
 __all__ = ["LoDTensor", "create_lod_tensor"]
 
@@ -124,6 +125,10 @@ class LoDTensor:
         Raises:
             ValueError: they do not fit each other or the rows.
         """
+        if not isinstance(lengths, (list, tuple)) or not all(isinstance(level, (list, tuple)) for level in lengths):
+            raise InvalidTypeError(
+                f"LoDTensor: the lengths of sequences come by level. Got {short(lengths)}, expected a list of lists of ints. Write [[2, 3]]."
+            )
         self.set_lod([_offsets(level) for level in lengths])
 
     def has_valid_recursive_sequence_lengths(self) -> bool:
@@ -137,7 +142,7 @@ class LoDTensor:
 def _offsets(lengths: Sequence[int]) -> list[int]:
     out = [0]
     for n in lengths:
-        out.append(out[-1] + int(n))
+        out.append(out[-1] + integer(n, "LoDTensor", "lengths"))
     return out
 
 
@@ -176,3 +181,6 @@ def create_lod_tensor(data: Any, recursive_seq_lens: Sequence[Sequence[int]], pl
     out.set(data._value() if isinstance(data, LoDTensor) else data)
     out.set_recursive_sequence_lengths(recursive_seq_lens)
     return out
+
+
+explained(globals())

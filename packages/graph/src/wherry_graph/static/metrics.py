@@ -11,6 +11,7 @@ from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, float32, float64, int64
 from wherry_tensor.arguments import require_rank, require_tensor
 from wherry_tensor.errors import InvalidArgumentError, UnimplementedError, short
+from wherry_tensor.explained import explained
 
 __all__ = ["accuracy", "auc", "ctr_metric_bundle"]
 
@@ -193,3 +194,6 @@ def ctr_metric_bundle(input: Tensor, label: Tensor, ins_tag_weight: Tensor | Non
         return tuple(sums)
     finally:
         _core.set_grad_mode(before)
+
+
+explained(globals())

@@ -13,6 +13,7 @@ from wherry_program.program.capture import Capture, captures_of_thread
 from wherry_program.program.ir import Program
 from wherry_tensor.device import device_code, names_device
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.explained import explained
 from wherry_tensor.static_builder import building
 
 __all__ = [
@@ -237,3 +238,6 @@ def device_guard(device: str | None = None) -> Iterator[None]:
     if device is not None:
         device_code(device, "device_guard")
     yield
+
+
+explained(globals())

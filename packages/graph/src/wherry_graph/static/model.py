@@ -28,6 +28,7 @@ from wherry_program.program.ir import Program, Variable
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import AssertedTypeError, InvalidArgumentError
+from wherry_tensor.explained import explained
 
 __all__ = ["StaticModel"]
 
@@ -256,3 +257,6 @@ def _optimizing(optimizer: Any, new: Mapping[int, Any]) -> Iterator[None]:
 
 def _listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+explained(globals())

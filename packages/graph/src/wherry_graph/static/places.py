@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from wherry_tensor import _core
 from wherry_tensor.device import CPUPlace, CUDAPlace, MLUPlace, NPUPlace, Place, XPUPlace, absent, device_code, is_known
 from wherry_tensor.errors import InvalidArgumentError, UnavailableError
+from wherry_tensor.explained import explained
 
 __all__ = [
     "IpuCompiledProgram", "IpuStrategy", "cpu_places", "cuda_places", "ipu_shard_guard", "mlu_places", "npu_places", "set_ipu_shard",
@@ -267,3 +268,6 @@ class IpuStrategy:
     def disable_pattern(self, pattern: Any) -> NoReturn:
         """Raises RuntimeError."""
         _no_ipu("IpuStrategy.disable_pattern")
+
+
+explained(globals())

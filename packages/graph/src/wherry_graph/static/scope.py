@@ -10,6 +10,7 @@ from wherry_graph.static.lod import LoDTensor
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import require, require_tensor
 from wherry_tensor.errors import InvalidTypeError, short
+from wherry_tensor.explained import explained
 
 __all__ = ["Scope", "ScopeVariable", "chosen_scope", "global_scope", "scope_guard"]
 
@@ -163,3 +164,6 @@ def chosen_scope(scope: Any) -> Scope:
 def names_of(variables: Sequence[Any]) -> list[str]:
     """The names of variables, given as variables or names."""
     return [x if isinstance(x, str) else x.name for x in variables]
+
+
+explained(globals())

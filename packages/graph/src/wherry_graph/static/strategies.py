@@ -5,6 +5,7 @@ from enum import IntEnum
 from typing import Any, ClassVar
 
 from wherry_tensor.errors import InvalidArgumentError, short
+from wherry_tensor.explained import explained
 
 __all__ = ["BuildStrategy", "ExecutionStrategy"]
 
@@ -123,3 +124,6 @@ class ExecutionStrategy(_Wishes):
 for _class in (BuildStrategy, ExecutionStrategy):
     for _name in _class._defaults:
         setattr(_class, _name, _option(_name, f"Default: {_class._defaults[_name]!r}."))
+
+
+explained(globals())

@@ -6,6 +6,7 @@ from typing import Any
 from wherry_graph.static.builder import StaticBuilder
 from wherry_graph.static.mode import capture_of, default_main_program, in_static_mode, switch
 from wherry_tensor.device import set_device
+from wherry_tensor.explained import explained
 from wherry_tensor.static_builder import building
 
 __all__ = ["disable_static", "enable_static"]
@@ -51,3 +52,6 @@ def disable_static(place: Any = None) -> None:
     if in_static_mode():
         switch(None)
         building.builder = None
+
+
+explained(globals())

@@ -18,6 +18,7 @@ from wherry_program.program.ir import OPTIMIZE, Program, Variable
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import AssertedTypeError, InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.explained import explained
 
 __all__ = ["append_backward", "gradients", "minimize", "parameter_gradients"]
 
@@ -228,3 +229,6 @@ def _named(program: Program, x: Any, what: str) -> Variable:
 
 def _listed(x: Any) -> list[Any]:
     return [] if x is None else list(x) if isinstance(x, (list, tuple)) else [x]
+
+
+explained(globals())

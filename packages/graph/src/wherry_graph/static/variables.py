@@ -16,6 +16,7 @@ from wherry_tensor._core import Tensor, int64
 from wherry_tensor.arguments import integer
 from wherry_tensor.dtype import as_dtype, get_default_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PreconditionNotMetError, short
+from wherry_tensor.explained import explained
 
 _MOST_LEVELS = 16
 
@@ -258,3 +259,6 @@ def _require_static(what: str) -> None:
         raise PreconditionNotMetError(
             f"{what}: it belongs to static mode. Got a call outside of it, expected paddle.enable_static() before. "
         )
+
+
+explained(globals())

@@ -366,11 +366,11 @@ def selu(
         >>> print(wherry.nn.functional.selu(wherry.to_tensor([0.0, 1.0])).numpy())
         [0.       1.050701]
     """
-    if not scale > 1.0:
+    if not real_number(scale, "selu", "scale") > 1.0:
         raise InvalidArgumentError(
             f"selu: The scale must be greater than 1.0. Got scale={scale}, expected more than 1. Use elu for a scale of 1."
         )
-    if alpha < 0:
+    if real_number(alpha, "selu", "alpha") < 0:
         raise InvalidArgumentError(
             f"selu: The alpha must be no less than zero. Got alpha={alpha}, expected 0 or more. The usual value is 1.6733."
         )
@@ -635,7 +635,7 @@ def softshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Te
         >>> print(wherry.nn.functional.softshrink(wherry.to_tensor([-1.0, 0.25, 1.5])).numpy())
         [-0.5  0.   1. ]
     """
-    if threshold < 0:
+    if real_number(threshold, "softshrink", "threshold") < 0:
         raise InvalidArgumentError(
             f"softshrink: The threshold must be no less than zero. Got threshold={threshold}, expected 0 or more. "
             f"It is how far values move towards 0."

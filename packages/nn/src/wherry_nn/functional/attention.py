@@ -71,7 +71,16 @@ def scaled_dot_product_attention(
             )
     scale = 1.0 / math.sqrt(q.shape[3]) if q.shape[3] else 1.0
     causal = flag(is_causal, op_name, "is_causal")
-    return _heads_first(attend(q, k, v, attn_mask, scale, causal, p if training else 0.0)[0], op_name, "out")
+    try:
+        out, _ = attend(q, k, v, attn_mask, scale, causal, p if training else 0.0)
+    except ValueError as error:
+        if "the shapes of q, k and v" not in str(error):
+            raise
+        raise InvalidArgumentError(
+            f"{op_name}: query, key and value do not fit together. Got shapes {query.shape}, {key.shape} and {value.shape}, expected "
+            f"[batch, Tq, heads, D], [batch, Tk, heads, D] and [batch, Tk, heads, Dv]. Transpose or repeat heads beforehand."
+        ) from None
+    return _heads_first(out, op_name, "out")
 
 
 def attend(

@@ -505,7 +505,7 @@ def normalize(x: Tensor, p: float = 2, axis: int = 1, epsilon: float = 1e-12, na
             "normalize: a 0-d tensor has no axis. Got x of shape [], expected rank 1 or more. Reshape x to [1]."
         )
     length = norm(x, real_number(p, "normalize", "p"), one_axis(axis, rank, "normalize"), True)
-    return ops.divide(x, ops.maximum(length, ops.full(shape=(), value=float(epsilon), dtype=x.dtype)))
+    return ops.divide(x, ops.maximum(length, ops.full(shape=(), value=real_number(epsilon, "normalize", "epsilon"), dtype=x.dtype)))
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) -> Tensor:
@@ -541,5 +541,5 @@ def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) 
         )
     products = sum_(multiply(x1, x2), axis)
     squares = multiply(sum_(ops.square(x1), axis), sum_(ops.square(x2), axis))
-    least = ops.full(shape=(), value=float(eps) * float(eps), dtype=squares.dtype)
+    least = ops.full(shape=(), value=real_number(eps, "cosine_similarity", "eps") ** 2, dtype=squares.dtype)
     return ops.divide(products, ops.sqrt(ops.clip(squares, least, None)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import flag, real_number, require_tensor
 from wherry_tensor.errors import InvalidTypeError
+from wherry_tensor.explained import explained
 from wherry_tensor.functions.linalg import norm
 from wherry_tensor.functions.math import subtract
 
@@ -48,3 +49,6 @@ def pairwise_distance(
     if epsilon != 0.0:
         difference = difference + float(epsilon)
     return norm(difference, real_number(p, "pairwise_distance", "p"), -1, flag(keepdim, "pairwise_distance", "keepdim"))
+
+
+explained(globals())

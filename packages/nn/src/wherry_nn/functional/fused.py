@@ -13,6 +13,7 @@ from wherry_tensor import concat, matmul, ops, reshape, stack, transpose
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import require_tensor
 from wherry_tensor.errors import InvalidArgumentError, short
+from wherry_tensor.explained import explained
 
 __all__ = [
     "fused_bias_dropout_residual_layer_norm",
@@ -385,6 +386,15 @@ def fused_multi_transformer(
     function = activation_of(activation, op_name)
     begin = 0 if time_step is None else int(time_step)
     out = require_tensor(x, op_name)
+    for what, given in (
+        ("ln_scales", ln_scales), ("ln_biases", ln_biases), ("qkv_biases", qkv_biases), ("linear_weights", linear_weights),
+        ("linear_biases", linear_biases), ("ffn_ln_scales", ffn_ln_scales), ("ffn_ln_biases", ffn_ln_biases), ("ffn1_weights", ffn1_weights),
+        ("ffn1_biases", ffn1_biases), ("ffn2_weights", ffn2_weights), ("ffn2_biases", ffn2_biases), ("cache_kvs", cache_kvs),
+    ):
+        if isinstance(given, (list, tuple)) and len(given) != len(qkv_weights):
+            raise InvalidArgumentError(
+                f"{op_name}: each layer has an entry in each list. Got {len(given)} in {what}, expected {len(qkv_weights)}, as in qkv_weights."
+            )
     for layer in range(len(qkv_weights)):
         kept = out
         out = _normed(kept, ln_scales[layer], _of(ln_biases, layer), epsilon) if pre_layer_norm else kept
@@ -488,3 +498,6 @@ def refuse_ring(op_name: str, ring_id: int, nranks: int = 1) -> None:
             f"{op_name}: a layer on several devices is not available. Got ring_id={short(ring_id)} and nranks={short(nranks)}, expected "
             f"-1 and 1. Leave them out."
         )
+
+
+explained(globals())

@@ -27,6 +27,7 @@ from wherry_tensor import (
 from wherry_tensor._core import Tensor, int8, set_grad_mode
 from wherry_tensor.arguments import integer, require_tensor, to_dtype
 from wherry_tensor.errors import InvalidArgumentError, UnimplementedError, short
+from wherry_tensor.explained import explained
 
 __all__ = [
     "block_multihead_attention",
@@ -477,3 +478,6 @@ def fused_ec_moe(
         f"fused_ec_moe: experts that choose their tokens are not available. Got x of shape {short(getattr(x, 'shape', x))}, expected a "
         f"function of your own. Choose with topk of softmax(gate), gather the tokens, multiply with bmm, and add with scatter_nd_add."
     )
+
+
+explained(globals())

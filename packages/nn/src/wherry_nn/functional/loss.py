@@ -147,6 +147,14 @@ def cross_entropy(
     except (AttributeError, TypeError) as error:
         input, label, weight = _classified("cross_entropy", input, label, weight, error)
         return cross_entropy(input, label, weight, ignore_index, reduction, axis=axis)
+    except ValueError:
+        if not isinstance(label, Tensor) or rank - 1 <= label.ndim <= rank:
+            raise
+        wanted = [*input.shape[:axis], *input.shape[axis + 1:]]
+        raise InvalidArgumentError(
+            f"cross_entropy: a label has the shape of the input without the axis of the classes, {axis}. Got a label of shape {label.shape} for "
+            f"input of shape {input.shape}, expected {wanted}. Check the axis, or pass probabilities with soft_label=True."
+        ) from None
     if reduction == "sum":
         return sum(loss)
     return ops.squeeze(loss, axes=(axis,)) if bare else loss

@@ -22,6 +22,7 @@ from wherry_tensor._core import Tensor, float32, float64, int64
 from wherry_tensor.arguments import at_hand, flag, number, require_tensor, to_dtype
 from wherry_tensor.dtype import promote_floating
 from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError
+from wherry_tensor.explained import explained
 from wherry_tensor.functions.reduction import mean
 
 __all__ = [
@@ -600,3 +601,6 @@ def _by_sign(label: Tensor, alike: Tensor, apart: Tensor) -> Tensor:
     """`alike` where the label is 1, `apart` where it is -1, else 0."""
     zero = ops.full(shape=(), value=0, dtype=alike.dtype)
     return ops.where(label == 1, alike, zero) + ops.where(label == -1, apart, zero)
+
+
+explained(globals())

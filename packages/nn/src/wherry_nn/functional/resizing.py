@@ -14,6 +14,7 @@ from wherry_tensor._core import Tensor, float32, float64, int64
 from wherry_tensor.arguments import integer, require_tensor, values_of
 from wherry_tensor.axis_sampling import clip_indices, gather_along
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.explained import explained
 from wherry_tensor.sizes import Size, equals, has_sizes, is_unknown, known, largest
 
 __all__ = ["interpolate", "upsample"]
@@ -352,3 +353,6 @@ def _row(length: int, dtype: Any) -> Tensor:
 def _within(places: Tensor, count: int) -> Tensor:
     """Positions rounded down and clipped to [0, count)."""
     return clip_indices(ops.cast(ops.floor(places), int64), count)
+
+
+explained(globals())

@@ -9,6 +9,7 @@ from wherry_tensor._core import Tensor, bool_, int64
 from wherry_tensor.arguments import integer, refused, require_tensor, sizes_of
 from wherry_tensor.axis_sampling import clip_indices, int64_scalar
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.explained import explained
 from wherry_tensor.sizes import is_unknown, known
 
 __all__ = [
@@ -444,3 +445,6 @@ def _part(x: Tensor, axis: int, start: int, end: int) -> Tensor:
 def _moved(x: Tensor, by: int) -> Tensor:
     """Frames (axis 1) moved by one; zeros move in."""
     return ops.pad(x, (0, 0, by, -by, *(0,) * (2 * x.ndim - 4)), 0.0)
+
+
+explained(globals())

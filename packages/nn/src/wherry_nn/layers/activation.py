@@ -11,6 +11,7 @@ from wherry_nn.layers.documented import documented_by
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import require_tensor
 from wherry_tensor.errors import AssertedArgumentError
+from wherry_tensor.explained import explained
 
 __all__ = [
     "CELU",
@@ -710,3 +711,6 @@ class ThresholdedReLU(Layer):
 
     def extra_repr(self) -> str:
         return described(self._name, threshold=self._threshold)
+
+
+explained(globals())

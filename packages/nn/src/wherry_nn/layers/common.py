@@ -12,6 +12,7 @@ from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import integer
 from wherry_tensor.dtype import get_default_dtype
 from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.explained import explained
 from wherry_tensor.functions.movement import flatten, unflatten
 
 __all__ = [
@@ -61,6 +62,7 @@ class Linear(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__(dtype=get_default_dtype())
+        in_features, out_features = integer(in_features, "Linear", "in_features"), integer(out_features, "Linear", "out_features")
         self.weight = self.create_parameter([in_features, out_features], weight_attr)
         self.bias = self.create_parameter([out_features], bias_attr, is_bias=True)
         self.name = name
@@ -380,3 +382,6 @@ class CosineSimilarity(Layer):
 
     def extra_repr(self) -> str:
         return described(axis=self._axis, eps=self._eps)
+
+
+explained(globals())

@@ -23,6 +23,7 @@ from wherry_nn.layers.documented import documented_by
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.explained import explained
 
 __all__ = ["Conv1D", "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose"]
 
@@ -395,3 +396,6 @@ class Conv3DTranspose(_TransposedConvolution):
             in_channels, out_channels, kernel_size, stride, padding, "zeros", output_padding, dilation, groups, weight_attr,
             bias_attr, data_format,
         )
+
+
+explained(globals())

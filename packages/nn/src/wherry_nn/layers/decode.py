@@ -10,6 +10,7 @@ from wherry_tensor import ops
 from wherry_tensor._core import Tensor, bool_, float32, float64, int64
 from wherry_tensor.arguments import integer, require_tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.explained import explained
 
 __all__ = ["BeamSearchDecoder", "dynamic_decode"]
 
@@ -410,3 +411,6 @@ def _undefined(decoder: Decoder, method: str) -> str:
         f"{type(decoder).__name__}: the decoder does not say what to do. Got a class without {method}, expected one that "
         f"defines it. Write the method, or use BeamSearchDecoder."
     )
+
+
+explained(globals())

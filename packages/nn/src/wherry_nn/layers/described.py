@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from wherry_tensor.errors import short
+from wherry_tensor.explained import explained
 
 __all__ = ["described"]
 
@@ -22,3 +23,6 @@ def _shown(value: Any) -> str:
         return str(value)
     except RecursionError:
         return short(value)
+
+
+explained(globals())

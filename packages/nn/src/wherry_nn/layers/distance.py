@@ -6,6 +6,7 @@ from wherry_nn.layer import Layer
 from wherry_nn.layers.described import described
 from wherry_nn.layers.documented import documented_by
 from wherry_tensor._core import Tensor
+from wherry_tensor.explained import explained
 
 __all__ = ["PairwiseDistance"]
 
@@ -39,3 +40,6 @@ class PairwiseDistance(Layer):
         if self.keepdim is not False:
             options["keepdim"] = self.keepdim
         return described(self.name, **options)
+
+
+explained(globals())

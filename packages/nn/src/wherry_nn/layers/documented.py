@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
+from wherry_tensor.explained import explained
+
 __all__ = ["documented_by"]
 
 Kind = TypeVar("Kind", bound=type)
@@ -103,3 +105,6 @@ def _errors(own: Entries, shared: Entries, unknown: set[str]) -> str:
         if said != ".":
             called.append((name, f"when called: {said}"))
     return _written([*own, *called])
+
+
+explained(globals())

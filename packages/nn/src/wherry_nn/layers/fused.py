@@ -9,6 +9,7 @@ from wherry_nn.layer import Layer
 from wherry_nn.layers.documented import documented_by
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, UnimplementedError, short
+from wherry_tensor.explained import explained
 
 __all__ = [
     "FusedBiasDropoutResidualLayerNorm",
@@ -468,3 +469,6 @@ class FusedMultiTransformer(_Fused):
 
 def _plural(kind: str) -> str:
     return f"{kind}es" if kind.endswith("bias") else f"{kind}s"
+
+
+explained(globals())

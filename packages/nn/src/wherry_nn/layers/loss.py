@@ -14,6 +14,7 @@ from wherry_nn.layers.documented import documented_by
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import integer, number
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError
+from wherry_tensor.explained import explained
 
 __all__ = [
     "BCELoss",
@@ -625,3 +626,6 @@ def _known(op_name: str, reduction: str) -> str:
     if reduction not in ("mean", "sum", "none"):
         raise unknown_reduction(op_name, reduction)
     return reduction
+
+
+explained(globals())

@@ -15,6 +15,7 @@ from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import repeats, require, require_tensor
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, short
+from wherry_tensor.explained import explained
 
 __all__ = [
     "BatchNorm",
@@ -748,3 +749,6 @@ class SpectralNorm(Layer):
         matrix = as_matrix(x, self._dim)
         u, v = power_iteration(matrix, self.weight_u, self.weight_v, self._power_iters, self._eps, added=True)
         return x / largest_singular_value(matrix, u, v)
+
+
+explained(globals())

@@ -8,6 +8,7 @@ from wherry_nn.layer import Layer
 from wherry_nn.layers.described import described
 from wherry_nn.layers.documented import documented_by
 from wherry_tensor._core import Tensor
+from wherry_tensor.explained import explained
 
 __all__ = ["Pad1D", "Pad2D", "Pad3D", "ZeroPad2D"]
 
@@ -160,3 +161,6 @@ class ZeroPad2D(_Pad):
 
     def extra_repr(self) -> str:
         return described(self._name, padding=self._pad, data_format=self._data_format)
+
+
+explained(globals())

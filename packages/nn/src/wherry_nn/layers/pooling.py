@@ -7,6 +7,7 @@ from wherry_nn.functional import pooling as F
 from wherry_nn.layer import Layer
 from wherry_nn.layers.documented import documented_by
 from wherry_tensor._core import Tensor
+from wherry_tensor.explained import explained
 
 __all__ = [
     "AdaptiveAvgPool1D",
@@ -429,3 +430,6 @@ class MaxUnPool3D(Layer):
 
     def extra_repr(self) -> str:
         return f"output_size={self.output_size}"
+
+
+explained(globals())

@@ -8,6 +8,7 @@ from wherry_nn.layer import Layer
 from wherry_nn.layers.described import described
 from wherry_nn.layers.documented import documented_by
 from wherry_tensor._core import Tensor
+from wherry_tensor.explained import explained
 
 __all__ = ["Upsample", "UpsamplingBilinear2D", "UpsamplingNearest2D"]
 
@@ -140,3 +141,6 @@ class UpsamplingBilinear2D(Layer):
 
 def _target(size: Any, scale_factor: Any) -> dict[str, Any]:
     return {"size": size} if scale_factor is None else {"scale_factor": scale_factor}
+
+
+explained(globals())

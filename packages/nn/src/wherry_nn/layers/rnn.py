@@ -24,6 +24,7 @@ from wherry_tensor.errors import (
     UnimplementedError,
     short,
 )
+from wherry_tensor.explained import explained
 from wherry_tensor.functions.creation import full
 from wherry_tensor.functions.movement import stack
 from wherry_tensor.sizes import equals, known
@@ -958,3 +959,6 @@ class GRU(RNNBase):
         attributes = weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr
         options = dict(zip(_ATTRIBUTES, attributes, strict=True))
         super().__init__(input_size, hidden_size, num_layers, direction, time_major, dropout, options)
+
+
+explained(globals())

@@ -8,6 +8,7 @@ from wherry_nn.layer import Layer
 from wherry_nn.layers.described import described
 from wherry_nn.layers.documented import documented_by
 from wherry_tensor._core import Tensor
+from wherry_tensor.explained import explained
 
 __all__ = ["Fold", "Unfold"]
 
@@ -87,3 +88,6 @@ class Fold(Layer):
             padding=self.paddings,
             stride=self.strides,
         )
+
+
+explained(globals())

@@ -17,6 +17,7 @@ from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import integer, repeats, require_room, require_tensor
 from wherry_tensor.dtype import as_dtype, get_default_dtype
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.explained import explained
 
 __all__ = [
     "MultiHeadAttention",
@@ -756,3 +757,6 @@ def _parts(attr: Any, name: str) -> tuple[Any, Any]:
         f"Transformer: length of {name} should be 1 or 2 or 3 when it is a list/tuple. Got {len(attr)}, expected 1, 2 or 3. "
         f"See the description of the argument."
     )
+
+
+explained(globals())

@@ -7,6 +7,7 @@ from wherry_nn.layer import Layer
 from wherry_nn.layers.described import described
 from wherry_nn.layers.documented import documented_by
 from wherry_tensor._core import Tensor
+from wherry_tensor.explained import explained
 
 __all__ = ["ChannelShuffle", "PixelShuffle", "PixelUnshuffle"]
 
@@ -95,3 +96,6 @@ class ChannelShuffle(Layer):
 
 def _layout(data_format: str) -> dict[str, str]:
     return {} if data_format == "NCHW" else {"data_format": data_format}
+
+
+explained(globals())

@@ -13,6 +13,7 @@ import wherry_tensor as api
 from wherry_tensor import Tensor, ops
 from wherry_tensor.arguments import integer
 from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.explained import explained
 
 __all__ = [
     "Kept", "best", "by_group", "centers", "coded", "column_of", "decayed", "decoded", "from_yolo", "image_of", "multiclass_nms", "on_levels",
@@ -348,3 +349,6 @@ def proposed(
             taken = true_indices(rank_in_group(image) < last)
             boxes, score, image = (api.gather(x, taken) for x in (boxes, score, image))
     return boxes, score.unsqueeze(1), counted(image, images)
+
+
+explained(globals())

@@ -11,6 +11,7 @@ from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import number, require_tensor
 from wherry_tensor.errors import InvalidArgumentError, short
+from wherry_tensor.explained import explained
 from wherry_tensor.functions import linalg
 from wherry_tensor.functions.creation import full
 from wherry_tensor.functions.movement import stack
@@ -113,3 +114,6 @@ def _gradients(parameters: Any) -> list[Tensor]:
         if isinstance(parameter.grad, SelectedRows):
             parameter.grad = parameter.grad.merge()  # a row that occurs twice counts once in a norm
     return [parameter.grad for parameter in found if parameter.grad is not None]
+
+
+explained(globals())

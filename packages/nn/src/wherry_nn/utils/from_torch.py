@@ -20,6 +20,7 @@ from wherry_nn.layers.transformer import MultiHeadAttention, TransformerDecoderL
 from wherry_tensor import ops, to_tensor
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.explained import explained
 
 __all__ = ["from_torch"]
 
@@ -239,3 +240,6 @@ def _prefix(given: Mapping[str, Any], wanted: Mapping[str, tuple[str, _Part]]) -
 
 def _shape(value: Tensor) -> str:
     return str(value.shape)
+
+
+explained(globals())

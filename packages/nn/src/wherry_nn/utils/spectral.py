@@ -12,6 +12,7 @@ from wherry_tensor import ops, paddle_random
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import repeats
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError
+from wherry_tensor.explained import explained
 from wherry_tensor.functions.random import normal, uniform
 
 __all__ = ["spectral_norm"]
@@ -103,3 +104,6 @@ def spectral_norm(
         setattr(layer, name, hook.weight(layer, False))
     layer.register_forward_pre_hook(hook)
     return layer
+
+
+explained(globals())

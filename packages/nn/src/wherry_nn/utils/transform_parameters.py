@@ -8,6 +8,7 @@ from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import require_tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.explained import explained
 
 __all__ = ["parameters_to_vector", "vector_to_parameters"]
 
@@ -90,3 +91,6 @@ def _listed(parameters: Iterable[Parameter], op_name: str) -> list[Parameter]:
     for i, parameter in enumerate(found):
         require_tensor(parameter, op_name, f"parameters[{i}]")
     return found
+
+
+explained(globals())

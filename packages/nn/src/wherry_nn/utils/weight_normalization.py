@@ -12,6 +12,7 @@ from wherry_nn.utils._hooks import hook_of, parameter_of, refuse_second
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError
+from wherry_tensor.explained import explained
 from wherry_tensor.functions.creation import full
 from wherry_tensor.static_builder import first_value
 
@@ -153,3 +154,6 @@ class _Computed(Initializer):
 
     def forward(self, param: Tensor, block: Any = None) -> None:
         ops.copy.into((param,), self.make())
+
+
+explained(globals())

@@ -157,6 +157,8 @@ def combinations(x: Tensor, r: int = 2, with_replacement: bool = False, name: st
     chosen = unsqueeze(places, 1)
     for _ in range(integer(r, "combinations", "r") - 1):
         # Each choice so far with every place that may follow its last one.
+        if type(chosen.shape[0]) is int and not chosen.shape[0]:
+            break  # nothing follows any more, however long the choices are to be
         last = slice(chosen, [1], [-1], [_END])
         row, following = nonzero(last <= places if with_replacement else last < places, as_tuple=True)
         chosen = concat([index_select(chosen, row.flatten(), 0), following], 1)

@@ -18,6 +18,7 @@ from wherry_tensor import _core, ops
 from wherry_tensor._core import DType, Op, Tensor, pop_layer, push_layer
 from wherry_tensor.arguments import names_of
 from wherry_tensor.errors import AssertedTypeError, short
+from wherry_tensor.explained import explained
 from wherry_train.amp import lists
 from wherry_train.optimizer import Optimizer
 
@@ -351,3 +352,6 @@ def _saver(dtype: str) -> Callable[[dict[str, Any]], None]:
                 state[key].name = name
 
     return cast
+
+
+explained(globals())

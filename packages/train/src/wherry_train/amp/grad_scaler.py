@@ -7,6 +7,7 @@ from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.constructor_arguments import check_arguments, flag, number
 from wherry_tensor.errors import AssertedArgumentError, InvalidTypeError, short
+from wherry_tensor.explained import explained
 from wherry_tensor.foreach import on_each
 
 __all__ = ["AmpScaler", "GradScaler"]
@@ -364,3 +365,6 @@ class GradScaler:
 
 
 AmpScaler = GradScaler
+
+
+explained(globals())

@@ -18,6 +18,7 @@ from typing import Any
 from wherry_tensor import _core, ops
 from wherry_tensor._core import DType, Op, Tensor
 from wherry_tensor.columns import Column
+from wherry_tensor.explained import explained
 
 __all__ = ["aliases", "autocast", "black_list", "table", "white_list"]
 
@@ -198,3 +199,6 @@ def white_list() -> set[str]:
 def black_list() -> set[str]:
     """Names of the ops that run in float32 in level O1."""
     return {op.name for op, rule in autocast.rules.items() if rule in (black, always_black)}
+
+
+explained(globals())

@@ -10,6 +10,7 @@ from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.constructor_arguments import check_arguments, flag
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, short
+from wherry_tensor.explained import explained
 from wherry_train.optimizer.lr import LRScheduler
 from wherry_train.optimizer.optimizer import Optimizer, number
 
@@ -361,3 +362,6 @@ def _decoupled(decay: Any) -> float:
             f"Write weight_decay=0.01, say; 0.0 switches it off."
         )
     return float(decay)
+
+
+explained(globals())

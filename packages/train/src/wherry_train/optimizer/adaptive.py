@@ -9,6 +9,7 @@ from wherry_nn.param_attr import WeightDecayRegularizer
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.constructor_arguments import check_arguments, flag
+from wherry_tensor.explained import explained
 from wherry_train.optimizer.lr import LRScheduler
 from wherry_train.optimizer.optimizer import Optimizer, number
 
@@ -207,3 +208,6 @@ def _not_negative(value: float) -> bool:
 
 def _any(value: float) -> bool:
     return True
+
+
+explained(globals())

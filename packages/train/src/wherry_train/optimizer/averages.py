@@ -9,6 +9,7 @@ from wherry_tensor import _core, ops, to_tensor, zeros_like
 from wherry_tensor._core import Tensor
 from wherry_tensor.constructor_arguments import check_arguments, integer
 from wherry_tensor.errors import AssertedArgumentError, InvalidTypeError, short
+from wherry_tensor.explained import explained
 from wherry_tensor.static_builder import building
 from wherry_train.optimizer.lr import LRScheduler
 from wherry_train.optimizer.optimizer import _HALF, Optimizer, _put, _write, number
@@ -427,3 +428,6 @@ class ModelAverage(Optimizer):
                 average.restore = ops.copy(param)
                 _write(average.restore, kept, param.name)
         self._averages = found
+
+
+explained(globals())

@@ -9,6 +9,7 @@ from wherry_nn.param_attr import WeightDecayRegularizer
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, scalar
 from wherry_tensor.constructor_arguments import check_arguments, flag
+from wherry_tensor.explained import explained
 from wherry_train.optimizer.lr import LRScheduler
 from wherry_train.optimizer.optimizer import Optimizer, number
 
@@ -129,3 +130,6 @@ class Momentum(Optimizer):
         if self._rescale_grad == 1.0:
             return grads
         return [ops.multiply(g, scalar(self._rescale_grad, g.dtype)) for g in grads]
+
+
+explained(globals())

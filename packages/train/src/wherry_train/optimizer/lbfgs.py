@@ -13,6 +13,7 @@ from wherry_tensor._core import Tensor
 from wherry_tensor.constructor_arguments import check_arguments, integer
 from wherry_tensor.constructor_arguments import number as a_number
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.explained import explained
 from wherry_tensor.tracebacks import warn
 from wherry_train.optimizer.line_search import Trial, strong_wolfe
 from wherry_train.optimizer.lr import LRScheduler
@@ -550,3 +551,6 @@ class _Minimization:
         return (
             to_tensor([self.converged]), to_tensor([self.calls], dtype="int64"), self.position, self.value, self.grad,
         )
+
+
+explained(globals())

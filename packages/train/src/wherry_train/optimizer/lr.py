@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from wherry_tensor import arguments
 from wherry_tensor._core import Tensor
 from wherry_tensor.constructor_arguments import (
     Check,
@@ -24,6 +25,7 @@ from wherry_tensor.constructor_arguments import (
     text,
 )
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError, short
+from wherry_tensor.explained import explained
 
 __all__ = [
     "CosineAnnealingDecay",
@@ -115,7 +117,7 @@ class LRScheduler:
             self.last_epoch += 1
             self.last_lr = self.get_lr()
         else:
-            self.last_epoch = epoch
+            self.last_epoch = arguments.number(epoch, type(self).__name__, "epoch")
             self.last_lr = self._get_closed_form_lr()
         self._say()
 
@@ -953,7 +955,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     def step(self, epoch: float | None = None) -> None:
         """Count one more epoch, or jump to `epoch`, which may be a fraction: `epoch + batch / batches`."""
-        if epoch is not None and epoch < 0:
+        if epoch is not None and arguments.number(epoch, "CosineAnnealingWarmRestarts", "epoch") < 0:
             raise ValueError(
                 f"CosineAnnealingWarmRestarts: Expected non-negative epoch. Got epoch={short(epoch)}, expected a number >= 0. "
                 f"Epochs count from 0."
@@ -1319,3 +1321,6 @@ def _callable(function: Any, scheduler: Any, name: str = "lr_lambda") -> None:
             f"{type(scheduler).__name__}: '{name}' must be a function. Got {short(function)} ({type(function).__name__}), expected "
             f"something to call with a number. Write {name}=lambda epoch: 0.9**epoch, say."
         )
+
+
+explained(globals())

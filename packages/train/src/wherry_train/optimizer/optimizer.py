@@ -24,6 +24,7 @@ from wherry_nn.parameter import Parameter
 from wherry_tensor import _core, ops, to_tensor
 from wherry_tensor._core import DType, Op, Tensor
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidTypeError, OutOfRangeError, short
+from wherry_tensor.explained import explained
 from wherry_tensor.foreach import on_each
 from wherry_tensor.static_builder import building, lasting
 from wherry_tensor.suggestions import check_keywords, did_you_mean
@@ -982,3 +983,6 @@ def _write(tensor: Tensor, value: Any, name: str) -> None:
 def _put(tensor: Tensor, value: Tensor) -> None:
     """Copy values, which may be on the cpu after loading, into a tensor on its own device."""
     ops.copy.into((tensor,), _core.to_device(value, _core.device_of(tensor)))
+
+
+explained(globals())

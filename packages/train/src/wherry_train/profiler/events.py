@@ -13,6 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 from wherry_nn import layer
 from wherry_tensor import _core
 from wherry_tensor.errors import InvalidTypeError, short
+from wherry_tensor.explained import explained
 from wherry_train.io import dataloader
 
 __all__ = ["Event", "RecordEvent", "TracerEventType", "described", "inputs_of", "recorded", "start", "stop"]
@@ -214,3 +215,6 @@ def recorded(given: list[tuple[Any, ...]]) -> list[Event]:
     ]
     events.sort(key=lambda event: (event.begin, -event.end))
     return events
+
+
+explained(globals())

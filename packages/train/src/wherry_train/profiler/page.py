@@ -5,6 +5,7 @@ import html
 import json
 from importlib.resources import files
 
+from wherry_tensor.explained import explained
 from wherry_train.profiler.events import Event, TracerEventType, described
 from wherry_train.profiler.results import ProfilerResult
 from wherry_train.profiler.statistics import outermost
@@ -74,3 +75,6 @@ def _steps(result: ProfilerResult, first: int) -> list[dict[str, object]]:
         }
         steps.append({"name": step.name, "begin": step.begin - first, "length": step.duration, "phases": inside})
     return steps
+
+
+explained(globals())

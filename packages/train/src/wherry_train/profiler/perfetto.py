@@ -5,6 +5,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from wherry_tensor.explained import explained
 from wherry_tensor.protobuf import Field, Schema
 from wherry_train.profiler.events import Event, TracerEventType, described, inputs_of
 
@@ -168,3 +169,6 @@ def read(data: bytes, result: ProfilerResult) -> ProfilerResult:
     if not threads and data:
         raise ValueError("no thread is described")
     return result
+
+
+explained(globals())

@@ -14,6 +14,7 @@ from typing import Any
 
 from wherry_tensor import _core
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.explained import explained
 from wherry_tensor.tracebacks import warn
 from wherry_train.profiler import events, statistics
 from wherry_train.profiler.events import TracerEventType
@@ -291,3 +292,6 @@ def _busy_time() -> tuple[float, float] | None:
     if len(fields) < 5:
         return None
     return float(sum(fields) - fields[3] - fields[4]), float(sum(fields))
+
+
+explained(globals())

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from wherry_tensor.arguments import path_of
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.explained import explained
 from wherry_train.profiler import perfetto
 from wherry_train.profiler.events import Event, TracerEventType, described, inputs_of
 from wherry_train.serialization import write_file
@@ -269,3 +270,6 @@ def _from_chrome(trace: dict[str, Any]) -> ProfilerResult:
         if event.kind == TracerEventType.Operator:
             event.ready = starts.get((event.thread, event.end), 0)
     return result
+
+
+explained(globals())

@@ -6,6 +6,7 @@ from enum import Enum
 from typing import Any
 
 from wherry_tensor.errors import AssertedArgumentError, InvalidTypeError, short
+from wherry_tensor.explained import explained
 
 __all__ = ["ProfilerState", "from_steps", "make_scheduler"]
 
@@ -89,3 +90,6 @@ def from_steps(scheduler: Any) -> Callable[[int], ProfilerState]:
         )
     first, end = max(scheduler[0], 0), scheduler[1]
     return make_scheduler(closed=max(first - 1, 0), ready=min(first, 1), record=end - first, repeat=1)
+
+
+explained(globals())

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from wherry_tensor.explained import explained
 from wherry_train.profiler.events import Event, TracerEventType
 from wherry_train.profiler.results import ProfilerResult
 
@@ -289,3 +290,6 @@ def user_defined(result: ProfilerResult, by: SortedKeys, unit: str, nanoseconds:
         cells.append((f"Thread: {thread}",))
         cells += [(row.name, str(row.calls), row.cell(nanoseconds, whole)) for row in in_order(rows_of(some).values(), by)]
     return written("UserDefined", ("Name", "Calls", "CPU Total / Avg / Max / Min / Ratio(%)"), cells, [f"Time unit: {unit}"])
+
+
+explained(globals())

@@ -4,6 +4,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from time import perf_counter_ns
 
+from wherry_tensor.explained import explained
+
 __all__ = ["Benchmark"]
 
 _WARM_UP = 10  # steps that count in the averages but neither as slowest nor as fastest
@@ -102,3 +104,6 @@ class Benchmark:
             shown = [f"{number:.5f}" if at == 0 or not few else "-" for at, number in enumerate(numbers)]
             lines.append("|" + "|".join(text.center(17) for text in (name, *shown)) + "|")
         return "\n".join(lines)
+
+
+explained(globals())

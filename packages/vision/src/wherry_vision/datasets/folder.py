@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -101,6 +102,13 @@ class DatasetFolder(Dataset):
         if not self.samples:
             ends = f"\nSupported extensions are: {','.join(self.extensions)}" if self.extensions else ""
             raise UnavailableError(f"DatasetFolder: Found 0 directories in subfolders of: {root}{ends}. Expected root/class/file.")
+        seen = {target for _, target in self.samples}
+        empty = [name for name, i in self.class_to_idx.items() if i not in seen]
+        if empty:
+            warnings.warn(
+                f"DatasetFolder: {root} has classes without a sample. Got nothing to read in {', '.join(empty)}, expected files. They count as "
+                f"classes all the same, as in Paddle: take such folders away, or name their extensions.", UserWarning, stacklevel=2,
+            )
         self.loader = _loaded if loader is None else loader
         self.targets = [target for _, target in self.samples]
         self.dtype = "float32"

@@ -12,6 +12,7 @@ from wherry_nn.layers.common import Dropout, Linear
 from wherry_nn.layers.conv import Conv2D
 from wherry_nn.layers.pooling import MaxPool2D
 from wherry_tensor import Tensor
+from wherry_tensor.explained import explained
 from wherry_tensor.functions.movement import flatten
 from wherry_vision.blocks import check_count
 from wherry_vision.models.pretrained import IMAGENET, Weights, with_weights
@@ -110,3 +111,6 @@ def alexnet(pretrained: bool = False, **kwargs: Any) -> AlexNet:
         [1, 256, 6, 6]
     """
     return with_weights(AlexNet(**kwargs), "alexnet", pretrained, model_urls)
+
+
+explained(globals())

@@ -12,6 +12,7 @@ from wherry_nn.layers.norm import BatchNorm
 from wherry_nn.layers.pooling import AdaptiveAvgPool2D, AvgPool2D, MaxPool2D
 from wherry_tensor import Tensor
 from wherry_tensor.errors import AssertedArgumentError, short
+from wherry_tensor.explained import explained
 from wherry_tensor.functions.movement import concat, flatten
 from wherry_vision.blocks import check_count
 from wherry_vision.models.pretrained import IMAGENET, Weights, with_weights
@@ -281,3 +282,6 @@ def densenet264(pretrained: bool = False, **kwargs: Any) -> DenseNet:
         33736232
     """
     return _densenet(264, pretrained, **kwargs)
+
+
+explained(globals())

@@ -11,6 +11,7 @@ from wherry_nn.layers.common import Dropout, Linear
 from wherry_nn.layers.conv import Conv2D
 from wherry_nn.layers.pooling import AdaptiveAvgPool2D, AvgPool2D, MaxPool2D
 from wherry_tensor import Tensor
+from wherry_tensor.explained import explained
 from wherry_tensor.functions.movement import concat, flatten, squeeze
 from wherry_vision.blocks import check_count
 from wherry_vision.models.pretrained import IMAGENET, Weights, with_weights
@@ -152,3 +153,6 @@ def googlenet(pretrained: bool = False, **kwargs: Any) -> GoogLeNet:
         ([1, 10], [1, 10], [1, 10])
     """
     return with_weights(GoogLeNet(**kwargs), "googlenet", pretrained, model_urls)
+
+
+explained(globals())

@@ -9,6 +9,7 @@ from wherry_nn.initializer import Uniform
 from wherry_nn.layers.common import Dropout, Linear
 from wherry_nn.layers.pooling import AdaptiveAvgPool2D, AvgPool2D, MaxPool2D
 from wherry_tensor import Tensor
+from wherry_tensor.explained import explained
 from wherry_tensor.functions.movement import concat, reshape
 from wherry_vision.blocks import ConvNormActivation, check_count
 from wherry_vision.models.pretrained import HAPI, Weights, with_weights
@@ -224,3 +225,6 @@ def inception_v3(pretrained: bool = False, **kwargs: Any) -> InceptionV3:
         [1, 10]
     """
     return with_weights(InceptionV3(**kwargs), "inception_v3", pretrained, model_urls)
+
+
+explained(globals())

@@ -7,6 +7,7 @@ from wherry_nn.layers.common import Linear
 from wherry_nn.layers.conv import Conv2D
 from wherry_nn.layers.pooling import MaxPool2D
 from wherry_tensor import Tensor
+from wherry_tensor.explained import explained
 from wherry_tensor.functions.movement import flatten
 from wherry_vision.blocks import check_count
 
@@ -55,3 +56,6 @@ class LeNet(Layer):
     def forward(self, inputs: Tensor) -> Tensor:
         x = self.features(inputs)
         return self.fc(flatten(x, 1)) if self.num_classes > 0 else x
+
+
+explained(globals())

@@ -7,6 +7,7 @@ from wherry_nn import Layer
 from wherry_nn.layers.common import Linear
 from wherry_nn.layers.pooling import AdaptiveAvgPool2D
 from wherry_tensor import Tensor
+from wherry_tensor.explained import explained
 from wherry_tensor.functions.movement import flatten
 from wherry_vision.blocks import ConvNormActivation, check_count
 from wherry_vision.models.pretrained import HAPI, Weights, with_weights
@@ -103,3 +104,6 @@ def mobilenet_v1(pretrained: bool = False, scale: float = 1.0, **kwargs: Any) ->
         [1, 10]
     """
     return with_weights(MobileNetV1(scale=scale, **kwargs), f"mobilenetv1_{scale}", pretrained, model_urls)
+
+
+explained(globals())

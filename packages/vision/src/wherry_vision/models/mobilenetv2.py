@@ -10,6 +10,7 @@ from wherry_nn.layers.conv import Conv2D
 from wherry_nn.layers.norm import BatchNorm2D
 from wherry_nn.layers.pooling import AdaptiveAvgPool2D
 from wherry_tensor import Tensor
+from wherry_tensor.explained import explained
 from wherry_tensor.functions.movement import flatten
 from wherry_vision.blocks import ConvNormActivation, check_count, divisible
 from wherry_vision.models.pretrained import HAPI, Weights, with_weights
@@ -112,3 +113,6 @@ def mobilenet_v2(pretrained: bool = False, scale: float = 1.0, **kwargs: Any) ->
         [1, 10]
     """
     return with_weights(MobileNetV2(scale=scale, **kwargs), f"mobilenetv2_{scale}", pretrained, model_urls)
+
+
+explained(globals())

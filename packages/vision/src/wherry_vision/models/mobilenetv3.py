@@ -11,6 +11,7 @@ from wherry_nn.layers.conv import Conv2D
 from wherry_nn.layers.norm import BatchNorm2D
 from wherry_nn.layers.pooling import AdaptiveAvgPool2D
 from wherry_tensor import Tensor
+from wherry_tensor.explained import explained
 from wherry_tensor.functions.movement import flatten
 from wherry_vision.blocks import ConvNormActivation, check_count, divisible
 from wherry_vision.models.pretrained import HAPI, Weights, with_weights
@@ -219,3 +220,6 @@ def mobilenet_v3_large(pretrained: bool = False, scale: float = 1.0, **kwargs: A
         [1, 10]
     """
     return with_weights(MobileNetV3Large(scale=scale, **kwargs), f"mobilenet_v3_large_x{scale}", pretrained, model_urls)
+
+
+explained(globals())

@@ -5,6 +5,7 @@ from typing import TypeVar
 
 from wherry_nn import Layer
 from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.explained import explained
 
 __all__ = ["HAPI", "IMAGENET", "Weights", "with_weights"]
 
@@ -37,3 +38,6 @@ def with_weights(model: AnyLayer, name: str, pretrained: bool, weights: Weights)
     address, md5 = weights[name]
     model.set_state_dict(load(get_weights_path_from_url(address, md5)))
     return model
+
+
+explained(globals())

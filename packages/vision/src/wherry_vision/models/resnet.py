@@ -15,6 +15,7 @@ from wherry_nn.layers.norm import BatchNorm2D
 from wherry_nn.layers.pooling import AdaptiveAvgPool2D, MaxPool2D
 from wherry_tensor import Tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.explained import explained
 from wherry_tensor.functions.movement import flatten
 from wherry_vision.blocks import check_count
 from wherry_vision.models.pretrained import HAPI, Weights, with_weights
@@ -490,3 +491,6 @@ def wide_resnet101_2(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """
     kwargs["width"] = 128
     return _resnet("wide_resnet101_2", BottleneckBlock, 101, pretrained, **kwargs)
+
+
+explained(globals())

@@ -10,6 +10,7 @@ from wherry_nn.layers.common import Linear
 from wherry_nn.layers.pooling import AdaptiveAvgPool2D, MaxPool2D
 from wherry_tensor import Tensor
 from wherry_tensor.errors import UnavailableError, UnimplementedError, short
+from wherry_tensor.explained import explained
 from wherry_tensor.functions.movement import concat, flatten, split
 from wherry_vision.blocks import ConvNormActivation, check_count
 from wherry_vision.models.pretrained import HAPI, Weights, with_weights
@@ -289,3 +290,6 @@ def shufflenet_v2_swish(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2
         [1, 10]
     """
     return _shufflenet_v2("shufflenet_v2_swish", 1.0, "swish", pretrained, **kwargs)
+
+
+explained(globals())

@@ -10,6 +10,7 @@ from wherry_nn.layers.conv import Conv2D
 from wherry_nn.layers.pooling import AdaptiveAvgPool2D, MaxPool2D
 from wherry_tensor import Tensor
 from wherry_tensor.errors import AssertedArgumentError, short
+from wherry_tensor.explained import explained
 from wherry_tensor.functions.movement import concat, squeeze
 from wherry_vision.blocks import check_count
 from wherry_vision.models.pretrained import IMAGENET, Weights, with_weights
@@ -146,3 +147,6 @@ def squeezenet1_1(pretrained: bool = False, **kwargs: Any) -> SqueezeNet:
         [1, 10]
     """
     return with_weights(SqueezeNet("1.1", **kwargs), "squeezenet1_1", pretrained, model_urls)
+
+
+explained(globals())

@@ -10,6 +10,7 @@ from wherry_nn.layers.conv import Conv2D
 from wherry_nn.layers.norm import BatchNorm2D
 from wherry_nn.layers.pooling import AdaptiveAvgPool2D, MaxPool2D
 from wherry_tensor import Tensor
+from wherry_tensor.explained import explained
 from wherry_tensor.functions.movement import flatten
 from wherry_vision.blocks import check_count
 from wherry_vision.models.pretrained import HAPI, Weights, with_weights
@@ -172,3 +173,6 @@ def vgg19(pretrained: bool = False, batch_norm: bool = False, **kwargs: Any) -> 
         [1, 512, 7, 7]
     """
     return _vgg(19, batch_norm, pretrained, **kwargs)
+
+
+explained(globals())

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from wherry_tensor.explained import explained
 from wherry_vision.transforms.resampling import cubic, resample
 
 __all__ = [
@@ -214,3 +215,6 @@ def _as_before(values: Any, image: Any) -> Any:
 def _in_range(values: Any, image: Any) -> Any:
     """Colours in the dtype of `image`: cut to [0, 255], and downwards as Paddle does, or to [0, 1]."""
     return np.clip(values, 0, _white(image)).astype(image.dtype)
+
+
+explained(globals())

@@ -9,6 +9,7 @@ import numpy as np
 from wherry_tensor import Tensor
 from wherry_tensor.constructor_arguments import as_constructed
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.explained import explained
 from wherry_tensor.functions.movement import transpose
 from wherry_vision.transforms import functional as F
 from wherry_vision.transforms.checks import check
@@ -235,3 +236,6 @@ class Transpose(BaseTransform):
                 f"{max(array.ndim, 3)} axes. Write (2, 0, 1) for CHW."
             )
         return (array[..., None] if array.ndim == 2 else array).transpose(self.order)
+
+
+explained(globals())

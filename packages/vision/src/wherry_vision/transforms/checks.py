@@ -9,6 +9,7 @@ import numpy as np
 
 from wherry_tensor._core import Tensor
 from wherry_tensor.constructor_arguments import Check, check_arguments, flag, integer, number, text
+from wherry_tensor.explained import explained
 
 __all__ = ["check"]
 
@@ -74,3 +75,6 @@ def check(owner: str, given: Mapping[str, Any], **others: Check) -> None:
         others: checks in place of the usual ones.
     """
     check_arguments(owner, given, **{**_KINDS, **others})
+
+
+explained(globals())

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.explained import explained
 from wherry_vision.transforms import functional as F
 from wherry_vision.transforms.base import BaseTransform
 from wherry_vision.transforms.checks import check
@@ -210,3 +211,6 @@ class Grayscale(BaseTransform):
 
     def _apply_image(self, image: Any) -> Any:
         return F.to_grayscale(image, self.num_output_channels)
+
+
+explained(globals())

@@ -17,6 +17,7 @@ import numpy as np
 from wherry_tensor import Tensor, moveaxis
 from wherry_tensor.constructor_arguments import Check, integer, number
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.explained import explained
 from wherry_tensor.functions.creation import to_tensor as tensor_of
 from wherry_vision.transforms import arrays, tensors
 from wherry_vision.transforms.checks import check
@@ -772,17 +773,19 @@ def normalize(img: Image, mean: Any, std: Any, data_format: str = "CHW", to_rgb:
     if not (spread != 0).all():
         raise InvalidArgumentError(f"normalize: std has a zero. Got {short(std)}, expected no zero. Use 1 to leave them.")
     if isinstance(img, Tensor):
-        floats = img if img.dtype.is_floating else img.astype("float32")
-        if floats.ndim not in (3, 4):
+        array: Any = img if img.dtype.is_floating else img.astype("float32")
+        parts: Any = [tensor_of(one).astype(array.dtype) for one in (middle, spread)]
+        if array.ndim not in (3, 4):
             _of(img, "normalize")
-        return (floats - tensor_of(middle).astype(floats.dtype)) / tensor_of(spread).astype(floats.dtype)
-    if isinstance(img, np.ndarray) and img.ndim not in (2, 3):
-        _of(img, "normalize")
-    array = np.asarray(img if isinstance(img, np.ndarray) else _array_of(img, "normalize"), np.float32)
-    if to_rgb:
-        array = array[::-1] if channels_first else array[..., ::-1]
+    else:
+        if isinstance(img, np.ndarray) and img.ndim not in (2, 3):
+            _of(img, "normalize")
+        array = np.asarray(img if isinstance(img, np.ndarray) else _array_of(img, "normalize"), np.float32)
+        if to_rgb:
+            array = array[::-1] if channels_first else array[..., ::-1]
+        parts = middle, spread
     try:
-        return (array - middle) / spread
+        return (array - parts[0]) / parts[1]
     except ValueError:
         raise InvalidArgumentError(
             f"normalize: the channels do not fit. Got an image of shape {list(array.shape)} in {data_format}, {middle.size} means "
@@ -808,3 +811,6 @@ def pair_of(size: Any, op_name: str, name: str) -> tuple[int, int]:
     raise InvalidArgumentError(
         f"{op_name}: {name} is not a valid size. Got {short(size)}, expected an int > 0, or two. Write {name}=(224, 224)."
     )
+
+
+explained(globals())

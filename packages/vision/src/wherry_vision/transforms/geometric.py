@@ -11,6 +11,7 @@ import numpy as np
 from wherry_tensor import Tensor
 from wherry_tensor.constructor_arguments import Check, number
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.explained import explained
 from wherry_vision.transforms import functional as F
 from wherry_vision.transforms.base import BaseTransform
 from wherry_vision.transforms.checks import check
@@ -609,3 +610,6 @@ def _range_of(value: Any, name: str, lengths: tuple[int, ...]) -> tuple[float, .
         f"RandomAffine: {name} is not a range. Got {short(value)}, expected a number >= 0, or {' or '.join(map(str, lengths))} numbers, the smaller "
         f"one of each pair first. Write one number for both sides."
     )
+
+
+explained(globals())

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wherry_tensor.explained import explained
 from wherry_vision.transforms import arrays
 
 __all__ = [
@@ -115,3 +116,6 @@ def _fill(image: Any, fill: Any) -> Any:
     if isinstance(fill, (int, float)):
         return (int(fill),) * bands if bands > 1 else int(fill)
     return tuple(fill) if bands > 1 else int(next(iter(fill)))
+
+
+explained(globals())

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from wherry_tensor.explained import explained
+
 __all__ = ["RESAMPLING", "cubic", "resample"]
 
 RESAMPLING = ("nearest", "bilinear", "area", "bicubic", "lanczos")
@@ -83,3 +85,6 @@ def _overlaps(size: int, new: int, scale: float) -> Taps:
     weights = np.maximum(weights, 0)
     weights /= weights.sum(1, keepdims=True)
     return np.clip(positions, 0, size - 1), weights.astype(np.float32)
+
+
+explained(globals())

@@ -23,6 +23,7 @@ from wherry_tensor import (
 from wherry_tensor import max as maximum_of
 from wherry_tensor import min as minimum_of
 from wherry_tensor.errors import InvalidArgumentError, short
+from wherry_tensor.explained import explained
 from wherry_tensor.sizes import equals
 
 __all__ = [
@@ -188,3 +189,6 @@ def _as_before(values: Tensor, image: Tensor, rounded: bool = True) -> Tensor:
     if image.dtype.is_floating:
         return values
     return cast(clip(values.round() if rounded else values, 0.0, 255.0), image.dtype)
+
+
+explained(globals())

@@ -14,6 +14,7 @@ from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import MAX_RANK, integer, require_rank, require_tensor
 from wherry_tensor.errors import InvalidArgumentError, UnimplementedError, short
+from wherry_tensor.explained import explained
 
 __all__ = [
     "batch_norm", "bilinear_tensor_product", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose", "data_norm", "deform_conv2d", "embedding",
@@ -1053,3 +1054,6 @@ def nce(
     cost = -ops.concat(ops.log(o[:, :true] / (o[:, :true] + often[:, :true])), ops.log(often[:, true:] / (o[:, true:] + often[:, true:])), axis=1)
     loss = ops.reduce_sum(cost, (1,), True) / (drawn + 1)
     return loss if sample_weight is None else loss * ops.reshape(sample_weight, shape=(rows, 1))
+
+
+explained(globals())

@@ -12,6 +12,7 @@ from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.dtype import is_complex, is_floating_point
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.explained import explained
 
 __all__ = ["case", "cond", "static_pylayer", "switch_case", "while_loop"]
 
@@ -247,3 +248,6 @@ def static_pylayer(
 
     fresh = iter(control.own_gradient(inputs, results, None if backward_fn is None else backward))
     return map_structure(lambda leaf: next(fresh) if isinstance(leaf, Tensor) else leaf, returned)
+
+
+explained(globals())

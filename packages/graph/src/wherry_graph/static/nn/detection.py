@@ -10,6 +10,7 @@ from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import integer, require_rank, require_tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.explained import explained
 
 __all__ = ["multi_box_head"]
 
@@ -126,3 +127,6 @@ def _sizes(layers: int, base_size: Any, min_ratio: Any, max_ratio: Any) -> tuple
 
 def _several(value: Any) -> list[float]:
     return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+explained(globals())

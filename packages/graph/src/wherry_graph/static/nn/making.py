@@ -9,6 +9,7 @@ from wherry_nn import unique_name
 from wherry_nn.layer import new_parameter
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import InvalidArgumentError, short
+from wherry_tensor.explained import explained
 
 __all__ = ["Maker", "activated"]
 
@@ -43,3 +44,6 @@ def activated(x: Tensor, act: str | None, what: str) -> Tensor:
     if not isinstance(act, str) or function is None:
         raise InvalidArgumentError(f"{what}: there is no activation of this name. Got {short(act)}, expected 'relu', 'tanh', 'softmax', ...")
     return function(x)
+
+
+explained(globals())

@@ -18,6 +18,7 @@ from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int64
 from wherry_tensor.arguments import require_rank, require_tensor
 from wherry_tensor.errors import InvalidArgumentError, UnavailableError, short
+from wherry_tensor.explained import explained
 from wherry_tensor.sizes import Size
 
 __all__ = ["StaticRNN", "crf_decoding"]
@@ -356,3 +357,6 @@ def _viterbi(scores: Tensor, lengths: Tensor, weight: Tensor) -> Tensor:
     at, tag, path = while_loop(lambda at, *_: ops.greater_than(at, zero), back, [ops.subtract(many, one), last, create_array(int64)])
     stacked = array_stack(array_append(path, kept(at, tag)), (-1, -1))
     return ops.reshape(ops.transpose(ops.flip(stacked, axes=(0,)), (1, 0)), shape=tuple(scores.shape[:2]))
+
+
+explained(globals())

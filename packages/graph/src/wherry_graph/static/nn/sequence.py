@@ -13,6 +13,7 @@ from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int64
 from wherry_tensor.arguments import MAX_RANK, require_rank, require_tensor, tensors_of
 from wherry_tensor.errors import InvalidArgumentError, short
+from wherry_tensor.explained import explained
 from wherry_tensor.sizes import Size
 
 __all__ = [
@@ -693,3 +694,6 @@ def sequence_conv(
     out = ops.matmul(ops.concat(*parts, axis=1), weight, False, False)
     bias = make.parameter([num_filters], bias_attr, out.dtype, is_bias=True)
     return activated(out if bias is None else ops.add(out, bias), act, "sequence_conv")
+
+
+explained(globals())
