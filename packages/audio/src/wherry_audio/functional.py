@@ -269,7 +269,7 @@ def create_dct(n_mfcc: int, n_mels: int, norm: str | None = "ortho", dtype: str 
         raise AssertedArgumentError(f"create_dct: norm is unknown. Got norm={short(norm)}, expected 'ortho' or None.")
     columns, rows = integer(n_mfcc, "create_dct", "n_mfcc"), integer(n_mels, "create_dct", "n_mels")
     if rows < 1:
-        raise InvalidArgumentError(f"create_dct: there are no bands to transform. Got n_mels={rows}, expected 1 or more. Pass the number of the mels.")
+        raise InvalidArgumentError(f"create_dct: there are no bands to transform. Got n_mels={rows}, expected 1 or more. Pass how many there are.")
     order = arange(0, columns, dtype="float64").unsqueeze(0)
     angles = order * (arange(0, rows, dtype="float64").unsqueeze(1) + 0.5) * (math.pi / rows)
     if norm is None:
