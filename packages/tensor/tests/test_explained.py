@@ -19,12 +19,15 @@ from collections.abc import Callable, Sequence
 from wherry_tensor import Tensor
 from wherry_tensor.explained import explained
 
-__all__ = ["Scaled", "total"]
+__all__ = ["Scaled", "sum_of", "total"]
 
 
 def total(x: Tensor, sizes: Sequence[int], each: Callable[[int], int] | None = None, share: float = 1.0) -> float:
     """A sum."""
     return x.sum().item() * share + sum(n if each is None else each(n) for n in sizes)
+
+
+sum_of = total
 
 
 class Scaled:
@@ -66,6 +69,7 @@ def test_what_is_right_is_as_it_was(module):
     assert module.total(w.ones([2]), (1, 2), share=2) == 7.0
     assert module.Scaled(3).scale == 5
     assert str(inspect.signature(module.total)).startswith("(x: 'Tensor', sizes: 'Sequence[int]'")
+    assert module.sum_of is module.total
     assert module.total.__doc__ == "A sum." and module.total.__globals__ is vars(module)
 
 

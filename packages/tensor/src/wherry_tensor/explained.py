@@ -33,10 +33,11 @@ def explained(names: dict[str, Any]) -> None:
     """
     for name in names["__all__"]:
         value = names.get(name)
-        if getattr(value, "__module__", None) != names["__name__"]:
+        if getattr(value, "__module__", None) != names["__name__"] or name != value.__name__:
             continue
         if inspect.isfunction(value):
-            names[name] = _telling(value, name)
+            telling = _telling(value, name)
+            names.update({other: telling for other, one in names.items() if one is value})  # other names of it stay such
         elif isinstance(value, type) and inspect.isfunction(vars(value).get("__init__")):
             value.__init__ = _telling(value.__init__, name)  # type: ignore[misc]
 
