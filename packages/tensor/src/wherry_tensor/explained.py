@@ -33,13 +33,14 @@ def explained(names: dict[str, Any]) -> None:
     """
     for name in names["__all__"]:
         value = names.get(name)
-        if getattr(value, "__module__", None) != names["__name__"] or name != value.__name__:
+        if getattr(value, "__module__", None) != names["__name__"]:
             continue
-        if inspect.isfunction(value):
-            telling = _telling(value, name)
+        init = vars(value).get("__init__") if isinstance(value, type) else None
+        if inspect.isfunction(value) and not hasattr(value, "is_explained"):
+            telling = _telling(value, value.__name__)
             names.update({other: telling for other, one in names.items() if one is value})  # other names of it stay such
-        elif isinstance(value, type) and inspect.isfunction(vars(value).get("__init__")):
-            value.__init__ = _telling(value.__init__, name)  # type: ignore[misc]
+        elif inspect.isfunction(init) and not hasattr(init, "is_explained"):
+            setattr(value, "__init__", _telling(init, value.__name__))  # noqa: B010
 
 
 def _telling(function: Any, name: str) -> Any:
@@ -56,7 +57,9 @@ def _telling(function: Any, name: str) -> Any:
 
     # With the globals of its module, so that tools which ask where a function comes from find it there.
     own = types.FunctionType(call.__code__, function.__globals__, function.__name__, None, call.__closure__)
-    return functools.update_wrapper(own, function)
+    functools.update_wrapper(own, function)
+    setattr(own, "is_explained", True)  # noqa: B010  another name of it is not wrapped again
+    return own
 
 
 def _told(error: Exception, function: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception | None:
