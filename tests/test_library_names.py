@@ -32,3 +32,13 @@ def test_name_is_here(kind, name):
         found = wherry
         for part in path.split(".")[1:]:
             found = getattr(found, part)
+
+
+@pytest.mark.parametrize("name", [
+    "pir.core program_guard", "pir Value", "pir_utils IrGuard", "framework.random seed", "framework.core VarDesc", "decomposition decompose",
+    "jit.sot symbolic_translate", "autograd.ir_backward grad", "jit.dy2static convert_to_static",
+    "jit.dy2static.program_translator StaticFunction", "jit.dy2static.program_translator ConcreteProgram",
+])  # fmt: skip
+def test_inner_paths_of_programs_are_here(name):
+    module, what = name.split(" ")
+    assert getattr(importlib.import_module(f"wherry.{module}"), what) is not None

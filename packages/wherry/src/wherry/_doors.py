@@ -46,7 +46,7 @@ incubate.nn.functional: fused_transformer
 incubate.optimizer: distributed_fused_lamb lbfgs lookahead modelaverage < wherry.incubate wherry.optimizer
 incubate.optimizer.functional: bfgs lbfgs
 io: dataloader dataloader.batch_sampler dataloader.dataset dataloader.sampler dataloader.worker reader
-jit: api dy2static layer translated_layer
+jit: api dy2static dy2static.program_translator layer translated_layer
 metric: metrics
 nn: clip decode loss
 nn.functional: activation common conv distance extension input loss norm pooling transformer vision
@@ -195,6 +195,9 @@ incubate.layers: shuffle_batch < wherry._inside.batches
 io.dataloader.collate: default_collate_fn < wherry_train.io.collate
 io.dataloader.collate: default_convert_fn < wherry._inside.batches
 jit.layer: Layer=TranslatedLayer < wherry.jit
+jit.dy2static: convert_to_static=converted_function < wherry_graph.jit.convert
+jit.dy2static.program_translator: ConcreteProgram < wherry_graph.jit.static_function
+jit.dy2static.program_translator: convert_to_static=converted_function < wherry_graph.jit.convert
 nn.clip: ClipGradBase < wherry_nn.clip
 nn.clip: _squared_l2_norm < wherry._inside.clips
 nn.decode: Decoder < wherry_nn.layers.decode
@@ -327,7 +330,12 @@ framework: IrGraph
 framework.core: Graph
 base.framework: IrGraph IrNode IrOpNode IrVarNode
 base.core: Graph PassBuilder
-pir: Value OpResult Program
+pir: Block Operation OpResult PassManager Program Value translate_to_pir
+pir.core: Program create_parameter default_main_program default_startup_program program_guard
+pir_utils: IrGuard test_with_pir_api
+decomposition: decompose
+autograd.ir_backward: calc_gradient grad
+jit.sot: symbolic_translate
 cost_model: CostModel
 cost_model.cost_model: CostModel
 static.amp.bf16: bf16_guard convert_model_to_bf16 decorate_bf16
