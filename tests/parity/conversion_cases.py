@@ -273,6 +273,56 @@ def any_and_all(x):
     return x
 
 
+def none_before(x):
+    c = None
+    if x.shape[0] > 1:
+        c = x * 2
+    return x if c is None else c + x
+
+
+def none_beside_another_test(x):
+    mask = None
+    if x.sum() > 0:
+        mask = x > 0.5
+    if x.shape[0] > 2 and mask is not None:
+        x = x * 2
+    if mask is None or x.shape[0] > 5:
+        return x - 1
+    return x + mask.astype("float32")
+
+
+def none_in_nested_choices(x):
+    c = None
+    if x.sum() > 0:
+        if x.shape[0] > 2:
+            c = x * 3
+    elif x.sum() < -100:
+        c = x * 4
+    if c is not None:
+        x = x + c
+    else:
+        x = x - 1
+    return x
+
+
+def none_replaced(x):
+    c = None
+    if x.sum() > 0:
+        c = x * 2
+    if c is None:
+        c = x * 5
+    return c
+
+
+def none_before_a_fixed_loop(x):
+    previous = None
+    for i in range(3):
+        if previous is not None:
+            x = x + previous
+        previous = x
+    return x
+
+
 # Returns.
 
 

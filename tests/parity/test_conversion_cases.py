@@ -16,13 +16,22 @@ pytestmark = needs_paddle
 PADDLE_IS_WRONG = {
     "inner_loop_function": "an inner function that was converted for an int is used for a tensor: one round less",
     "CallsFunctionOnSelf": "a lambda is not converted: the truth of a tensor is always true",
+    "fibonacci": "`a, b = b, a + b` in a loop takes b for both, in one of two orders of a set",
+    "none_beside_another_test": "what is None is a number that means nothing",
+    "none_in_nested_choices": "what is None is a number that means nothing",
+    "none_replaced": "what is None is a number that means nothing",
 }
 
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
     """(framework, key) -> results by case; "crossed" is what a framework computes with the files of the other."""
-    folder = tmp_path_factory.mktemp("conversions")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONHASHSEED", "0")  # Paddle's conversion goes through sets of names
+        return run(tmp_path_factory.mktemp("conversions"))
+
+
+def run(folder):
     out = {}
     for framework in FRAMEWORKS:
         (folder / framework).mkdir()
@@ -45,8 +54,7 @@ def found(tmp_path_factory):
 def test_what_paddle_computes_is_computed_here(found, ours, theirs):
     expected = {name: value for name, value in found[theirs].items() if not isinstance(value, str)}
     assert len(expected) > 180  # the others Paddle refuses
-    own = ours[1] == "eager" or ours == ("wherry", "crossed")  # the programs are Paddle's
-    wrong = [name for name, value in expected.items() if not same(found[ours][name], value) and (own or name not in PADDLE_IS_WRONG)]
+    wrong = [name for name, value in expected.items() if not same(found[ours][name], value) and (ours[1] == "eager" or name not in PADDLE_IS_WRONG)]
     assert not wrong, {name: (found[ours][name], expected[name]) for name in wrong}
 
 
@@ -54,6 +62,12 @@ def test_what_is_captured_is_what_runs_eagerly(found):
     eager = found["wherry", "eager"]
     wrong = [name for name, value in found["wherry", "captured"].items() if not same(value, eager[name], numbers=False)]
     assert not wrong
+
+
+def test_our_files_give_in_paddle_what_they_give_here(found):
+    mine, there = found["wherry", "loaded"], found["paddle", "crossed"]
+    wrong = [name for name, value in mine.items() if not same(there[name], value)]
+    assert wrong == ["masked"]  # a sum of no elements, which Paddle refuses
 
 
 def same(found, expected, numbers=True):

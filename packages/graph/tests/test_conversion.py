@@ -652,7 +652,7 @@ def test_recursion_that_a_number_ends_unrolls():
 @pytest.mark.parametrize(
     ("yes", "no", "error", "message"),
     [
-        ("x", "None", TypeError, "y is not the same kind of value .*a tensor of shape .*None"),
+        ("x", "None", TypeError, "y may be None here: a tensor decides"),
         ("x", "'text'", TypeError, "y is not the same kind of value"),
         ("x", "x.astype('int32')", TypeError, "y has another dtype in each branch"),
         ("x", "x.sum()", ValueError, "y has another rank in each branch"),

@@ -928,3 +928,32 @@ def test_gradients_of_a_captured_call_go_into_buffers_and_the_end_of_the_pass_is
     finally:
         handle.remove()
     assert ends == [None] * 3
+
+
+def test_a_variable_may_be_none_in_one_branch():
+    def f(x):
+        c = None
+        if x.sum() > 0:
+            c = x * 2
+        if c is not None and c.sum() > 10:
+            x = x + c
+        return x if c is None else c - x
+
+    static = jit.to_static(f, full_graph=True)
+    for values in ([1.0, 2.0], [6.0, 1.0], [-1.0, -2.0]):
+        x = wt.to_tensor(values, stop_gradient=False)
+        static(x).sum().backward()
+        y = wt.to_tensor(values, stop_gradient=False)
+        f(y).sum().backward()
+        assert static(x).tolist() == f(y).tolist() and x.grad.tolist() == y.grad.tolist()
+
+
+def test_what_may_be_none_is_not_read_without_a_test():
+    def f(x):
+        c = None
+        if x.sum() > 0:
+            c = x * 2
+        return c + x
+
+    with pytest.raises(TypeError, match="to_static: c may be None here: a tensor decides, .* Write `if c is not None:`"):
+        jit.to_static(f, full_graph=True)(wt.ones([2]))

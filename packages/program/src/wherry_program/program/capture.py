@@ -72,9 +72,12 @@ class Capture(InnerLayer):
 
         Raises:
             ValueError: `x` belongs to another program.
+            TypeError: its `check` says that it may have no value here.
         """
         if isinstance(x, Variable):
             if x.block.program is self.block.program:
+                if "check" in x.__dict__:
+                    x.__dict__["check"]()
                 return x.current
         elif id(x) in self._stand_ins:
             return self._stand_ins[id(x)][1]

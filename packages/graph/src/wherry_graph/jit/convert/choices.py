@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from wherry_graph.jit.convert.optional import mark, none_flag, present, readable
 from wherry_graph.jit.convert.state import (
     UNBOUND,
     Held,
@@ -103,6 +104,7 @@ class _Choice:
 
     def __init__(self, test: Any, place: Callable[..., Any]) -> None:
         self.recording = recording_now()
+        self.test = test
         self.condition = condition("if", test)
         self.blocks: list[Block] = []
         self.merge = _Merge(self)
@@ -125,7 +127,7 @@ class _Choice:
     def side(self) -> Iterator[None]:
         block = self.recording.program.new_block(self.recording.block)
         self.blocks.append(block)
-        with self.recording.inside(block):
+        with self.recording.inside(block), present(self.test, len(self.blocks) - 1):
             yield
 
     def finished(self, merged: list[Any]) -> list[Any]:
@@ -142,7 +144,18 @@ class _Pair:
         self.number, self.kind = number, kind
 
 
+class _Optional:
+    """In the place of a value that is None unless `flag` is false: numbers of two outputs."""
+
+    def __init__(self, name: str, value: _Pair, flag: _Pair) -> None:
+        self.name, self.value, self.flag = name, value, flag
+
+
 def _placed(value: Any, outs: list[Tensor]) -> Any:
+    if isinstance(value, _Optional):
+        x = outs[value.value.number]
+        mark(x, outs[value.flag.number], value.name)
+        return x
     if isinstance(value, _Pair):
         return TensorList(outs[value.number]) if value.kind == "list" else outs[value.number]
     return mapped(lambda item: _placed(item, outs), value)
@@ -172,6 +185,8 @@ class _Merge:
                 return a
         if _is_list(a) and _is_list(b):
             return self.lists(name, a, b)
+        if all(x is None or isinstance(x, Tensor) for x in (a, b)) and any(x is None or none_flag(x) is not None for x in (a, b)):
+            return self.optional(name, a, b) if a is not b else a
         if is_number(a) and is_number(b):
             return self.numbers(name, a, b)
         if not isinstance(a, Tensor) and not isinstance(b, Tensor) and same(a, b):
@@ -193,6 +208,24 @@ class _Merge:
         with self.inside(there):
             other = placeholder(value)
         return self.pair(value, other) if here == 0 else self.pair(other, value)
+
+    def optional(self, name: str, a: Tensor | None, b: Tensor | None) -> Any:
+        """Merge a tensor and None, or what may be None already."""
+        sides: list[Any] = []
+        flags: list[Any] = []
+        for i, (x, other) in enumerate(((a, b), (b, a))):
+            with present(self.choice.test, i):
+                flag = none_flag(x)
+            with self.inside(i), readable(x):
+                flags.append(x is None if flag is None else ops.copy(flag))
+                sides.append(_filled(x, other))
+        value = self.numbers(name, *sides)
+        if all(flag is False for flag in flags):
+            return value
+        for i in range(2):
+            with self.inside(i):
+                flags[i] = scalar(flags[i])
+        return _Optional(name, value, self.pair(*flags))
 
     def lists(self, name: str, a: Any, b: Any) -> Any:
         """Merge lists of different length into a TensorList."""
@@ -245,6 +278,11 @@ class _Merge:
 
     def inside(self, i: int) -> Any:
         return self.choice.recording.inside(self.choice.blocks[i])
+
+
+def _filled(x: Any, like: Any) -> Any:
+    """What stands for None, and what may be read for a value that may be None."""
+    return placeholder(like) if x is None else ops.copy(x)
 
 
 def _is_list(x: Any) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 
 from wherry_graph.jit.convert import choices, loops, values
 from wherry_graph.jit.convert.function import converted
+from wherry_graph.jit.convert.optional import inverted, is_none, joined, present
 from wherry_graph.jit.convert.symbolic import Counted, TensorList, decides_at_run_time, is_unknown_iterable
 from wherry_program.program.capture import current_capture
 from wherry_tensor._core import Tensor
@@ -20,7 +21,7 @@ from wherry_tensor.functions import movement
 from wherry_tensor.sizes import Size, largest, smallest
 
 __all__ = [
-    "and_", "assertion", "call", "choose", "compare", "decided", "for_", "go_on", "if_", "iterated", "not_", "or_", "truth", "while_",
+    "and_", "assertion", "call", "choose", "compare", "decided", "for_", "go_on", "if_", "is_none", "iterated", "not_", "or_", "truth", "while_",
 ]
 
 Names = tuple[str, ...]
@@ -93,7 +94,9 @@ def and_(first: Any, *rest: Thunk) -> Any:
     value = first
     for i, following in enumerate(rest):
         if decides_at_run_time(value):
-            return values.logical("and", value, [thunk() for thunk in rest[i:]])
+            with present(value, 0):
+                others = [thunk() for thunk in rest[i:]]
+            return joined(values.logical("and", value, others), value, 0)
         if not value:
             return value
         value = following()
@@ -105,7 +108,9 @@ def or_(first: Any, *rest: Thunk) -> Any:
     value = first
     for i, following in enumerate(rest):
         if decides_at_run_time(value):
-            return values.logical("or", value, [thunk() for thunk in rest[i:]])
+            with present(value, 1):
+                others = [thunk() for thunk in rest[i:]]
+            return joined(values.logical("or", value, others), value, 1)
         if value:
             return value
         value = following()
@@ -114,7 +119,7 @@ def or_(first: Any, *rest: Thunk) -> Any:
 
 def not_(value: Any) -> Any:
     """`not value`"""
-    return values.negated(value) if decides_at_run_time(value) else not value
+    return inverted(values.negated(value), value) if decides_at_run_time(value) else not value
 
 
 _COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne}

@@ -297,6 +297,10 @@ class _Function(ast.NodeTransformer):
     def visit_Compare(self, node: ast.Compare) -> Any:
         ops = [_COMPARED.get(type(op)) for op in node.ops]
         values = [node.left, *node.comparators]
+        if len(ops) == 1 and isinstance(node.ops[0], (ast.Is, ast.IsNot)) and isinstance(values[1], ast.Constant) and values[1].value is None:
+            self.generic_visit(node)
+            test = self.run("is_none", [node.left], node)
+            return test if isinstance(node.ops[0], ast.Is) else self.run("not_", [test], node)
         if None in ops:
             return self.generic_visit(node)
         if len(ops) == 1:
