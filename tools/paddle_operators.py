@@ -1,6 +1,6 @@
-"""Asks real Paddle 2.6.2 how its operators are called, and prints the table `wherry/_inside/operators.tsv`.
+"""Asks real Paddle 2.6.2 how its operators are called, and prints the table `wherry_paddle_files/operators.tsv`.
 
-    $(python tools/paddle_environment.py) tools/paddle_operators.py > packages/wherry/src/wherry/_inside/operators.tsv
+    $(python tools/paddle_environment.py) tools/paddle_operators.py > packages/paddle-files/src/wherry_paddle_files/operators.tsv
 
 `_C_ops` takes inputs and attributes in an order of its own (`get_core_ops_args_info`), under names that differ from those of the
 operators in files, which the rules of wherry_paddle_files read. Both are asked; a name stands for another one where they are spelled
@@ -59,6 +59,8 @@ def operator_of(name: str, protos: dict[str, Any]) -> str | None:
 def order_of(name: str, inputs: list[str], attrs: list[str]) -> list[str]:
     """Slots and attributes in the order of a function of `_C_ops`."""
     left_inputs, left_attrs, order = list(inputs), list(attrs), []
+    if name == "conv3d":  # what is told is that of sparse tensors
+        return ["Input", "Filter", "strides", "paddings", "padding_algorithm", "groups", "dilations", "data_format"]
     info, kinds = _C_ops.get_core_ops_args_info().get(name, []), _C_ops.get_core_ops_args_type_info().get(name, [])
     found: list[tuple[str, str | None, list[str]]] = []
     for argument, kind in zip(info, kinds):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import struct
 from collections.abc import Callable
 from ctypes import POINTER, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint32, c_void_p
 from typing import Any
@@ -160,12 +161,19 @@ def _value_of(arg: _Arg) -> Any:
         return _tensor_of(arg.tensors[0])
     if kind == 7:
         return [_tensor_of(arg.tensors[i]) for i in range(arg.count)]
+    if kind == 9:
+        return list(struct.unpack(f"{arg.count}d", struct.pack(f"{arg.count}q", *arg.ints[: arg.count])))
+    if kind == 10:
+        return (arg.s or b"").decode().split("\n") if arg.count else []
     return as_dtype(DTYPES[arg.i], "custom operator")
 
 
-def _give(result: Tensor, slot: _Tensor) -> None:
+def _give(result: Tensor | None, slot: _Tensor) -> None:
     from wherry_tensor import ops
 
+    if result is None:
+        slot.data, slot.owner, slot.rank, slot.dtype = None, None, 0, -1
+        return
     result = ops.copy(result.detach())  # contiguous, and not shared
     number = next(_numbers)
     _kept[number] = result
@@ -174,12 +182,14 @@ def _give(result: Tensor, slot: _Tensor) -> None:
         slot.shape[i] = n
 
 
-def _apply(name: str, values: list[Any]) -> list[Tensor]:
+def _apply(name: str, values: list[Any]) -> list[Tensor | None]:
     from wherry_extension.functions import function_of
 
     with no_grad():
         found = function_of(name)(*values)
-    return list(found) if isinstance(found, (list, tuple)) else [found]
+    if not isinstance(found, (list, tuple)):
+        return [found]
+    return [one for each in found for one in (each if isinstance(each, (list, tuple)) else [each])]
 
 
 def _elsewhere(function: Callable[[], Any]) -> Any:

@@ -1,10 +1,11 @@
 """The functions for operators in C++: `paddle::matmul(x, y)` is the framework's own `matmul`.
 
 `paddle/phi/api/include/api.h` declares them with Paddle's parameters in Paddle's order, which is that of Python for most. The rest is
-said here.
+said here. What operators.h declares are Paddle's operators, with their parameters: `wherry_paddle_files.operators`.
 """
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -107,12 +108,43 @@ def _cumsum(x: Tensor, axis: int, flatten: bool, exclusive: bool, reverse: bool)
     return api.flip(out, [axis]) if reverse else out
 
 
+# Operators whose parameters are others in the table, or that have no rule and are functions here.
+_OPERATORS: dict[str, Callable[..., Any]] = {
+    "arange": lambda start, end, step, dtype: api.arange(start.item(), end.item(), step.item(), dtype),
+    "fill": lambda x, value: api.full_like(x, value),
+    "full_batch_size_like": lambda x, shape, dtype, value, at, to: api.full([*shape[:to], x.shape[at], *shape[to + 1 :]], value, dtype),
+    "full_with_tensor": lambda shape, value, dtype: api.full(shape.tolist(), value, dtype),
+    "linspace": lambda start, stop, number, dtype: api.linspace(start.item(), stop.item(), number.item(), dtype),
+    "logspace": lambda start, stop, number, base, dtype: api.logspace(start.item(), stop.item(), number.item(), base.item(), dtype),
+    "npu_identity": lambda x, format: x,
+    "repeat_interleave_with_tensor_index": lambda x, repeats, axis: api.repeat_interleave(x, repeats, axis),
+    "split_with_num": lambda x, number, axis: api.split(x, number, int(axis)),
+    "view_shape": lambda x, shape: api.reshape(x, shape),
+}
+
+
+def _operator(name: str) -> Callable[..., Any]:
+    """An operator of operators.h; in place, its result is that of the other form."""
+    from wherry_paddle_files import operators  # which loads the rules of all of them
+
+    base = name.removesuffix("_")
+    if base in _OPERATORS:
+        return _OPERATORS[base]
+    known = operators.names(True)
+    if name not in known and base not in known and base != name:
+        return function_of(base)
+    return functools.partial(operators.call, name)
+
+
 def function_of(name: str) -> Callable[..., Any]:
-    """The function of the framework that `paddle::name` stands for, with the parameters of api.h.
+    """The function of the framework that `paddle::name` stands for, with the parameters of api.h; of `op:name` the operator, with those of
+    operators.h.
 
     Raises:
         NotImplementedError: there is no such function.
     """
+    if name.startswith("op:"):
+        return _operator(name[3:])
     found = _OWN.get(name)
     if found is None:
         found = getattr(F if name in _NN else factorization if name in _FACTORIZATION else api, name, None)

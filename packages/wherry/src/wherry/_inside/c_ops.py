@@ -1,5 +1,5 @@
 """`paddle._C_ops`: operators that take inputs and attributes in order."""
-from wherry._inside import operators
+from wherry_paddle_files import operators
 
 __getattr__ = operators.door(new=True)
 

@@ -239,7 +239,7 @@ class OpProtoHolder:
     @property
     def op_proto_map(self) -> dict[str, Any]:
         """Operators that can be read, by name."""
-        from wherry._inside.operators import legacy
+        from wherry_paddle_files.operators import legacy
 
         return dict(legacy())
 

@@ -105,7 +105,7 @@ class LayerHelper:
                 f"append_op: adding {short(type)} to a program by its name is not there. Got static mode, expected a function of the library. "
                 f"Call paddle._legacy_C_ops.{type}(...), which is recorded."
             )
-        from wherry._inside import operators
+        from wherry_paddle_files import operators
 
         found = operators.run(type, {slot: _listed(x) for slot, x in (inputs or {}).items()}, dict(attrs or {}))
         for slot, wanted in (outputs or {}).items():

@@ -1,5 +1,5 @@
 """`paddle._legacy_C_ops`: operators that take inputs, then names and values of attributes."""
-from wherry._inside import operators
+from wherry_paddle_files import operators
 
 __getattr__ = operators.door(new=False)
 

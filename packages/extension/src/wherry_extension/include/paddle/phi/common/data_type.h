@@ -10,39 +10,39 @@
 
 namespace phi {
 
-enum class DataType {
+enum class DataType {  // with Paddle's numbers
   UNDEFINED = 0,
   BOOL,
-  INT8,
   UINT8,
-  INT16,
-  INT32,
-  UINT32,
-  INT64,
-  UINT64,
-  BFLOAT16,
-  FLOAT16,
+  INT8,
   UINT16,
+  INT16,
+  UINT32,
+  INT32,
+  UINT64,
+  INT64,
   FLOAT32,
   FLOAT64,
   COMPLEX64,
   COMPLEX128,
-  STRING,
   PSTRING,
+  FLOAT16,
+  BFLOAT16,
   NUM_DATA_TYPES,
   ALL_DTYPE = UNDEFINED,
+  STRING = PSTRING,
 };
 
 inline size_t SizeOf(DataType type) {
-  static const unsigned char sizes[] = {0, 1, 1, 1, 2, 4, 4, 8, 8, 2, 2, 2, 4, 8, 8, 16};
-  return static_cast<int>(type) < static_cast<int>(DataType::STRING) ? sizes[static_cast<int>(type)] : 0;
+  static const unsigned char sizes[] = {0, 1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 8, 16, 0, 2, 2};
+  return type < DataType::NUM_DATA_TYPES ? sizes[static_cast<int>(type)] : 0;
 }
 
 // The name of the enumerator, in the spelling that errors use.
 inline const char *DataTypeToString(DataType type) {
-  static const char *const names[] = {"Undefined", "bool", "int8", "uint8", "int16", "int32", "uint32", "int64",
-                                      "uint64", "bfloat16", "float16", "uint16", "float32", "float64", "complex64", "complex128"};
-  return static_cast<int>(type) < static_cast<int>(DataType::STRING) ? names[static_cast<int>(type)] : "unknown";
+  static const char *const names[] = {"Undefined", "bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64",
+                                      "int64", "float32", "float64", "complex64", "complex128", "pstring", "float16", "bfloat16"};
+  return type < DataType::NUM_DATA_TYPES ? names[static_cast<int>(type)] : "unknown";
 }
 
 template <typename T>
@@ -65,10 +65,17 @@ struct CppTypeToDataType;
   _(phi::dtype::complex<float>, COMPLEX64) \
   _(phi::dtype::complex<double>, COMPLEX128)
 
+template <DataType T>
+struct DataTypeToCppType;
+
 #define WHERRY_DTYPE_OF(cpp, name)                              \
   template <>                                                   \
   struct CppTypeToDataType<cpp> {                               \
     static constexpr DataType Type() { return DataType::name; } \
+  };                                                            \
+  template <>                                                   \
+  struct DataTypeToCppType<DataType::name> {                    \
+    using type = cpp;                                           \
   };
 WHERRY_EACH_DTYPE(WHERRY_DTYPE_OF)
 #undef WHERRY_DTYPE_OF
@@ -83,12 +90,15 @@ enum class DataLayout {
   SPARSE_COO,
   SPARSE_CSR,
   PSTRING_UNION,
+  STRIDED,
   NUM_DATA_LAYOUTS,
   UNDEFINED = ANY,
   ALL_LAYOUT = ANY,
   MKLDNN = ONEDNN,
   kNHWC = NHWC,
   kNCHW = NCHW,
+  kNDHWC = NDHWC,
+  kNCDHW = NCDHW,
   kAnyLayout = ANY,
   kMKLDNN = ONEDNN,
 };

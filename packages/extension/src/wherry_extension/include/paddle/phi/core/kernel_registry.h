@@ -16,6 +16,7 @@
 
 #include "paddle/phi/api/ext/kernel_table.h"
 #include "paddle/phi/backends/custom/custom_context.h"
+#include "paddle/phi/common/backend.h"
 #include "paddle/phi/common/int_array.h"
 #include "paddle/phi/common/scalar.h"
 #include "paddle/phi/core/selected_rows.h"
@@ -24,22 +25,6 @@
 #include "paddle/utils/optional.h"
 
 namespace phi {
-
-enum class Backend : uint8_t {
-  UNDEFINED = 0,
-  CPU,
-  GPU,
-  XPU,
-  NPU,
-  MLU,
-  IPU,
-  ONEDNN,
-  GPUDNN,
-  KPS,
-  CUSTOM,
-  NUM_BACKENDS,
-  ALL_BACKEND = UNDEFINED,
-};
 
 class KernelKey {
  public:

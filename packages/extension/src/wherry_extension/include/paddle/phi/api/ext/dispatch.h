@@ -48,3 +48,10 @@
 #define PD_DISPATCH_FLOATING_AND_INTEGRAL_AND_COMPLEX_TYPES(TYPE, NAME, ...) \
   WHERRY_DISPATCH(TYPE, NAME,                                                \
                   WHERRY_FLOATING(NAME, __VA_ARGS__) WHERRY_INTEGRAL(NAME, __VA_ARGS__) WHERRY_COMPLEX(NAME, __VA_ARGS__))
+#define WHERRY_NAMED(NAME, enum_type, ...) PD_PRIVATE_CASE_TYPE(NAME, enum_type, ::phi::DataTypeToCppType<enum_type>::type, __VA_ARGS__)
+#define PD_DISPATCH_FLOATING_AND_COMPLEX_AND_1_TYPE(SPECIFIED_TYPE, TYPE, NAME, ...) \
+  WHERRY_DISPATCH(TYPE, NAME, WHERRY_FLOATING(NAME, __VA_ARGS__) WHERRY_COMPLEX(NAME, __VA_ARGS__) WHERRY_NAMED(NAME, SPECIFIED_TYPE, __VA_ARGS__))
+#define PD_DISPATCH_FLOATING_AND_COMPLEX_AND_2_TYPES(SPECIFIED_TYPE1, SPECIFIED_TYPE2, TYPE, NAME, ...)                                 \
+  WHERRY_DISPATCH(TYPE, NAME,                                                                                                           \
+                  WHERRY_FLOATING(NAME, __VA_ARGS__) WHERRY_COMPLEX(NAME, __VA_ARGS__) WHERRY_NAMED(NAME, SPECIFIED_TYPE1, __VA_ARGS__) \
+                      WHERRY_NAMED(NAME, SPECIFIED_TYPE2, __VA_ARGS__))

@@ -12,7 +12,7 @@ extern "C" {
 
 #define WEXT_VERSION 2
 
-// A contiguous tensor. `owner` keeps the memory alive until wext_host.release; NULL: it belongs to somebody else.
+// A contiguous tensor, or none where dtype is -1. `owner` keeps the memory alive until wext_host.release; NULL: it belongs to somebody else.
 typedef struct wext_tensor {
   void *data;
   void *owner;
@@ -32,7 +32,9 @@ typedef enum wext_kind {
   WEXT_INTS = 5,
   WEXT_TENSOR = 6,
   WEXT_TENSORS = 7,
-  WEXT_DTYPE = 8  // a wry_dtype in `i`
+  WEXT_DTYPE = 8,    // a wry_dtype in `i`
+  WEXT_FLOATS = 9,   // doubles, whose bits are in `ints`
+  WEXT_STRINGS = 10  // in `s`, each on a line of its own
 } wext_kind;
 
 typedef struct wext_arg {

@@ -41,11 +41,12 @@ struct Arg {
   Arg(const optional<T> &x) {  // NOLINT
     if (x) *this = Arg(x.get());
   }
-  Arg(bool value) { raw.kind = WEXT_BOOL, raw.i = value; }    // NOLINT
-  Arg(int value) { raw.kind = WEXT_INT, raw.i = value; }      // NOLINT
-  Arg(int64_t value) { raw.kind = WEXT_INT, raw.i = value; }  // NOLINT
-  Arg(float value) { raw.kind = WEXT_FLOAT, raw.f = value; }  // NOLINT
-  Arg(const Scalar &value) {                                  // NOLINT
+  Arg(bool value) { raw.kind = WEXT_BOOL, raw.i = value; }     // NOLINT
+  Arg(int value) { raw.kind = WEXT_INT, raw.i = value; }       // NOLINT
+  Arg(int64_t value) { raw.kind = WEXT_INT, raw.i = value; }   // NOLINT
+  Arg(double value) { raw.kind = WEXT_FLOAT, raw.f = value; }  // NOLINT
+  Arg(float value) { raw.kind = WEXT_FLOAT, raw.f = value; }   // NOLINT
+  Arg(const Scalar &value) {                                   // NOLINT
     raw.kind = value.is_whole() ? WEXT_INT : WEXT_FLOAT;
     raw.i = value.to<int64_t>();
     raw.f = value.to<double>();
@@ -53,8 +54,23 @@ struct Arg {
   Arg(const IntArray &values) : ints(values.GetData()) { raw.kind = WEXT_INTS; }                      // NOLINT
   Arg(const std::vector<int> &values) : ints(values.begin(), values.end()) { raw.kind = WEXT_INTS; }  // NOLINT
   Arg(const std::vector<int64_t> &values) : ints(values) { raw.kind = WEXT_INTS; }                    // NOLINT
-  Arg(const std::string &value) : text(value) { raw.kind = WEXT_STRING; }                             // NOLINT
-  Arg(DataType dtype) {                                                                               // NOLINT
+  Arg(const std::vector<double> &values) {                                                            // NOLINT
+    raw.kind = WEXT_FLOATS;
+    ints.resize(values.size());
+    std::copy(values.begin(), values.end(), reinterpret_cast<double *>(ints.data()));
+  }
+  Arg(const std::vector<float> &values) : Arg(std::vector<double>(values.begin(), values.end())) {}  // NOLINT
+  Arg(const std::vector<Scalar> &values) {                                                           // NOLINT
+    std::vector<double> numbers;
+    for (const Scalar &value : values) numbers.push_back(value.to<double>());
+    *this = Arg(numbers);
+  }
+  Arg(const std::vector<std::string> &values) {  // NOLINT
+    raw.kind = WEXT_STRINGS;
+    for (const std::string &value : values) text += (&value == &values[0] ? "" : "\n") + value;
+  }
+  Arg(const std::string &value) : text(value) { raw.kind = WEXT_STRING; }  // NOLINT
+  Arg(DataType dtype) {                                                    // NOLINT
     raw.kind = dtype == DataType::UNDEFINED ? WEXT_NONE : WEXT_DTYPE;
     raw.i = dtype == DataType::UNDEFINED ? 0 : wry_dtype_of(dtype);
   }
@@ -69,7 +85,7 @@ inline std::vector<Tensor> apply(const char *function, const std::vector<Arg> &a
     raw.back().tensors = arg.tensors.data();
     raw.back().ints = arg.ints.data();
     raw.back().s = arg.text.c_str();
-    raw.back().count = static_cast<int32_t>(arg.tensors.size() + arg.ints.size() + arg.text.size());
+    raw.back().count = static_cast<int32_t>(arg.tensors.size() + arg.ints.size() + arg.text.size());  // one of them
   }
   std::vector<wext_tensor> found(expected ? static_cast<size_t>(expected) : size_t{256});
   char error[WRY_ERROR_SIZE] = "";
@@ -77,6 +93,10 @@ inline std::vector<Tensor> apply(const char *function, const std::vector<Arg> &a
   if (n < 0) PD_THROW(function, ": ", error);
   std::vector<Tensor> out;
   for (int i = 0; i < n; ++i) {
+    if (found[static_cast<size_t>(i)].dtype < 0) {
+      out.emplace_back();
+      continue;
+    }
     BodyRef body = BodyRef::make();
     body->dtype = dtype_of(found[static_cast<size_t>(i)].dtype);
     body->place = place_of(found[static_cast<size_t>(i)].device);
@@ -481,3 +501,5 @@ inline Tensor squeeze(const Tensor &x, const IntArray &axis) { return detail::ap
 
 }  // namespace experimental
 }  // namespace paddle
+
+#include "paddle/phi/api/include/operators.h"

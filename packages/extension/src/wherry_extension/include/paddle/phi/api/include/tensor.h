@@ -46,10 +46,9 @@ WHERRY_OF_LIBRARY inline const wext_host *&host() {
 }
 
 inline int wry_dtype_of(DataType dtype) {
-  static const signed char codes[] = {-1, WRY_BOOL, WRY_INT8, WRY_UINT8, WRY_INT16, WRY_INT32, -1, WRY_INT64,
-                                      -1, WRY_BFLOAT16, WRY_FLOAT16, -1, WRY_FLOAT32, WRY_FLOAT64, WRY_COMPLEX64, WRY_COMPLEX128};
-  const int at = static_cast<int>(dtype);
-  const int code = at < static_cast<int>(DataType::STRING) ? codes[at] : -1;
+  static const signed char codes[] = {-1, WRY_BOOL, WRY_UINT8, WRY_INT8, -1, WRY_INT16, -1, WRY_INT32, -1, WRY_INT64, WRY_FLOAT32,
+                                      WRY_FLOAT64, WRY_COMPLEX64, WRY_COMPLEX128, -1, WRY_FLOAT16, WRY_BFLOAT16};
+  const int code = dtype < DataType::NUM_DATA_TYPES ? codes[static_cast<int>(dtype)] : -1;
   if (code < 0) PD_THROW("tensors cannot have elements of type ", ToString(dtype), ", expected one that paddle.Tensor has");
   return code;
 }

@@ -141,8 +141,8 @@ def run(type: str, inputs: Mapping[str, Sequence[Any]], attrs: Mapping[str, Any]
         )
     known = _table()[1].get(type)
     outputs = dict.fromkeys(known.outputs if known else [rule.out], 1)
-    if rule.out in outputs and type in _SEVERAL:
-        outputs[rule.out] = _SEVERAL[type](inputs, attrs)
+    if type in _SEVERAL:
+        outputs["Y" if type == "unstack" else rule.out] = _SEVERAL[type](inputs, attrs)
     present = {slot: [x for x in xs if x is not None] for slot, xs in inputs.items()}
     found = rule.rule(_Call(type, present, attrs, outputs))
     return found if isinstance(found, dict) else {rule.out: found}

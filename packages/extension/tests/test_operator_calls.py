@@ -1,0 +1,43 @@
+"""Operators of `paddle::experimental` in C++, each beside what the same source gives with Paddle 2.6.2 (tools/extension_values.py)."""
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import wherry_tensor as paddle
+from wherry_extension.cpp_extension import load
+from wherry_extension.functions import function_of
+from wherry_extension.sysconfig import get_include
+
+DATA = Path(__file__).parent / "data"
+VALUES = json.loads((DATA / "operator_calls.json").read_text(encoding="utf-8"))
+
+pytestmark = pytest.mark.skipif(shutil.which("c++") is None and shutil.which("g++") is None, reason="needs a C++ compiler")
+
+
+@pytest.fixture(scope="module")
+def ops(tmp_path_factory):
+    folder = str(tmp_path_factory.mktemp("calls"))
+    return load("wherry_test_calls", [DATA / "operator_calls.cc"], extra_cxx_cflags=["-O0"], build_directory=folder)
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_a_call_gives_what_paddle_gives(ops, name):
+    x = paddle.ones([1], "float64")
+    np.testing.assert_allclose(ops.operator_call(x, x, name).numpy(), VALUES[name], rtol=1e-4, atol=1e-5)  # sums in another order
+
+
+def test_every_call_has_its_values():
+    assert re.findall(r'(?:CALL|INTO)\("([^"]*)"', (DATA / "operator_calls.cc").read_text()) == list(VALUES)
+
+
+def test_an_operator_without_a_rule_says_so():
+    header = (Path(get_include()) / "paddle" / "phi" / "api" / "include" / "operators.h").read_text()
+    assert '"op:c_broadcast"' in header
+    with pytest.raises(NotImplementedError, match="there is no such operator here. Got 'c_broadcast'"):
+        function_of("op:c_broadcast")(paddle.ones([1]))
