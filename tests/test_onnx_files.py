@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import glob
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from wherry_onnx_files.testing.node_cases import compare, given, run_cases  # no
 from wherry_program.run.executor import compiled  # noqa: E402
 
 DATA = os.path.join(os.path.dirname(onnx.__file__), "backend", "test", "data")
+MADE = Path(__file__).parent / "data" / "onnx"  # by PyTorch's two exporters, scikit-learn's and Paddle's; make.py there says how
 VISION = {"mobilenet_v2": {"scale": 0.5}, "resnet18": {}, "shufflenet_v2_x0_25": {}, "squeezenet1_1": {}}
 
 
@@ -79,6 +81,20 @@ def test_the_large_models_without_weights_agree():
         count = int(np.prod(port.shape))
         x = (np.arange(count).reshape(port.shape) / count).astype(np.float32)
         compare(call(model.held(port, x))[0].numpy(), _message(f"{file[:-5]}_output_0.pb", graph.output[0]), 1e-3)
+
+
+@pytest.mark.parametrize("file", sorted(MADE.glob("*.onnx")), ids=lambda file: file.stem)
+def test_a_model_of_another_framework_gives_what_that_framework_gave(file):
+    data = np.load(file.with_suffix(".npz"))
+    x, want = data["x"], [data[name] for name in sorted(set(data.files) - {"x"})]
+    net = paddle.onnx.load(file)
+    assert isinstance(net, paddle.jit.TranslatedLayer)  # a program, for a batch of another size than it was exported with
+    found, session = net(paddle.to_tensor(x)), paddle.InferenceSession(str(file))
+    arrays = [y.numpy() for y in (found if isinstance(found, list) else [found])]
+    for results in arrays, session.run(None, {session.get_inputs()[0].name: x}):
+        for got, y in zip(results, want, strict=True):
+            assert got.dtype == y.dtype
+            np.testing.assert_allclose(got, y, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", VISION)

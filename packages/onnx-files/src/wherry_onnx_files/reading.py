@@ -419,7 +419,7 @@ class Reader:
             if name:
                 self.scopes[-1][name] = value
                 self.types.pop(name, None) if function is None else None
-        if op.out_type:
+        if op.out_type and node.outputs:
             self.types[node.outputs[0]] = op.out_type
         elif found is not None and found.keeps and op.out_type is None:
             self._keep_type(op, node, results)

@@ -2,6 +2,6 @@
 from wherry_tensor.columns import load_families
 
 load_families(__name__, (
-    "activation", "attention", "contraction", "control", "convolution", "creation", "detection", "elementwise", "fused", "indexing", "loss",
-    "movement", "normalization", "pooling", "quantization", "recurrent", "reduction", "resampling", "sequence", "spectral",
+    "activation", "attention", "classical", "contraction", "control", "convolution", "creation", "detection", "elementwise", "fused", "indexing",
+    "loss", "movement", "normalization", "pooling", "quantization", "recurrent", "reduction", "resampling", "sequence", "spectral",
 ))
