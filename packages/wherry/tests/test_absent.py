@@ -90,9 +90,8 @@ def test_one_process_is_the_whole_world(monkeypatch):
     with pytest.warns(UserWarning, match="nothing is to be done"):
         distributed.init_parallel_env()
     monkeypatch.setenv("PADDLE_TRAINERS_NUM", "4")
-    for call in (distributed.get_rank, distributed.get_world_size, distributed.init_parallel_env, distributed.ParallelEnv):
-        with pytest.raises(NotImplementedError, match="PADDLE_TRAINERS_NUM=4"):
-            call()
+    monkeypatch.setenv("PADDLE_TRAINER_ID", "2")
+    assert (distributed.get_rank(), distributed.get_world_size(), distributed.ParallelEnv().rank) == (2, 4, 2)
 
 
 def test_data_parallel_of_one_process_has_the_state_of_its_layer():

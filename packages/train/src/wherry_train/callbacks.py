@@ -16,6 +16,7 @@ import numpy as np
 from wherry_tensor.errors import AssertedTypeError, InvalidArgumentError, short
 from wherry_train.checkpoint import Checkpoint
 from wherry_train.optimizer.lr import LRScheduler as Scheduler
+from wherry_train.processes import place
 from wherry_train.progress_bar import ProgressBar
 from wherry_train.state import PlainState
 
@@ -124,6 +125,8 @@ class CallbackList:
                     f"Model: that is not a callback. Got {short(callback)} ({type(callback).__name__}), expected objects of "
                     f"paddle.callbacks.Callback. Pass an instance, not the class or a number."
                 )
+        if place()[0]:  # of several processes one prints and saves
+            verbose, save_dir = 0, None
         if verbose and not any(isinstance(c, ProgBarLogger) for c in found):
             found.insert(0, ProgBarLogger(log_freq, verbose=verbose))
         if training:
@@ -348,6 +351,8 @@ class ModelCheckpoint(Callback):
             self._save("final")
 
     def _save(self, name: str) -> None:
+        if place()[0]:
+            return
         path = os.path.join(os.fspath(self.save_dir or ""), name)
         print(f"save checkpoint at {os.path.abspath(path)}")
         self.model.save(path)

@@ -30,7 +30,7 @@ from wherry_tensor.errors import (
 from wherry_tensor.notebook import table_to_html
 from wherry_tensor.static_builder import building
 from wherry_tensor.tracebacks import warn
-from wherry_train import amp
+from wherry_train import amp, processes
 from wherry_train.arrays import ArrayDataset, is_array, is_arrays
 from wherry_train.atomic_files import finish_replacing, replace_files
 from wherry_train.by_name import loss_named, metric_named, optimizer_named
@@ -141,6 +141,8 @@ class Model:
             )
         self.mode = "train"
         self.network = network
+        self._shared: Layer | None = None  # the network in DataParallel, where several processes train it
+        self._left: int | None = None      # samples that `evaluate` has not seen so far, in all processes
         self.stop_training = False
         self._inputs = _specs(inputs, "inputs")
         self._labels = _specs(labels, "labels")
@@ -224,7 +226,7 @@ class Model:
                 )
         level, scaling, casting = _amp_options(amp_configs)
         self._optimizer, self._loss, self._metrics = optimizer, loss, found
-        self._scaler = self._cast = None
+        self._scaler = self._cast = self._shared = None
         if self._static is not None:
             self._static.prepare(optimizer, level, scaling, casting)
         elif level != "O0":
@@ -238,6 +240,8 @@ class Model:
                         models=self.network, optimizers=optimizer, level="O2", dtype=dtype
                     )
             self._scaler = amp.GradScaler(enable=casting.get("dtype", "float16") == "float16", **scaling)
+        if self._static is None and optimizer is not None and processes.place()[1] > 1:
+            self._shared = processes.shared(self.network)
 
     def parameters(self, *args: Any, **kwargs: Any) -> list[Any]:
         """The parameters of the network. Source: `paddle.Model.parameters`."""
@@ -351,6 +355,10 @@ class Model:
         self.network.eval()
         with no_grad():
             outputs, losses = self._run(inputs, labels)
+            if self._shared is not None and self._left is not None:  # in `evaluate`, each process has a part
+                count = outputs[0].shape[0] * processes.place()[1]
+                outputs, labels, losses = *(processes.gathered(some, self._left) for some in (outputs, labels)), processes.mean(losses)
+                self._left = max(self._left - count, 0)
             return losses, self._measure(outputs, labels, wanted)
 
     @_at_once
@@ -384,7 +392,7 @@ class Model:
 
     def _forward(self, inputs: list[Tensor]) -> list[Tensor]:
         self._seen = [(x.shape, x.dtype) for x in inputs]
-        return _listed(self.network(*inputs))
+        return _listed((self.network if self._shared is None or self.mode != "train" else self._shared)(*inputs))
 
     def _losses(self, outputs: list[Tensor], labels: list[Tensor]) -> list[Tensor]:
         if self._loss is None:
@@ -622,12 +630,15 @@ class Model:
             metric.reset()
         watchers.call("on_eval_begin", {"steps": steps, "metrics": self._names()})
         logs: dict[str, Any] = {}
+        sampler = getattr(loader, "batch_sampler", None)
+        self._left = len(sampler.dataset) if isinstance(sampler, DistributedBatchSampler) and sampler.nranks > 1 else None
         for step, batch in _first(loader, count):
             watchers.call("on_eval_batch_begin", step, logs)
             inputs, labels = self._split(batch)
             losses, _ = self._evaluate(inputs, labels, False)
             logs = self._logs(losses, step, inputs)
             watchers.call("on_eval_batch_end", step, logs)
+        self._left = None
         watchers.call("on_eval_end", logs)
         return logs
 

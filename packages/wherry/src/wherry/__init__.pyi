@@ -35,12 +35,12 @@ from wherry import version as version
 from wherry import vision as vision
 from wherry._alias import alias_paddle as alias_paddle
 from wherry._modes import disable_signal_handler as disable_signal_handler
-from wherry.distributed import DataParallel as DataParallel
 from wherry.utils.checks import check_shape as check_shape
 from wherry_autograd.backward_mode import grad as grad
 from wherry_autograd.grad_mode import enable_grad as enable_grad
 from wherry_autograd.grad_mode import no_grad as no_grad
 from wherry_autograd.grad_mode import set_grad_enabled as set_grad_enabled
+from wherry_distributed.parallel import DataParallel as DataParallel
 from wherry_graph.static.switching import disable_static as disable_static
 from wherry_graph.static.switching import enable_static as enable_static
 from wherry_infer.session import InferenceSession as InferenceSession

@@ -54,6 +54,11 @@ def main(arguments: list[str] | None = None) -> int:
     _programs.add_commands(commands)
     ecosystem.add_command(commands)
 
+    commands.add_parser(
+        "launch", help="run a program in several processes", add_help=False,
+        description="As python -m wherry.distributed.launch, with `paddle` standing for `wherry` in the processes.",
+    )
+
     serve = commands.add_parser(
         "serve", help="pages where a model trains and answers in the browser",
         description="Serve the pages, the wheels for the browser and predictions of saved models.",
@@ -65,6 +70,13 @@ def main(arguments: list[str] | None = None) -> int:
 
     if asked[:1] == ["run"] and asked[1:2] not in (["-h"], ["--help"]):
         return run_program(list(asked[1:]))  # not parsed here: what looks like our options is the program's
+
+    if asked[:1] == ["launch"]:
+        from wherry._alias import alias_in_children
+        from wherry_distributed.launch import main as launch
+
+        alias_in_children()
+        return launch(list(asked[1:]), prog="wherry launch")
 
     chosen = parser.parse_args(arguments)
     if chosen.command == "ops":

@@ -5,10 +5,11 @@ import contextlib
 import importlib
 import importlib.abc
 import importlib.machinery
+import importlib.util
 import os
 import sys
 from collections.abc import Sequence
-from types import ModuleType
+from types import CodeType, ModuleType
 
 __all__ = ["alias_paddle"]
 
@@ -67,7 +68,7 @@ class _PaddleFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
                 importlib.import_module("setuptools")
         if name.partition(".")[0] != "paddle":
             return None
-        return importlib.machinery.ModuleSpec(name, self, is_package=True)
+        return importlib.machinery.ModuleSpec(name, self, is_package=not name.endswith(".__main__"))
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
         ours = "wherry" + spec.name.removeprefix("paddle")
@@ -85,6 +86,16 @@ class _PaddleFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def exec_module(self, module: ModuleType) -> None:
         # The import system has put the alias's spec on the module, which already runs under its own.
         module.__spec__ = self._true_specs.pop(module)
+
+    def get_code(self, name: str) -> CodeType | None:
+        """The code of `python -m paddle.distributed.launch`: that of the module of ours, as the aliases are all called packages."""
+        ours = "wherry" + name.removeprefix("paddle").removesuffix(".__main__")
+        spec = importlib.util.find_spec(ours)
+        if spec is not None and spec.submodule_search_locations and name.endswith(".__main__"):
+            spec = importlib.util.find_spec(f"{ours}.__main__")
+        if spec is None or not isinstance(spec.loader, importlib.abc.InspectLoader):
+            raise ImportError(f"no code for {name!r}: Got python -m {name}, expected a module of Wherry that runs.", name=name)
+        return spec.loader.get_code(spec.name)
 
     def __init__(self) -> None:
         self._true_specs: dict[ModuleType, importlib.machinery.ModuleSpec | None] = {}

@@ -128,21 +128,19 @@ dataset.uci_housing: train=housing_train test=housing_test < wherry._inside.read
 dataset.imdb: train=imdb_train test=imdb_test word_dict=imdb_word_dict < wherry._inside.readers
 dataset.imikolov: train=imikolov_train test=imikolov_test build_dict=imikolov_build_dict < wherry._inside.readers
 device: _convert_to_place < wherry._inside.framework
-distributed: all_gather all_gather_object all_reduce alltoall alltoall_single barrier broadcast broadcast_object_list < wherry._inside.alone
-distributed: destroy_process_group gather get_backend get_group irecv isend new_group recv reduce reduce_scatter < wherry._inside.alone
-distributed: scatter scatter_object_list send spawn wait ReduceOp ParallelMode P2POp batch_isend_irecv < wherry._inside.alone
+distributed: ParallelMode < wherry._inside.alone
 distributed: io=* < wherry.static
 distributed: fleet=* < wherry._inside.fleet
-distributed: stream=* < wherry._inside.alone
-distributed.collective: Group _c_concat _c_identity _c_lookup_table _c_softmax_with_cross_entropy _c_split < wherry._inside.alone
-distributed.collective: _get_default_group=get_group _get_global_group=get_group _mp_allreduce barrier new_group < wherry._inside.alone
-distributed.collective: all_gather all_reduce alltoall broadcast get_group is_initialized < wherry._inside.alone
-distributed.collective: recv reduce scatter send wait ReduceOp < wherry._inside.alone
-distributed.communication: stream=* < wherry._inside.alone
-distributed.communication.group: Group barrier get_backend get_group is_initialized wait _get_global_group=get_group < wherry._inside.alone
-distributed.communication.batch_isend_irecv: P2POp batch_isend_irecv _with_batch_p2p_guard < wherry._inside.alone
-distributed.parallel: DataParallel ParallelEnv get_rank get_world_size init_parallel_env is_initialized < wherry.distributed
-distributed.parallel: Group sync_params_buffers < wherry._inside.alone
+distributed.collective: _c_concat _c_identity _c_lookup_table _c_softmax_with_cross_entropy _c_split _mp_allreduce < wherry._inside.alone
+distributed.collective: Group _get_default_group=get_group _get_global_group=get_group barrier new_group < wherry_distributed
+distributed.collective: all_gather all_reduce alltoall broadcast get_group is_initialized < wherry_distributed
+distributed.collective: recv reduce scatter send wait ReduceOp < wherry_distributed
+distributed.communication: stream=* < wherry_distributed.stream
+distributed.communication.group: Group barrier get_backend get_group is_initialized wait _get_global_group=get_group < wherry_distributed
+distributed.communication.batch_isend_irecv: P2POp batch_isend_irecv < wherry_distributed
+distributed.communication.batch_isend_irecv: _with_batch_p2p_guard < wherry._inside.alone
+distributed.parallel: DataParallel ParallelEnv get_rank get_world_size init_parallel_env is_initialized < wherry_distributed
+distributed.parallel: Group sync_params_buffers < wherry_distributed
 distributed.parallel_helper: _is_parallel_ctx_initialized < wherry._inside.alone
 distributed.parallel.parallel_helper: _is_parallel_ctx_initialized < wherry._inside.alone
 distributed.sharding: group_sharded_parallel save_group_sharded_model < wherry._inside.alone
@@ -164,7 +162,8 @@ distributed.fleet.recompute.recompute: recompute recompute_sequential < wherry._
 distributed.fleet.utils: recompute < wherry._inside.recomputing
 distributed.fleet.utils: LocalFS < wherry._inside.fleet
 distributed.fleet.utils.fs: LocalFS < wherry._inside.fleet
-distributed.fleet.utils.hybrid_parallel_util: fused_allreduce_gradients fused_allreduce_gradients_with_group < wherry._inside.fleet
+distributed.fleet.utils.hybrid_parallel_util: fused_allreduce_gradients < wherry._inside.fleet
+distributed.fleet.utils.hybrid_parallel_util: fused_allreduce_gradients_with_group < wherry_distributed.parallel
 distributed.fleet.utils.hybrid_parallel_util: broadcast_dp_parameters=broadcast_parameters < wherry._inside.fleet
 distributed.fleet.utils.hybrid_parallel_util: broadcast_mp_parameters=broadcast_parameters < wherry._inside.fleet
 distributed.fleet.utils.hybrid_parallel_util: broadcast_sharding_parameters=broadcast_parameters < wherry._inside.fleet
@@ -247,7 +246,7 @@ _INNER = "Paddle's inner program descriptions are not kept. Use paddle.static.Pr
 REFUSED: tuple[tuple[str, str], ...] = (
     (_SEVERAL, """
 distributed: ProcessMesh DistAttr Partial Placement ReduceType Replicate Shard Strategy dtensor_from_fn gloo_barrier
-distributed: gloo_init_parallel_env gloo_release launch load_state_dict reshard save_state_dict shard_layer shard_optimizer
+distributed: gloo_init_parallel_env gloo_release load_state_dict reshard save_state_dict shard_layer shard_optimizer
 distributed: shard_op shard_tensor split to_static
 distributed.rpc: get_all_worker_infos get_current_worker_info get_worker_info init_rpc rpc_async rpc_sync shutdown
 distributed.fleet.layers.mpu.mp_layers: ColumnParallelLinear ParallelCrossEntropy RowParallelLinear VocabParallelEmbedding

@@ -17,6 +17,7 @@ BELOW = (
     "wherry-sparse",
     "wherry-train",
     "wherry-audio",
+    "wherry-distributed",
     "wherry-onnx-files",
     "wherry-paddle-files",
     "wherry-text",

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from wherry_nn import functional
 from wherry_nn.functional import norm as F
@@ -232,7 +232,7 @@ class BatchNorm3D(_BatchNormBase):
 
 @documented_by(F.batch_norm)
 class SyncBatchNorm(_BatchNormBase):
-    """Batch normalization over the batches of all processes; there is one process here, so as BatchNorm1D to 3D.
+    """Batch normalization over the batches of all processes that `paddle.distributed.init_parallel_env` has joined; alone as BatchNorm1D to 3D.
 
     Args:
         data_format: "NC", "NCL", "NCHW", "NCDHW", or with the channels last "NLC", "NHWC", "NDHWC".
@@ -241,7 +241,7 @@ class SyncBatchNorm(_BatchNormBase):
         Rank 2 or more, and the result likewise.
 
     Source:
-        `paddle.nn.SyncBatchNorm`, which does not run on a CPU in Paddle.
+        `paddle.nn.SyncBatchNorm`, which does not run on a CPU in Paddle. The running variance is that of the batches of all processes.
 
     Examples:
         >>> wherry.nn.SyncBatchNorm(3)(wherry.ones([2, 3, 4, 4])).shape
@@ -249,6 +249,8 @@ class SyncBatchNorm(_BatchNormBase):
     """
 
     _formats = tuple(F._LAYOUTS)
+    # The forward pass of several processes, of a layer and its input: set by the package that joins them, which stands above this one.
+    _of_all: ClassVar[Callable[[Any, Tensor], Tensor] | None] = None
 
     def __init__(
         self,
@@ -261,6 +263,10 @@ class SyncBatchNorm(_BatchNormBase):
         name: str | None = None,
     ) -> None:
         super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, None, name)
+
+    def forward(self, input: Tensor) -> Tensor:
+        batch = self.training if self._use_global_stats is None else not self._use_global_stats
+        return super().forward(input) if self._of_all is None or not batch else self._of_all(input)
 
     @classmethod
     def convert_sync_batchnorm(cls, layer: Layer) -> Layer:

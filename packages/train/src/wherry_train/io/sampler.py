@@ -15,6 +15,7 @@ from wherry_tensor._core import Generator, Tensor
 from wherry_tensor.constructor_arguments import as_constructed
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError, InvalidTypeError, short
 from wherry_train.io.dataset import IterableDataset, permutation, require_length
+from wherry_train.processes import place
 
 __all__ = [
     "BatchSampler",
@@ -371,13 +372,13 @@ class DistributedBatchSampler(BatchSampler):
     """The batches of one of several processes that share a data set.
 
     All processes have equally many samples: the first ones come again at the end where they would not.
-    Without `num_replicas` and `rank` there is one process, which has everything.
+    Without `num_replicas` and `rank` they are those that a launcher has started; in a process that is alone, one that has everything.
 
     Args:
         dataset: a data set with a length.
         batch_size: how many indices a batch has in each process.
-        num_replicas: how many processes there are; None is 1.
-        rank: which of them this is; None is 0.
+        num_replicas: how many processes there are; None asks the environment.
+        rank: which of them this is; None asks the environment.
         shuffle: whether the order is random. It follows from the epoch alone, so that it is the same in all
             processes.
         drop_last: whether an incomplete last batch is left out.
@@ -413,13 +414,14 @@ class DistributedBatchSampler(BatchSampler):
         self.batch_size = _batch_size(batch_size, "DistributedBatchSampler")
         self.shuffle = _require_bool(shuffle, "DistributedBatchSampler", "shuffle")
         self.drop_last = _require_bool(drop_last, "DistributedBatchSampler", "drop_last")
-        self.nranks = 1 if num_replicas is None else num_replicas
+        here, several = place()
+        self.nranks = several if num_replicas is None else num_replicas
         if type(self.nranks) is not int or not 0 < self.nranks < 1 << 31:
             raise AssertedArgumentError(
                 f"DistributedBatchSampler: num_replicas should be a positive integer. Got {short(num_replicas)}, expected an int > "
                 f"0. Leave it out for one process."
             )
-        self.local_rank = 0 if rank is None else rank
+        self.local_rank = here if rank is None else rank
         if type(self.local_rank) is not int or not 0 <= self.local_rank < self.nranks:
             raise AssertedArgumentError(
                 f"DistributedBatchSampler: rank should be a non-negative integer below num_replicas. Got rank={short(rank)} with "

@@ -1,10 +1,11 @@
-"""`paddle.distributed.fleet` of one process: scripts that are written for a cluster run alone.
+"""`paddle.distributed.fleet` for data parallel training: scripts that are written for a cluster run alone and in several processes.
 
-`init`, `distributed_model` and `distributed_optimizer` leave model and optimizer as they are. Degrees of parallelism above one are refused.
+`init` joins the processes, `distributed_model` is DataParallel. Degrees of other kinds of parallelism above one are refused.
 """
 from __future__ import annotations
 
 import copy
+import math
 import os
 import shutil
 import time
@@ -12,10 +13,25 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 import wherry
 from wherry import _absent
-from wherry._inside.alone import Group, ParallelMode, barrier
-from wherry.distributed import _alone
+from wherry._inside.alone import ParallelMode
+from wherry_distributed import (
+    DataParallel,
+    Group,
+    all_gather_object,
+    barrier,
+    get_group,
+    get_rank,
+    get_world_size,
+    init_parallel_env,
+    is_initialized,
+    sync_params_buffers,
+)
+from wherry_distributed.environment import place
+from wherry_distributed.parallel import fused_allreduce_gradients_with_group
 from wherry_tensor.errors import InvalidArgumentError, UnimplementedError, short
 
 __all__ = [
@@ -97,19 +113,19 @@ class Role:
 
 
 class PaddleCloudRoleMaker:
-    """Reads from the environment what this process is: the only worker."""
+    """Reads from the environment what this process is: a worker."""
 
     def __init__(self, is_collective: bool = False, **kwargs: Any) -> None:
         self._is_collective, self._kwargs = is_collective, kwargs
 
     def _worker_index(self) -> int:
-        return 0
+        return get_rank()
 
     def _worker_num(self) -> int:
-        return 1
+        return get_world_size()
 
     def _is_first_worker(self) -> bool:
-        return True
+        return get_rank() == 0
 
     def _is_worker(self) -> bool:
         return True
@@ -121,20 +137,20 @@ class PaddleCloudRoleMaker:
         barrier()
 
     def _all_gather(self, input: Any, comm_world: Any = "worker") -> list[Any]:
-        return [input]
+        return UtilBase().all_gather(input)
 
     def _all_reduce(self, input: Any, mode: str = "sum", comm_world: Any = "worker") -> Any:
-        return input
+        return UtilBase().all_reduce(input, mode)
 
 
 class UserDefinedRoleMaker(PaddleCloudRoleMaker):
     """Is told what this process is: the only worker."""
 
     def __init__(self, is_collective: bool = False, init_gloo: bool = False, **kwargs: Any) -> None:
-        if kwargs.get("worker_num", 1) not in (0, 1):
-            raise UnimplementedError(
-                f"UserDefinedRoleMaker: training with several processes is not there yet. Got worker_num={kwargs['worker_num']}, expected 1. "
-                f"Pass worker_num=1."
+        if kwargs.get("worker_num", 1) not in (0, 1, get_world_size()):
+            raise InvalidArgumentError(
+                f"UserDefinedRoleMaker: other processes were started. Got worker_num={kwargs['worker_num']}, expected {get_world_size()}. "
+                f"Start as many with python -m wherry.distributed.launch."
             )
         super().__init__(is_collective, **kwargs)
 
@@ -143,38 +159,50 @@ class UtilBase:
     """Collectives of objects. Source: `paddle.distributed.fleet.UtilBase`."""
 
     def all_reduce(self, input: Any, mode: str = "sum", comm_world: str = "worker") -> Any:
-        """What all have, as one."""
-        return wherry.to_tensor(input).numpy() if isinstance(input, (list, tuple)) else input
+        """The sum, minimum or maximum of what all have."""
+        if mode not in ("sum", "min", "max"):
+            raise InvalidArgumentError(f"all_reduce: mode is not known. Got {short(mode)}, expected 'sum', 'min' or 'max'. Choose one.")
+        mine = np.asarray(input)
+        found = getattr(np, mode)([np.asarray(each) for each in self.all_gather(mine)], axis=0) if get_world_size() > 1 else mine
+        return found if isinstance(input, (list, tuple, np.ndarray)) else type(input)(found)
 
     def all_gather(self, input: Any, comm_world: str = "worker") -> list[Any]:
         """What all have, in a list."""
-        return [input]
+        found: list[Any] = []
+        all_gather_object(found, input)
+        return found
 
     def barrier(self, comm_world: str = "worker") -> None:
         """Wait for the others."""
         barrier()
 
     def get_file_shard(self, files: Sequence[str]) -> list[str]:
-        """The files of a list that this process reads: all."""
+        """The files of a list that this process reads: a part of them, of the same length but for one."""
         if not isinstance(files, list):
             raise TypeError(f"get_file_shard: files should be a list of file need to be read. Got {short(files)}, expected a list. Pass [file].")
-        return files
+        share, rest = divmod(len(files), get_world_size())
+        begin = get_rank() * share + min(get_rank(), rest)
+        return files[begin : begin + share + (get_rank() < rest)]
 
     def print_on_rank(self, message: str, rank_id: int) -> None:
         """Print where the rank is this one."""
-        if rank_id == 0:
+        if rank_id == get_rank():
             print(message)
 
 
 class CommunicateTopology:
-    """How processes are numbered along the kinds of parallelism: one, along each."""
+    """How processes are numbered along the kinds of parallelism: all along the first, data parallelism."""
 
     def __init__(
         self, hybrid_group_names: Sequence[str] = ("data", "pipe", "sharding", "sep", "model"), dims: Sequence[int] = (1, 1, 1, 1, 1)
     ) -> None:
-        if any(dim != 1 for dim in dims):
-            raise UnimplementedError(f"CommunicateTopology: there is one process. Got {list(dims)}, expected ones. Set all degrees to 1.")
-        self._names = list(hybrid_group_names)
+        self._names, self._dims = list(hybrid_group_names), [int(dim) for dim in dims]
+        others = [dim for name, dim in zip(self._names, self._dims, strict=True) if name != "data"]
+        if any(dim != 1 for dim in others):
+            raise UnimplementedError(
+                f"CommunicateTopology: models that are divided among processes are not there yet. Got {self._dims} along {self._names}, expected 1 "
+                f"for all but data. Set the other degrees to 1."
+            )
 
     def get_hybrid_group_names(self) -> list[str]:
         """The kinds of parallelism."""
@@ -182,30 +210,29 @@ class CommunicateTopology:
 
     def get_dim(self, axis_name: str) -> int:
         """How many there are along a kind."""
-        return 1
+        return self._dims[self._names.index(axis_name)]
 
     get_dim_size = get_dim
 
     def world_size(self) -> int:
         """How many processes there are."""
-        return 1
+        return math.prod(self._dims)
 
     def get_rank(self, **coordinates: int) -> int:
         """The number of a process."""
-        return 0
+        return coordinates.get("data", 0)
 
     def get_coord(self, rank: int) -> tuple[int, ...]:
         """Where a process stands."""
-        return (0,) * len(self._names)
+        return tuple(rank if name == "data" else 0 for name in self._names)
 
 
 class HybridCommunicateGroup:
-    """The groups that a process belongs to: of each kind one, of itself. Source: `paddle.distributed.fleet.HybridCommunicateGroup`."""
-
-    nranks, global_rank = 1, 0
+    """The groups that a process belongs to: all for data parallelism, else itself. Source: `paddle.distributed.fleet.HybridCommunicateGroup`."""
 
     def __init__(self, topology: CommunicateTopology | None = None) -> None:
-        self._topo = topology or CommunicateTopology()
+        self.nranks, self.global_rank = get_world_size(), get_rank()
+        self._topo = topology or CommunicateTopology(dims=(self.nranks, 1, 1, 1, 1))
 
     def topology(self) -> CommunicateTopology:
         """The numbers of the processes."""
@@ -217,7 +244,7 @@ class HybridCommunicateGroup:
 
     def get_global_rank(self) -> int:
         """The number of this process."""
-        return 0
+        return self.global_rank
 
     def get_stage_id(self) -> int:
         """The stage of the pipeline."""
@@ -231,7 +258,7 @@ class HybridCommunicateGroup:
 def _add_kinds() -> None:
     def constant(value: Any, doc: str) -> Any:
         def get(self: HybridCommunicateGroup, *args: Any, **kwargs: Any) -> Any:
-            return Group() if value is Group else value
+            return Group(0, -1, [self.global_rank], name="_alone") if value is Group else value
 
         get.__doc__ = doc
         return get
@@ -242,6 +269,13 @@ def _add_kinds() -> None:
             ("_parallel_group", Group, "The group."), ("_parallel_group_src_rank", 0, "The first process of the group."),
         ):
             setattr(HybridCommunicateGroup, f"get_{kind}{what}", constant(value, doc))
+    for what, doc, get in (
+        ("_parallel_rank", "The place of this process.", lambda self: self.global_rank),
+        ("_parallel_world_size", "How many there are.", lambda self: self.nranks),
+        ("_parallel_group", "The group of all.", lambda self: get_group(0)),
+    ):
+        get.__doc__ = doc
+        setattr(HybridCommunicateGroup, f"get_data{what}", get)
     HybridCommunicateGroup.is_first_stage = HybridCommunicateGroup.is_last_stage = property(lambda self: True)  # type: ignore[attr-defined]
 
 
@@ -338,23 +372,25 @@ class Fleet:
         """Begin.
 
         Raises:
-            NotImplementedError: a degree of parallelism is above one, or the environment speaks of several processes.
+            NotImplementedError: a degree of parallelism other than that of data is above one.
         """
-        _alone("fleet.init")
         strategy = strategy or DistributedStrategy()
         for name in _DEGREES:
-            if strategy.hybrid_configs.get(name, 1) not in (-1, 1):
+            if strategy.hybrid_configs.get(name, 1) not in ((-1, 1) if name != "dp_degree" else (-1, 1, get_world_size())):
                 raise UnimplementedError(
-                    f"fleet.init: training with several processes is not there yet. Got {name}={strategy.hybrid_configs[name]}, expected 1. "
-                    f"Set all degrees to 1."
+                    f"fleet.init: models that are divided among processes are not there yet. Got {name}={strategy.hybrid_configs[name]}, expected "
+                    f"{get_world_size() if name == 'dp_degree' else 1}. Set the degrees to 1; data parallel training takes all processes."
                 )
+        if place().size > 1 and not is_initialized():
+            init_parallel_env()
+        self._hcg = HybridCommunicateGroup()
         self._role_maker = role_maker or PaddleCloudRoleMaker(is_collective)
         self._user_defined_strategy = strategy
         return self
 
     def distributed_model(self, model: Any) -> Any:
-        """The model as it is."""
-        return model
+        """The model, in DataParallel where there are several processes."""
+        return DataParallel(model) if get_world_size() > 1 else model
 
     def distributed_optimizer(self, optimizer: Any, strategy: DistributedStrategy | None = None) -> Any:
         """The optimizer as it is."""
@@ -370,19 +406,19 @@ class Fleet:
 
     def worker_index(self) -> int:
         """Which worker this is."""
-        return 0
+        return get_rank()
 
     def worker_num(self) -> int:
         """How many workers there are."""
-        return 1
+        return get_world_size()
 
     def node_num(self) -> int:
         """How many machines there are."""
-        return 1
+        return int(os.environ.get("PADDLE_NNODES", "1"))
 
     def is_first_worker(self) -> bool:
         """Is this the first worker?"""
-        return True
+        return get_rank() == 0
 
     def is_worker(self) -> bool:
         """Does this process train?"""
@@ -398,8 +434,8 @@ class Fleet:
 
     def worker_endpoints(self, to_string: bool = False) -> Any:
         """Addresses of the workers."""
-        here = os.environ.get("PADDLE_CURRENT_ENDPOINT", "127.0.0.1:6170")
-        return here if to_string else [here]
+        found = os.environ.get("PADDLE_TRAINER_ENDPOINTS", os.environ.get("PADDLE_CURRENT_ENDPOINT", "127.0.0.1:6170"))
+        return found if to_string else found.split(",")
 
     def server_num(self) -> int:
         """How many servers there are."""
@@ -415,15 +451,15 @@ class Fleet:
 
     def local_rank(self) -> int:
         """Which process of this machine this is."""
-        return 0
+        return place().local_rank
 
     def rank(self) -> int:
         """Which process this is."""
-        return 0
+        return get_rank()
 
     def world_size(self) -> int:
         """How many processes there are."""
-        return 1
+        return get_world_size()
 
     nranks = world_size
 
@@ -438,8 +474,8 @@ class Fleet:
         """End as a worker."""
 
     def all_reduce(self, input: Any, mode: str = "sum") -> Any:
-        """What all have, as one."""
-        return input
+        """The sum, minimum or maximum of what all have."""
+        return self.util.all_reduce(input, mode)
 
     def save_persistables(self, executor: Any, dirname: str, main_program: Any = None, mode: int = 0) -> None:
         """Save the parameters of a program."""
@@ -459,19 +495,14 @@ barrier_worker, init_worker, stop_worker, is_coordinator = fleet.barrier_worker,
 save_persistables, all_reduce = fleet.save_persistables, fleet.all_reduce
 
 
-def fused_allreduce_gradients(parameter_list: Any, hcg: Any) -> None:
-    """Add the gradients of all processes: there are those of one."""
-    _alone("fused_allreduce_gradients")
-
-
-def fused_allreduce_gradients_with_group(parameter_list: Any, group: Any, bucket_size: int = 134217728, scale: Any = None) -> None:
-    """Add the gradients of a group: there are those of one process."""
-    _alone("fused_allreduce_gradients_with_group")
+def fused_allreduce_gradients(parameter_list: Any, hcg: Any = None) -> None:
+    """Average the gradients of all processes."""
+    fused_allreduce_gradients_with_group(parameter_list, None)
 
 
 def broadcast_parameters(model: Any, hcg: Any) -> None:
-    """Give all processes the parameters of one: they have them."""
-    _alone("broadcast_parameters")
+    """Give all processes the parameters of rank 0."""
+    sync_params_buffers(model)
 
 
 def obtain_optimizer_parameters_list(optimizer: Any) -> list[Any]:

@@ -1,0 +1,190 @@
+"""A board in shared memory on which each process of a host says what it is doing, so that others can tell what is wrong.
+
+Before a collective each rank writes its number, a signature of op, shape, dtype and root, and the line that called it. A rank that waits
+compares. It also sees who is gone, who has ended, and who has raised; and it may ask a late one where it stands, which a thread there
+answers.
+
+The file is in /dev/shm, or the folder for temporary files, and is unlinked as soon as all have opened it: nothing stays behind.
+"""
+from __future__ import annotations
+
+import mmap
+import os
+import sys
+import tempfile
+import threading
+import time
+import traceback
+import zlib
+from collections.abc import Sequence
+from types import FrameType
+
+import numpy as np
+
+ROWS, RING, ENTRY = 32, 16, 256        # groups, entries of each, bytes of an entry: number, group, signature, text
+HEAD, STACK, FAILURE = 64, 448, 1536   # bytes
+STRIDE = HEAD + STACK + FAILURE + ROWS * RING * ENTRY
+PID, ASKED, ANSWERED, LEFT, FAILED = range(5)  # words of the head
+OURS = os.path.dirname(os.path.abspath(__file__))
+
+
+class CollectiveError(RuntimeError):
+    """Processes do not do the same, or one of them is missing. All that wait raise it, with the same reason."""
+
+
+def user_frame(frame: FrameType | None) -> FrameType | None:
+    """The innermost frame outside of this package, or the innermost one."""
+    first = frame
+    while frame is not None and frame.f_code.co_filename.startswith(OURS):
+        frame = frame.f_back
+    return frame or first
+
+
+def site() -> str:
+    """File and line that called this package."""
+    frame = user_frame(sys._getframe(1))
+    return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}" if frame else "?"
+
+
+class Board:
+    """The board of the ranks of this host.
+
+    Args:
+        path: of a file that exists, of `size_of(len(ranks))` bytes.
+        rank: of this process.
+        ranks: those of the host.
+    """
+
+    def __init__(self, path: str, rank: int, ranks: Sequence[int]) -> None:
+        self.rank, self.ranks = rank, list(ranks)
+        self.row_of = {each: row for row, each in enumerate(self.ranks)}
+        with open(path, "r+b") as file:
+            self.map = mmap.mmap(file.fileno(), STRIDE * len(self.ranks))
+        self.bytes = np.frombuffer(self.map, np.uint8).reshape(len(self.ranks), STRIDE)
+        self.words = self.bytes.view(np.int64)
+        self.mine = self.row_of[rank]
+        self.words[self.mine, PID] = os.getpid()
+        self.main = threading.main_thread().ident
+        self.parent = os.getppid()
+        self.closed = threading.Event()
+        self.texts: dict[tuple[str, str], tuple[int, bytes]] = {}
+        threading.Thread(target=self._watch, daemon=True, name="wherry board").start()
+
+    def close(self) -> None:
+        """This process takes part no more."""
+        self.words[self.mine, LEFT] = 1
+        self.closed.set()
+
+    # What this process says.
+
+    def _watch(self) -> None:
+        while not self.closed.wait(0.1):
+            if os.getppid() != self.parent:  # the launcher was killed: a rank without one would stay behind
+                os._exit(143)
+            if self.words[self.mine, ASKED]:
+                frame = user_frame(sys._current_frames().get(self.main or 0))
+                lines = traceback.extract_stack(frame, 400)[-1:] if frame else []
+                where = "".join(f"{os.path.basename(line.filename)}:{line.lineno} in {line.name}: {line.line}" for line in lines)
+                self._write(HEAD, STACK, where or "?")
+                self.words[self.mine, ASKED], self.words[self.mine, ANSWERED] = 0, 1
+
+    def _write(self, at: int, room: int, text: str) -> None:
+        raw = text.encode()[: room - 1]
+        base = self.mine * STRIDE + at
+        self.map[base : base + len(raw) + 1] = raw + b"\0"
+
+    def post(self, group: int, number: int, what: str, where: str) -> int:
+        """Say which collective comes next. Returns its signature."""
+        signature = zlib.crc32(what.encode()) + 1
+        at = HEAD + STACK + FAILURE + ((group % ROWS) * RING + number % RING) * ENTRY
+        self._write(at + 24, ENTRY - 24, f"{what} at {where}")
+        word = at // 8
+        self.words[self.mine, word + 1] = group
+        self.words[self.mine, word + 2] = signature
+        self.words[self.mine, word] = number  # last: who sees it sees the rest
+        return signature
+
+    def fail(self, text: str) -> None:
+        """Tell the others what went wrong: they raise it, too."""
+        self._write(HEAD + STACK, FAILURE, text)
+        self.words[self.mine, FAILED] = 1
+
+    # What others say.
+
+    def _read(self, row: int, at: int, room: int) -> str:
+        raw = self.bytes[row, at : at + room].tobytes()
+        return raw.split(b"\0", 1)[0].decode(errors="replace")
+
+    def entry(self, group: int, number: int, rank: int) -> tuple[int, str] | None:
+        """Signature and text of a rank's collective; None where it has not come so far, or has gone far beyond."""
+        row, word = self.row_of[rank], self._word(group, number)
+        if self.words[row, word] != number or self.words[row, word + 1] != group:
+            return None
+        return int(self.words[row, word + 2]), self._read(row, word * 8 + 24, ENTRY - 24)
+
+    def _word(self, group: int, number: int) -> int:
+        return (HEAD + STACK + FAILURE + ((group % ROWS) * RING + number % RING) * ENTRY) // 8
+
+    def differs(self, group: int, number: int, signature: int) -> bool:
+        """Does somebody do something else under this number?"""
+        word = self._word(group, number)
+        columns = self.words[:, word : word + 3]
+        return bool(((columns[:, 0] == number) & (columns[:, 1] == group) & (columns[:, 2] != signature)).any())
+
+    def number_of(self, group: int, rank: int) -> int:
+        """The last collective of a group that a rank has come to."""
+        first, row = self._word(group, 0), self.row_of[rank]
+        words = self.words[row, first : first + RING * ENTRY // 8].reshape(RING, -1)
+        mine = words[words[:, 1] == group, 0]
+        return int(mine.max()) if len(mine) else 0
+
+    def failure(self) -> str | None:
+        """What another rank has raised."""
+        for row in np.flatnonzero(self.words[:, FAILED]).tolist():
+            if row != self.mine:
+                return self._read(row, HEAD + STACK, FAILURE)
+        return None
+
+    def gone(self, rank: int) -> str | None:
+        """Why a rank of this host will not come any more."""
+        row = self.row_of.get(rank)
+        if row is None:
+            return None
+        pid = int(self.words[row, PID])
+        if self.words[row, LEFT]:
+            return f"rank {rank} (pid {pid}) has ended its program"
+        try:
+            os.kill(pid, 0)
+            with open(f"/proc/{pid}/stat", "rb") as file:
+                dead = file.read().rsplit(b")", 1)[1].split()[0] in (b"Z", b"X")
+        except ProcessLookupError:
+            dead = True
+        except (FileNotFoundError, PermissionError):  # no /proc, or a process of somebody else
+            dead = False
+        return f"rank {rank} (pid {pid}) is dead" if dead else None
+
+    def where(self, rank: int) -> str:
+        """Where a rank stands: it is asked, and has a second to answer."""
+        row = self.row_of.get(rank)
+        if row is None:
+            return f"rank {rank}, on another host"
+        reason = self.gone(rank)
+        if reason:
+            return reason
+        self.words[row, ANSWERED], self.words[row, ASKED] = 0, 1
+        end = time.monotonic() + 1
+        while not self.words[row, ANSWERED] and time.monotonic() < end:
+            time.sleep(0.01)
+        who = f"rank {rank} (pid {int(self.words[row, PID])})"
+        if not self.words[row, ANSWERED]:
+            return f"{who} does not answer: it is stopped, or in a call that holds the GIL"
+        return f"{who} is at {self._read(row, HEAD, STACK)}"
+
+
+def make(count: int) -> str:
+    """A file for the board of so many ranks; who makes it unlinks it when all have opened it."""
+    folder = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    handle, path = tempfile.mkstemp(prefix="wherry_board_", dir=folder)
+    os.ftruncate(handle, STRIDE * count)
+    os.close(handle)
+    return path

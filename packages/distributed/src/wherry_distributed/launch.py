@@ -1,0 +1,197 @@
+"""`python -m wherry.distributed.launch train.py`: start a program in several processes, show what they say, end them together.
+
+Each process writes `LOG_DIR/workerlog.N`; what rank 0 writes is shown as well, and of a process that fails the end of its log. Options and
+texts are those of Paddle's launcher.
+"""
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, BinaryIO
+
+from wherry_distributed.job import Job, end_all, ended_by
+from wherry_tensor.errors import EnforceNotMet
+
+GRACE = 0.5           # seconds to wait for the process that another one tells of
+LONGEST = 64 << 10  # bytes of a log that are shown of a process that has failed
+UNAVAILABLE = ("servers", "server_num", "workers", "worker_num", "heter_workers", "heter_worker_num", "trainers", "trainer_num", "elastic_level")
+
+
+def parser(prog: str = "launch") -> argparse.ArgumentParser:
+    """The options."""
+    made = argparse.ArgumentParser(prog=prog, description="Start a training script in several processes.")
+    add = made.add_argument
+    add("--nproc_per_node", type=int, default=None, help="processes on this host; 1, or as many as --gpus or --devices name")
+    add("--nnodes", default="1", help="hosts")
+    add("--master", default=None, help="HOST:PORT where launchers of several hosts meet; the first of them serves there")
+    add("--rank", "--node_rank", dest="rank", type=int, default=-1, help="which host this is; in the order of arrival without it")
+    add("--gpus", "--devices", "--selected_gpus", "--xpus", dest="gpus", default=None, help="devices, one process each")
+    add("--ips", default=None, help="hosts; --master and --nnodes take its place")
+    add("--log_dir", default="log", help="folder for workerlog.N and endpoints.log")
+    add("--log_level", default="INFO", help="accepted for compatibility")
+    add("--job_id", default="default", help="accepted for compatibility")
+    add("--run_mode", default=None, help="collective")
+    add("--backend", default="auto", help="auto, mpi or gloo: all are MPI")
+    add("--start_timeout", type=float, default=300.0, help="seconds to wait for other hosts")
+    add("--max_restart", default=None, help=argparse.SUPPRESS)
+    for name in UNAVAILABLE:
+        add(f"--{name}", default=None, help=argparse.SUPPRESS)
+    add("-m", dest="module", action="store_true", help="the script is a module")
+    add("training_script", help="the script")
+    add("training_script_args", nargs=argparse.REMAINDER, help="its arguments")
+    return made
+
+
+def say(text: str, level: str = "INFO") -> None:
+    """A line of the launcher."""
+    now = datetime.now()
+    print(f"{level} {now:%Y-%m-%d %H:%M:%S},{now.microsecond // 1000:03d} launch.py] {text}", file=sys.stderr, flush=True)
+
+
+def main(arguments: Sequence[str] | None = None, prog: str = "launch") -> int:
+    """Run a program; returns its exit status: 0, or that of the process that has failed first."""
+    options = parser(prog).parse_args(arguments)
+    for name in UNAVAILABLE:
+        if getattr(options, name):
+            print(f"launch: --{name} belongs to parameter servers or elastic training, which are not there yet. Leave it out.", file=sys.stderr)
+            return 2
+    if options.backend not in ("auto", "mpi", "gloo"):
+        print(f"launch: there is no backend {options.backend}. Got --backend {options.backend}, expected auto, mpi or gloo (MPI).", file=sys.stderr)
+        return 2
+    nodes = int(str(options.nnodes).split(":")[0])
+    if options.ips and len(options.ips.split(",")) > 1 and not options.master:
+        print("launch: --ips alone does not say where hosts meet. Pass --master HOST:PORT and --nnodes on each of them.", file=sys.stderr)
+        return 2
+    devices = [each for each in (options.gpus or "").split(",") if each]
+    count = options.nproc_per_node or len(devices) or 1
+    print("-----------  Configuration Arguments -----------")
+    for name, value in sorted(vars(options).items()):
+        if name not in UNAVAILABLE or value:
+            print(f"{name}: {value}")
+    print("------------------------------------------------", flush=True)
+    try:
+        if nodes > 1 and not options.master:
+            print("launch: several hosts need --master HOST:PORT, where they meet.", file=sys.stderr)
+            return 2
+        job = Job.of_hosts(count, options.master, nodes, options.rank, options.start_timeout) if nodes > 1 else Job.here(count)
+    except EnforceNotMet as error:
+        print(error, file=sys.stderr)
+        return 1
+    return Launcher(job, options, devices).run()
+
+
+class Launcher:
+    """Starts the processes of a job and stays until they have ended."""
+
+    def __init__(self, job: Job, options: Any, devices: Sequence[str]) -> None:
+        self.job, self.options, self.devices = job, options, devices
+        self.processes: list[subprocess.Popen[bytes]] = []
+        self.logs: list[BinaryIO] = []
+        self.shown = 0  # bytes of the first log
+
+    def run(self) -> int:
+        """Start, watch, end."""
+        os.makedirs(self.options.log_dir, exist_ok=True)
+        stopped: list[int] = []
+        before = {each: signal.signal(each, lambda number, frame: stopped.append(number)) for each in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            self._start()
+            while not stopped:
+                codes = [process.poll() for process in self.processes]
+                self._show()
+                failed = next((i for i, code in enumerate(codes) if code), None)
+                if failed is not None:
+                    return self._failed(failed)
+                if all(code == 0 for code in codes):
+                    return 0
+                time.sleep(0.02)
+            say(f"{signal.Signals(stopped[0]).name}: all processes end.", "WARNING")
+            return 128 + stopped[0]
+        finally:
+            end_all([process.pid for process in self.processes], lambda: any(process.poll() is None for process in self.processes))
+            for process in self.processes:
+                process.wait()
+            self._show()
+            for log in self.logs:
+                log.close()
+            self.job.close(process.pid for process in self.processes)
+            for each, handler in before.items():
+                signal.signal(each, handler)
+
+    def _start(self) -> None:
+        command = [sys.executable, "-u", *(["-m"] if self.options.module else []), self.options.training_script, *self.options.training_script_args]
+        say(f"Local start {self.job.count} processes. First process distributed environment info (Only For Debug): ")
+        first = self.job.environment(0)
+        self._table({name: first[name] for name in sorted(first) if name.startswith("PADDLE_T") or name == "PADDLE_CURRENT_ENDPOINT"})
+        with open(os.path.join(self.options.log_dir, "endpoints.log"), "w") as file:
+            file.write("PADDLE_TRAINER_ENDPOINTS: \n" + "\n".join(self.job.endpoints))
+        for local in range(self.job.count):
+            added = self.job.environment(local)
+            if self.devices:
+                added["FLAGS_selected_gpus"] = self.devices[local % len(self.devices)]
+            log = open(os.path.join(self.options.log_dir, f"workerlog.{local}"), "wb")  # noqa: SIM115  closed by `run`
+            self.logs.append(log)
+            # In a session of its own: one signal ends it with all that it has started.
+            self.processes.append(
+                subprocess.Popen(
+                    command, env=os.environ | added, stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True)
+            )
+        say(
+            f"details about PADDLE_TRAINER_ENDPOINTS can be found in {self.options.log_dir}/endpoints.log, and detail running logs maybe found in "
+            f"{self.options.log_dir}/workerlog.0"
+        )
+
+    def _table(self, rows: dict[str, str]) -> None:
+        def line(name: str, value: str) -> str:
+            return f"    |{name:>30}{value[-51:] if len(value) > 51 else value:^55}|"
+
+        print("\n".join([
+            f"    +{'=' * 85}+", line("Distributed Envs", "Value"), f"    +{'-' * 85}+",
+            *(line(name, value if len(value) <= 51 else f"... {value[-44:]}") for name, value in rows.items()), f"    +{'=' * 85}+",
+        ]), flush=True)
+
+    def _show(self) -> None:
+        """What the first process has written since."""
+        with contextlib.suppress(OSError), open(os.path.join(self.options.log_dir, "workerlog.0"), "rb") as file:
+            file.seek(self.shown)
+            new = file.read()
+            if new:
+                self.shown += len(new)
+                sys.stdout.write(new.decode(errors="replace"))
+                sys.stdout.flush()
+
+    def _failed(self, local: int) -> int:
+        """Say which process has failed first, and what it has written last."""
+        end = time.monotonic() + GRACE
+        while self._follows(local) and time.monotonic() < end:  # it only tells of another one, which is about to end
+            time.sleep(0.02)
+            local = next((i for i, each in enumerate(self.processes) if each.poll() and not self._follows(i)), local)
+        process = self.processes[local]
+        rank, code = self.job.first + local, process.returncode
+        path = os.path.join(self.options.log_dir, f"workerlog.{local}")
+        say(f"rank {rank} (pid {process.pid}) failed: {ended_by(code)}. The other processes are ended. Its log, {path}, ends:", "ERROR")
+        if local:  # that of the first one has been shown
+            print("\n".join(self._end_of_log(local)), file=sys.stderr, flush=True)
+        return 128 - code if code < 0 else code
+
+    def _end_of_log(self, local: int) -> list[str]:
+        path = os.path.join(self.options.log_dir, f"workerlog.{local}")
+        with open(path, "rb") as file:
+            file.seek(max(0, os.path.getsize(path) - LONGEST))
+            return file.read().decode(errors="replace").splitlines()[-60:]
+
+    def _follows(self, local: int) -> bool:
+        """Has a process failed because of another one, that is dead or has ended?"""
+        lines = [line for line in self._end_of_log(local) if "CollectiveError: " in line]
+        return any(") is dead." in line or "has ended its program." in line for line in lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main(prog="python -m wherry.distributed.launch"))

@@ -1,0 +1,199 @@
+"""Gradients of all processes, averaged in buckets while backward goes on.
+
+Parameters lie in buckets, those of the last layers first, because their gradients are ready first. Backward writes each gradient into its
+place in the bucket; when a bucket is full, a thread adds it up over the processes while backward computes the next one. The end of the
+pass waits for all, and treats parameters that it has not reached.
+
+Behind the gradients of a bucket stand a few numbers more: for each rank whether its gradients hold NaN, and for each parameter in how many
+ranks it was used.
+"""
+from __future__ import annotations
+
+import queue
+import threading
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from wherry_autograd import at_end_of_backward, no_grad
+from wherry_distributed.collective import ReduceOp, all_reduce
+from wherry_distributed.world import Group
+from wherry_tensor import Tensor, get_flags, ops, zeros
+from wherry_tensor.errors import PreconditionNotMetError
+
+
+class Bucket:
+    """Gradients of some parameters in one memory."""
+
+    def __init__(self, number: int, parameters: Sequence[Tensor], world_size: int) -> None:
+        self.number, self.parameters = number, list(parameters)
+        self.sizes = sum(p.size for p in parameters)
+        with no_grad():
+            self.memory = zeros([self.sizes + world_size + len(self.parameters)], dtype=parameters[0].dtype)
+            at, self.views = 0, []
+            for p in self.parameters:
+                self.views.append(self.memory[at : at + p.size].reshape(p.shape))
+                at += p.size
+            self.gradients, self.notes = self.memory[: self.sizes], self.memory[self.sizes :]
+        self.waiting: set[int] = set()
+        self.done = threading.Event()
+
+
+class Reducer:
+    """Averages gradients of `parameters` over `group` at the end of each backward pass.
+
+    Args:
+        parameters: in the order of the layers.
+        bucket_bytes: of a bucket; the first one to be full, of the last layers, may have `first_bytes`.
+        find_unused: take part in the exchange also where a pass reaches no parameter at all.
+    """
+
+    def __init__(self, parameters: Sequence[Tensor], group: Group, bucket_bytes: int, first_bytes: int, find_unused: bool) -> None:
+        self.group, self.find_unused = group, find_unused
+        self.enabled = True
+        self.buckets: list[Bucket] = []
+        self.place: dict[int, tuple[Bucket, int]] = {}
+        self.names: dict[int, str] = {}
+        for some in _divided(parameters, bucket_bytes, first_bytes):
+            bucket = Bucket(len(self.buckets), some, group.nranks)
+            self.buckets.append(bucket)
+            for i, p in enumerate(some):
+                self.place[id(p)] = bucket, i
+                p.set_grad_buffer(bucket.views[i])
+                p.register_post_accumulate_hook(self._ready)
+        self.running = self.forwarded = self.warned = False
+        self.next = 0
+        self.error: BaseException | None = None
+        self.jobs: queue.SimpleQueue[Bucket | None] = queue.SimpleQueue()
+        self.watching = threading.local()
+        threading.Thread(target=self._work, daemon=True, name="gradients of all ranks").start()
+
+    def forward(self) -> None:
+        """The model is called."""
+        self.forwarded = True
+        if self.find_unused and not getattr(self.watching, "on", False):
+            self.watching.on = True
+            at_end_of_backward(lambda error: None if self.running or not self.forwarded or not self.enabled else self._finish(error))
+
+    def _begin(self) -> None:
+        self.running, self.next, self.error = True, 0, None
+        for bucket in self.buckets:
+            bucket.waiting = set(range(len(bucket.parameters)))
+            bucket.done.clear()
+
+    def _ready(self, p: Tensor) -> None:
+        """A gradient is complete, in its place."""
+        if not self.enabled:
+            return
+        if not self.running:
+            self._begin()
+            at_end_of_backward(self._finish)
+        bucket, i = self.place[id(p)]
+        bucket.waiting.discard(i)
+        while self.next < len(self.buckets) and not self.buckets[self.next].waiting:  # all ranks start them in one order
+            self._send(self.buckets[self.next], ())
+
+    def _send(self, bucket: Bucket, missing: Any) -> None:
+        with no_grad():
+            used = np.ones(len(bucket.parameters), np.float32)
+            for i in missing:
+                used[i] = 0
+                if bucket.parameters[i].grad is None:
+                    bucket.views[i].zero_()
+                else:  # of an earlier pass, which it is added to in other ranks
+                    used[i] = 1
+            notes = np.concatenate([np.zeros(self.group.nranks, np.float32), used])
+            _fill(bucket.notes, notes)
+        self.next += 1
+        self.jobs.put(bucket)
+
+    def _finish(self, error: BaseException | None) -> None:
+        """The pass has ended."""
+        if error is not None:
+            self.running = self.forwarded = False
+            return
+        if not self.running:
+            self._begin()
+        try:
+            for bucket in self.buckets[self.next :]:
+                self._send(bucket, set(bucket.waiting))
+            for bucket in self.buckets:
+                while not bucket.done.wait(0.5):  # so that Ctrl-C comes through
+                    pass
+                if self.error is not None:
+                    raise self.error
+                self._take(bucket)
+        finally:
+            self.running = self.forwarded = False
+
+    def _take(self, bucket: Bucket) -> None:
+        notes = bucket.notes.astype("float32").numpy()
+        used, bad = notes[self.group.nranks :], np.flatnonzero(notes[: self.group.nranks])
+        for i, p in enumerate(bucket.parameters):
+            if p.grad is None and used[i]:
+                bucket.views[i].stop_gradient = False
+                p.grad = bucket.views[i]
+        if len(bad):
+            self._bad(bucket, [self.group.ranks[i] for i in bad])
+
+    def _bad(self, bucket: Bucket, ranks: list[int]) -> None:
+        names = [p.name for p, g in zip(bucket.parameters, bucket.views, strict=True) if np.isnan(g.astype("float32").numpy()).any()]
+        text = (
+            f"DataParallel: gradients hold NaN. They come from rank{'s' if len(ranks) > 1 else ''} {', '.join(map(str, ranks))}; parameters: "
+            f"{', '.join(names[:5])}{' and others' if len(names) > 5 else ''}. Look at the batch and the loss of that rank."
+        )
+        if get_flags("FLAGS_check_nan_inf")["FLAGS_check_nan_inf"]:
+            raise PreconditionNotMetError(text)
+        if not self.warned:
+            self.warned = True
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
+
+    def _work(self) -> None:
+        while True:
+            bucket = self.jobs.get()
+            if bucket is None:
+                return
+            try:
+                if self.error is None:
+                    self._average(bucket)
+            except BaseException as error:
+                self.error = error
+            finally:
+                bucket.done.set()
+
+    def _average(self, bucket: Bucket) -> None:
+        with no_grad():
+            total = ops.reduce_sum(bucket.gradients.astype("float32"), axes=(0,), keepdim=False).item()
+            if total != total:
+                flag = bucket.notes.astype("float32").numpy().copy()
+                flag[self.group.rank] = 1
+                _fill(bucket.notes, flag)
+            all_reduce(bucket.memory, ReduceOp.SUM, self.group)
+            ops.multiply.into((bucket.gradients,), bucket.gradients, _scale(1.0 / self.group.nranks, bucket.gradients.dtype))
+
+
+def _scale(value: float, dtype: Any) -> Tensor:
+    from wherry_tensor import to_tensor
+
+    return to_tensor(value, dtype=dtype)
+
+
+def _fill(notes: Tensor, values: Any) -> None:
+    from wherry_tensor import to_tensor
+
+    ops.copy.into((notes,), to_tensor(values).astype(notes.dtype))
+
+
+def _divided(parameters: Sequence[Tensor], bucket_bytes: int, first_bytes: int) -> list[list[Tensor]]:
+    """From the last to the first, cut where a bucket is full; each has one dtype and one device."""
+    found: list[list[Tensor]] = []
+    kinds: dict[Any, list[Tensor]] = {}
+    for p in reversed(parameters):
+        kind = (p.dtype.name, str(p.place))
+        some = kinds.setdefault(kind, [])
+        some.append(p)
+        if sum(each.size * each.dtype.itemsize for each in some) >= (first_bytes if not found else bucket_bytes):
+            found.append(kinds.pop(kind))
+    return found + [some for some in kinds.values() if some]
