@@ -90,6 +90,7 @@ def test_other_errors_stay_as_they_are(module):
     (["a"], Sequence[str], True), ([1], Sequence[str], False), (3, Sequence[int], False), (np.array([1, 2]), Sequence[int], True),
     (to_tensor(2), Sequence[int], False), (3, Callable, False), (len, Callable[..., int], True), ({}, Mapping[str, int], True),
     (np.ones(3), w.Tensor, False), ((1, "a"), tuple[int, ...], False), ((1, "a"), tuple[int, str], True), (3, type[int], False),
+    (np.array("x"), int, False), (np.array("x"), float, False), (float, float, False),
     ("x", Any, True), (3, Literal["a", 3], True), (4, Literal["a", 3], False),
 ])
 def test_kinds_are_told_apart(value, kind, fits):

@@ -39,7 +39,7 @@ def explained(names: dict[str, Any]) -> None:
         if inspect.isfunction(value) and not hasattr(value, "is_explained"):
             telling = _telling(value, value.__name__)
             names.update({other: telling for other, one in names.items() if one is value})  # other names of it stay such
-        elif inspect.isfunction(init) and not hasattr(init, "is_explained"):
+        elif isinstance(value, type) and inspect.isfunction(init) and not hasattr(init, "is_explained"):
             setattr(value, "__init__", _telling(init, value.__name__))  # noqa: B010
 
 
@@ -117,7 +117,8 @@ def _fits(value: Any, hint: Any) -> bool:
     if hint in (int, float, complex, bool):
         if isinstance(value, (int, Size, int if hint in (int, bool) else float, complex if hint is complex else int)):
             return True
-        return getattr(value, "size", 0) == 1 and hasattr(value, "dtype") and hasattr(value, "__index__" if hint is int else "__float__")
+        kind = getattr(getattr(value, "dtype", None), "kind", "f")  # of an array; a tensor's dtype has none
+        return getattr(value, "size", 0) == 1 and kind in "biufc" and hasattr(value, "__index__" if hint is int else "__float__")
     if kind is type:
         return isinstance(value, type)
     if Callable in (kind, hint):

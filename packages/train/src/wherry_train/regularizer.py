@@ -12,6 +12,7 @@ from wherry_tensor import ops
 from wherry_tensor._core import Tensor, scalar
 from wherry_tensor.arguments import require_tensor
 from wherry_tensor.errors import AssertedArgumentError, short
+from wherry_tensor.explained import explained
 
 __all__ = ["L1Decay", "L2Decay"]
 
@@ -102,3 +103,6 @@ def _as(param: Tensor, grad: Tensor, decay: WeightDecayRegularizer) -> Tensor:
 
 def _scaled(x: Tensor, coeff: float) -> Tensor:
     return ops.multiply(x, scalar(coeff, x.dtype))
+
+
+explained(globals())

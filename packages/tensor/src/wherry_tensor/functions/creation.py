@@ -12,6 +12,7 @@ from wherry_tensor.arguments import (
     MAX_RANK,
     Shape,
     fitted,
+    flag,
     integer,
     number,
     numpy_module,
@@ -99,7 +100,11 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
     code = device_code(place, "to_tensor")
     wanted = None if dtype is None else as_dtype(dtype, "to_tensor")
     out = _core.to_device(_from_data(data, wanted), code)
-    if not stop_gradient:
+    try:
+        asks = not stop_gradient
+    except ValueError:  # an array, which is neither
+        asks = not flag(stop_gradient, "to_tensor", "stop_gradient")
+    if asks:
         out.stop_gradient = False
     return out
 

@@ -73,7 +73,7 @@ def _cov(op_name: str, x: Any, rowvar: bool, ddof: bool, fweights: Any = None, a
     if weights is None:
         mean = ops.reduce_mean(x, axes=(1,), keepdim=True)
         centred = weighted = x - mean
-        left = largest(count - int(ddof), 0)
+        left: Any = largest(count - int(ddof), 0)
         divisor: Any = left.tensor(x.dtype) if is_unknown(left) else _core.scalar(left, x.dtype)
     else:
         total = ops.reduce_sum(weights, axes=(0,), keepdim=False)
