@@ -38,6 +38,7 @@ from wherry_program.program.ir import Program
 from wherry_program.program.loop_forms import LOOP_FORMS
 from wherry_program.run.executor import compiled
 from wherry_tensor import ops
+from wherry_tensor.functions import fft
 from wherry_tensor.ops import registry
 from wherry_tensor.ops.declare import decompose
 from wherry_tensor.protobuf import ModelFileError
@@ -438,7 +439,7 @@ def test_a_variable_keeps_its_name_beside_those_of_what_it_is_made_of():
     ("x + 2", "float32", "scale"), ("2 - x", "float32", "scale"), ("x * 0.1", "float32", "scale"), ("x / 4", "float64", "scale"),
     ("x * 3", "int64", "scale"), ("x + 1", "bool", "scale"), ("x ** 2", "float32", "pow"),
     ("x * 0.1", "float64", "elementwise_mul"),  # the attribute is float32
-    ("x / 3", "float32", "elementwise_div"), ("2 / x", "float32", "elementwise_div"), ("x * 16777217", "int64", "elementwise_mul"),
+    ("x / 3", "float32", "elementwise_div"), ("2 / x", "float32", "fill_any_like"), ("x * 16777217", "int64", "elementwise_mul"),
 ])  # fmt: skip
 def test_an_operator_with_a_number_is_one_of_one_tensor_where_nothing_is_lost(expression, dtype, operator):
     x = wt.to_tensor([[1, 0, 5]], dtype=dtype)
@@ -448,6 +449,59 @@ def test_an_operator_with_a_number_is_one_of_one_tensor_where_nothing_is_lost(ex
     (found,) = compiled(models.read_program(data))(x)
     expected = eval(expression, {"x": x})
     assert (found.dtype, found.tolist()) == (expected.dtype, expected.tolist())
+
+
+def test_a_small_dividend_has_the_shape_of_the_quotient():
+    # Paddle's predictor exchanges the two to broadcast, and divides the wrong way round.
+    x, y = wt.to_tensor([[6.0], [3.0]]), wt.to_tensor([[1.0, 2.0, 4.0]])
+    program = recorded(wt.divide, x, y)
+    written = desc.parse(models.write_program(program)).blocks[0]
+    (quotient,) = [op for op in written.ops if op.type == "elementwise_div"]
+    shapes = {var.name: list(var.tensor.dims) for var in written.vars if var.tensor is not None}
+    assert shapes[quotient.input("X")[0]] == [2, 3]
+    (found,) = compiled(models.read_program(models.write_program(program)))(x, y)
+    assert found.tolist() == [[6.0, 3.0, 1.5], [3.0, 1.5, 0.75]]
+
+
+@pytest.mark.parametrize(("shape", "paddings"), [
+    ([3], (1, 2)), ([2, 3], (1, 0, 2, 1)), ([2, 3, 4], (0, 0, 0, 0, 1, 1)), ([2, 3, 2, 2], (1, 0, 0, 2, 0, 1, 2, 0)),
+    ([1, 2, 2, 3, 2], (0, 0, 1, 1, 0, 2, 1, 0, 0, 1)),
+])  # fmt: skip
+def test_padding_is_written_as_that_of_volumes(shape, paddings):
+    # Paddle's predictor has an operator `pad` that pads other axes.
+    x = wt.rand(shape)
+    program = recorded(lambda x: ops.pad(x, paddings=paddings, value=1.5), x)
+    data = models.write_program(program)
+    kinds = {op.type for op in desc.parse(data).blocks[0].ops}
+    assert "pad3d" in kinds and "pad" not in kinds
+    (found,) = compiled(models.read_program(data))(x)
+    assert found.tolist() == ops.pad(x, paddings=paddings, value=1.5).tolist()
+
+
+def test_what_nothing_needs_is_not_written():
+    program = recorded(lambda x: F.max_pool3d(x, 3, 2, 1), wt.rand([1, 2, 5, 6, 4]))  # of its masks nobody asks
+    kinds = [op.type for op in desc.parse(models.write_program(program)).blocks[0].ops]
+    assert kinds.count("pool2d") == 2 and "max_pool2d_with_index" not in kinds and len(kinds) < 10
+
+
+def test_the_whole_spectrum_of_an_open_size_goes_back():
+    program = Program()
+    x = program.feed([-1, 3], wt.complex64, "x")
+    with capture(program):
+        program.fetches = [fft.irfft(x, axis=0)]
+    again = models.read_program(models.write_program(program))
+    for rows in (2, 5):
+        value = wt.complex(wt.rand([rows, 3]), wt.rand([rows, 3]))
+        (found,) = compiled(again)(value)
+        assert wt.allclose(found, fft.irfft(value, axis=0))
+
+
+def test_every_result_is_named_in_order_whatever_its_dtype():
+    program = recorded(lambda x: (x > 0, x, wt.complex(x, x), wt.cast(x, "int32")), wt.to_tensor([1.0, -2.0]))
+    written = desc.parse(models.write_program(program)).blocks[0]
+    scaled = {op.output("Out")[0] for op in written.ops if op.type == "scale"}
+    fetched = [op.input("X")[0] for op in written.ops if op.type == "fetch"]
+    assert set(fetched) == scaled  # Paddle's jit.load gives what is fetched without a scale behind all others
 
 
 # Programs that Paddle's passes have changed.

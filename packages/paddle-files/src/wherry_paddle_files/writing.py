@@ -136,6 +136,7 @@ class Writer:
         self._named: set[str] = set()
         self._counts: dict[str, int] = {}
         self._pure: set[int] = set()  # ids of operators that do nothing but compute their results
+        self._dead: set[int] = set()  # ids of nodes that nothing needs
         self._uses: Counter[int] = Counter()  # id of a variable -> how many need it
         self._numbers: dict[int, tuple[Value, Any]] = {}  # id of a value that is one number -> itself, the number
         self._filled: dict[int, tuple[Value, Any]] = {}  # the same of a tensor all of whose elements are one number
@@ -229,9 +230,16 @@ class Writer:
         """The number that all elements of a tensor are, if that is known; else None."""
         return self._filled[id(x)][1] if id(x) in self._filled else None
 
+    def ranked(self, x: Value, other: Value) -> Value:
+        """`x` with an axis, if it is a number and `other` has axes: oneDNN in Paddle refuses numbers without."""
+        number = self.number(x)
+        return x if x.ndim or not other.ndim or number is None else self.constant(number, x.dtype, (1,))
+
     def broadcast(self, *values: Value) -> list[Value]:
         """Values of one shape, for operators that ask for it."""
         shape = self.outs[0].sizes
+        most = max(values, key=lambda x: x.ndim)
+        values = tuple(x if x.ndim or not most.ndim else self.reshape(self.ranked(x, most), (1,)) for x in values)
         if all(x.shape == shape and -1 not in shape for x in values):
             return list(values)
         # The operator takes one dtype, which is any: shapes are found with numbers, values keep theirs.
@@ -418,7 +426,8 @@ class Writer:
     def nodes(self, block: Block) -> None:
         """Write the nodes of a block."""
         for node in block.nodes:
-            self.node(node)
+            if id(node) not in self._dead:
+                self.node(node)
 
     def node(self, node: Node) -> None:
         """Write one node."""
@@ -462,6 +471,7 @@ class Writer:
         self._kept.append(scratch)
         del blocks[count:]
         results = found if isinstance(found, tuple) else (found,)
+        results = tuple(x if self._uses[id(out)] else None for x, out in zip(results, node.outputs, strict=True))
         self._look_at(scratch, results)
         self.nodes(scratch)
         written = tuple(None if x is None else self.value(x) for x in results)
@@ -471,12 +481,19 @@ class Writer:
         return written
 
     def _look_at(self, block: Block, results: Iterable[Any]) -> None:
-        """Note what a block needs."""
-        for node in block.walk():
+        """Note what a block needs, and which of its nodes nothing needs: those are not written."""
+        self._uses.update(id(x) for x in results if x is not None)
+        for node in reversed(block.nodes):
+            if not (node.is_control or node.in_place or any(self._uses[id(x)] for x in node.outputs)):
+                self._dead.add(id(node))
+                continue
             self._uses.update(id(x) for x in node.reads())
             for inner in node.blocks:
+                for one in inner.walk():
+                    self._uses.update(id(x) for x in one.reads())
+                    for nested in one.blocks:
+                        self._uses.update(id(x) for x in nested.outputs)
                 self._uses.update(id(x) for x in inner.outputs)
-        self._uses.update(id(x) for x in results if x is not None)
 
     def write(self, feeds: Sequence[Variable], fetches: Sequence[Variable]) -> ProgramDesc:
         """Write the program, from feeds to fetches."""
@@ -500,12 +517,9 @@ class Writer:
         self.nodes(self.program.blocks[0])
         values = [self.value(x) for x in fetches]
         for i, value in enumerate(values):
-            # Paddle's own loader knows the results of a model by `scale` with this name; those that cannot be scaled by `fetch` of another name.
-            if value.dtype not in _NOT_SCALED:
-                values[i] = self("scale", {"X": value}, {"scale": 1.0, "bias": 0.0, "bias_after_scale": True})
-                values[i].name = results[i]
-            elif value.name.startswith(RESULT):  # of a model that was loaded
-                values[i] = self("assign", {"X": value}, {})
+            # Paddle's own loader knows the results of a model, and their order, by `scale` with this name; what is fetched without comes last.
+            values[i] = self("scale", {"X": value}, {"scale": 1.0, "bias": 0.0, "bias_after_scale": True})
+            values[i].name = results[i]
         for i, value in enumerate(values):
             block.ops.append(OpDesc("fetch", [self._slot("X", [value])], [Slot("Out", ["fetch"])], [_attr("col", i)]))
         self._finish()
@@ -548,7 +562,6 @@ class Writer:
 
 
 RESULT = "save_infer_model/scale_"  # how Paddle names the results of a model
-_NOT_SCALED = ("bool", "complex64", "complex128")
 _SIZE_OPS = {
     "add": "elementwise_add", "subtract": "elementwise_sub", "multiply": "elementwise_mul", "floor_divide": "elementwise_floordiv",
     "remainder": "elementwise_mod", "maximum": "elementwise_max", "minimum": "elementwise_min",

@@ -7,6 +7,8 @@ from wherry_tensor import ops
 
 @writes(ops.matmul)
 def write_matmul(w, x, y, *, transpose_x, transpose_y):
+    if x.ndim == y.ndim == 1:  # of which Paddle's predictor (oneDNN) makes shape [1]
+        return w("dot", {"X": x, "Y": y}, shape=())
     return w("matmul_v2", {"X": x, "Y": y}, {"trans_x": transpose_x, "trans_y": transpose_y})
 
 

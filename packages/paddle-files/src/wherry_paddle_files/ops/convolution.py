@@ -159,10 +159,9 @@ def write_adaptive_avg_pool2d(w, x, *, output_size, data_format):
 @writes(ops.adaptive_max_pool2d)
 def write_adaptive_max_pool2d(w, x, *, output_size, data_format):
     last = data_format == "NHWC"
-    counts = x.shape[1:3] if last else x.shape[2:]
-    if not w.used(1) and all(n > 0 and n % m == 0 for n, m in zip(counts, output_size)):
+    if not w.used(1) and all(n == 1 for n in output_size):
         return w("pool2d", {"X": x}, _pool_attrs("max", output_size, [1, 1], [0, 0], data_format, adaptive=True)), None
-    # Where sizes do not divide, the windows of Paddle's `pool2d` end too far to the right; those of this operator do not.
+    # The windows of Paddle's `pool2d` end too far to the right; those of this operator do not.
     if last and w.used(1):
         return NotImplemented
     if last:

@@ -124,6 +124,17 @@ def _with_number(w, name, x, y):
     return None
 
 
+def _as_large(w, x, y):
+    """`x` in the shape of the result: of a smaller x, Paddle's predictor (oneDNN) divides y by x instead."""
+    sizes = w.outs[0].sizes
+    if x.ndim == len(sizes) and all(n != 1 or to == 1 for n, to in zip(x.shape, sizes, strict=True)):
+        return x
+    number = w.number(x)
+    if y.shape == sizes and number is not None and _kept_by_float32(float(number), x.dtype):
+        return w("fill_any_like", {"X": y}, {"value": float(number), "dtype": code_of(x.dtype)}, dtype=x.dtype)
+    return w.broadcast(x, y)[0]
+
+
 _SCALED = ("bool", "int32", "int64", "float16", "bfloat16", "float32", "float64")
 
 
@@ -142,7 +153,9 @@ def _pair(name, paddle_name):
         found = _with_number(w, name, x, y)
         if found is not None:
             return found
-        return w(paddle_name, {"X": x, "Y": y}, attrs, dtype=w.outs[0].dtype, shape=w.outs[0].sizes)
+        if name == "divide" and x.dtype in ("float32", "bfloat16"):
+            x = _as_large(w, x, y)
+        return w(paddle_name, {"X": w.ranked(x, y), "Y": w.ranked(y, x)}, attrs, dtype=w.outs[0].dtype, shape=w.outs[0].sizes)
 
     def read(o):
         return getattr(api, {"power": "pow"}.get(name, name))(*_alike(o))
@@ -228,6 +241,14 @@ def write_nextafter(w, x, y):
 @reads("nextafter", out="out")
 def read_nextafter(o):
     return api.nextafter(o.x("x"), o.x("y"))
+
+
+@writes(ops.clip)
+def write_clip(w, x, low, high):
+    bounds = [None if bound is None else w.number(bound) for bound in (low, high)]
+    if x.dtype not in ("float32", "float64") or any(n is None or not _kept_by_float32(float(n), x.dtype) for n in bounds):
+        return NotImplemented  # of a bound that is missing the operator makes a number, which infinities pass
+    return w("clip", {"X": x}, {"min": float(bounds[0]), "max": float(bounds[1])})
 
 
 @reads("clip")

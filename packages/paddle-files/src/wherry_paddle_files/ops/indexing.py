@@ -14,6 +14,8 @@ def write_gather(w, x, index, *, axis):
         if x.dtype != "bool" or w.outs[0].dtype.name != "bool":
             return NotImplemented
         return w.cast(write_gather(w, w.cast(x, "int32"), index, axis=axis), "bool")
+    if x.dtype == "float16" and w.outs[0].dtype.name == "float16":  # which it has on GPUs only
+        return w.cast(write_gather(w, w.cast(x, "float32"), index, axis=axis), "float16")
     flat = index if index.ndim == 1 else w.reshape(index, (-1,))
     out = w("gather", {"X": x, "Index": flat}, {"axis": axis})
     if index.ndim == 1:

@@ -333,7 +333,21 @@ def read_split(o):
 def write_pad(w, x, *, paddings, value):
     if has_sizes(paddings) or any(n < 0 for n in paddings) or not paddings or x.ndim > 6:
         return NotImplemented
-    return w("pad", {"X": x}, {"paddings": list(paddings), "pad_value": float(value)})
+    pairs = [*zip(paddings[::2], paddings[1::2])]
+    if x.dtype != "float32" or x.ndim > 5 or (x.ndim == 5 and any(pairs[0])) or not any(paddings):
+        return w("pad", {"X": x}, {"paddings": list(paddings), "pad_value": float(value)})
+    # In Paddle's predictor (oneDNN) `pad` pads other axes, or ends the process. What it has for volumes pads three of five axes.
+    before = 5 - x.ndim
+    out = w("unsqueeze2", {"X": x}, {"axes": list(range(before))}, ("Out", "~XShape"), shape=[1] * before + list(x.shape)) if before else x
+    sizes, pairs = list(out.shape), [(0, 0)] * before + pairs
+    for layout, first in (("NCDHW", 2), ("NDHWC", 1)):
+        padded = pairs[first : first + 3]
+        if any(map(any, padded)):
+            pairs[first : first + 3] = [(0, 0)] * 3
+            sizes[first : first + 3] = [n if n < 0 else n + sum(pair) for n, pair in zip(sizes[first : first + 3], padded, strict=True)]
+            attrs = {"paddings": [n for pair in reversed(padded) for n in pair], "mode": "constant", "value": float(value), "data_format": layout}
+            out = w("pad3d", {"X": out}, attrs, shape=sizes)
+    return w("squeeze2", {"X": out}, {"axes": list(range(before))}, ("Out", "~XShape"), shape=w.outs[0].sizes) if before else out
 
 
 @reads("pad")

@@ -2,7 +2,8 @@
 import wherry_tensor as api
 from wherry_paddle_files.column import reads, writes
 from wherry_tensor import ops
-from wherry_tensor.functions import signal
+from wherry_tensor.functions import fft, signal
+from wherry_tensor.sizes import Size
 
 # What Paddle calls a normalization depends on the direction: "backward" divides the backward transform alone.
 _WRITTEN = {("none", True): "backward", ("none", False): "forward", ("n", True): "forward", ("n", False): "backward"}
@@ -51,11 +52,21 @@ def read_fft_r2c(o):
 
 @writes(ops.fft_c2r)
 def write_fft_c2r(w, x, *, axes, normalization, forward, size):
-    if type(size) is not int:
+    if type(size) is not int and not _of_the_whole(w, x, axes[-1], size):
         return NotImplemented  # the operator's size is an attribute
-    shape = [size if i == axes[-1] else n for i, n in enumerate(x.shape)]
+    shape = w.outs[0].sizes
+    size = size if type(size) is int else 0
     attrs = {**_attrs(axes, normalization, forward), "last_dim_size": size}
     return w("fft_c2r", {"X": x}, attrs, dtype=_REAL[x.dtype], shape=shape)
+
+
+def _of_the_whole(w, x, axis, size):
+    """Whether a size is 2 (n - 1) for the n elements of the axis: what the operator takes where it is told nothing."""
+    name, less, two = size.source if len(size.source) == 3 else (None, None, None)
+    if name != "multiply" or two != 2 or type(less) is not Size or less.source[0] != "subtract" or less.source[2] != 1:
+        return False
+    n = less.source[1]
+    return type(n) is Size and n.source[0] == "axis" and n.source[2] == axis and w.value(n.source[1]) is x
 
 
 @reads("fft_c2r")
@@ -63,8 +74,11 @@ def read_fft_c2r(o):
     x, options = _options(o)
     if not options["axes"]:
         raise o.bad("it has no axes", "one or more")
-    size = o.integer("last_dim_size") or 2 * (x.shape[options["axes"][-1]] - 1)
-    return ops.fft_c2r(x, **options, size=size)
+    last = options["axes"][-1]
+    size = o.integer("last_dim_size")
+    if not size:
+        return ops.fft_c2r(x, **options, size=2 * (x.shape[last] - 1))
+    return ops.fft_c2r(fft.resized(x, last, size // 2 + 1, "fft_c2r"), **options, size=size)
 
 
 @writes(ops.frame)

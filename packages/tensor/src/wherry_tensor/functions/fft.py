@@ -83,7 +83,7 @@ def _as_complex(x: Tensor) -> Tensor:
     return x if x.dtype.is_complex else ops.cast(x, dtype=complex_dtype[x.dtype])
 
 
-def _resized(x: Tensor, axis: int, n: Any, op_name: str) -> Tensor:
+def resized(x: Tensor, axis: int, n: Any, op_name: str) -> Tensor:
     """`x` cut, or filled up with zeros, to `n` elements along an axis."""
     have = x.shape[axis]
     if n is None or have is n:
@@ -148,7 +148,7 @@ def _c2c(x: Any, axes: tuple[int, ...], sizes: list[Any], norm: Any, forward: bo
     normalization = _normalization(norm, forward, op_name)
     x = _as_complex(_numbers(x, op_name, False))
     for axis, n in zip(axes, sizes, strict=True):
-        x = _resized(x, axis, n, op_name)
+        x = resized(x, axis, n, op_name)
     _require_elements(x, axes, op_name)
     return ops.fft_c2c(x, axes=axes, normalization=normalization, forward=forward)
 
@@ -157,7 +157,7 @@ def _r2c(x: Any, axes: tuple[int, ...], sizes: list[Any], norm: Any, forward: bo
     normalization = _normalization(norm, forward, op_name)
     x = _numbers(x, op_name, True)
     for axis, n in zip(axes, sizes, strict=True):
-        x = _resized(x, axis, n, op_name)
+        x = resized(x, axis, n, op_name)
     _require_elements(x, axes, op_name)
     return ops.fft_r2c(x, axes=axes, normalization=normalization, forward=forward)
 
@@ -177,7 +177,7 @@ def _c2r(x: Any, axes: tuple[int, ...], sizes: list[Any], norm: Any, forward: bo
     # Of a size that is not known yet the op itself sees, when the program runs, whether the axis fits.
     kept = None if sizes[-1] is None or is_unknown(last) else last // 2 + 1
     for axis, n in zip(axes, [*sizes[:-1], kept], strict=True):
-        x = _resized(x, axis, n, op_name)
+        x = resized(x, axis, n, op_name)
     _require_elements(x, axes[:-1], op_name)
     return ops.fft_c2r(x, axes=axes, normalization=normalization, forward=forward, size=last)
 
