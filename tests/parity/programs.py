@@ -17,10 +17,10 @@ FRAMEWORKS = {"wherry": (sys.executable,), "paddle": (PYTHON,)}
 needs_paddle = pytest.mark.skipif(not PYTHON, reason="PARITY_PYTHON names no Python with real Paddle: use `tox -e parity`")
 
 
-def start(framework: str, *arguments: Any) -> str:
+def start(framework: str, *arguments: Any, timeout: float = 900) -> str:
     """Run the framework's Python with these arguments to its end; returns what it printed."""
     command = [*FRAMEWORKS[framework], *arguments]
-    done = subprocess.run([*map(str, command)], cwd=HERE, capture_output=True, text=True, timeout=900)
+    done = subprocess.run([*map(str, command)], cwd=HERE, capture_output=True, text=True, timeout=timeout)
     assert done.returncode == 0, f"{framework} died: {(done.stdout + done.stderr)[-3000:]}"
     return done.stdout
 

@@ -83,45 +83,56 @@ def run(paddle, call, dtype):
     return outcome
 
 
+def in_children(framework, target, items, outcome, name, limit=LIMIT):
+    """Pickle the outcome of each item into `target`, by item.
+
+    In a child: what kills the framework (drawn calls do) or keeps it forever ends one item and not the others.
+    """
+    results: dict = {}
+    hung: set = set()
+    while len(results) < len(items):
+        reading, writing = os.pipe()
+        child = os.fork()
+        if not child:
+            os.close(reading)
+            with os.fdopen(writing, "wb") as file:
+                for item in items[len(results):]:
+                    print(name(item), file=sys.stderr, flush=True)  # the last one crashed
+                    signal.alarm(limit)
+                    pickle.dump(outcome(item), file, protocol=4)
+                    file.flush()
+            os._exit(0)
+        os.close(writing)
+        with os.fdopen(reading, "rb") as file, contextlib.suppress(EOFError, pickle.UnpicklingError):
+            while len(results) < len(items):
+                results[items[len(results)]] = pickle.load(file)
+        _, status = os.waitpid(child, 0)
+        if len(results) < len(items):
+            item, number = items[len(results)], status & 0x7F
+            if framework == "paddle" and number == signal.SIGALRM and item not in hung:
+                hung.add(item)  # real Paddle hangs now and then where it crashes otherwise, in its own handler
+                continue
+            text = f"no answer within {limit} s" if number == signal.SIGALRM else f"the process died of signal {number}"
+            results[item] = {"error": ["Crash"], "text": text}
+    with open(target, "wb") as file:
+        pickle.dump(results, file, protocol=4)
+    if framework == "paddle":
+        os._exit(0)  # its threads may hang at exit as well
+
+
 def main() -> None:
     faulthandler.enable()
     framework, target, *table = sys.argv[1:]
     paddle = importlib.import_module(framework)
     paddle.set_device("cpu")
     calls = importlib.import_module(table[0] if table else "calls").CALLS
-    cases = [(number, dtype) for number, call in enumerate(calls) for dtype in call.dtypes]
-    results: dict = {}
-    hung: set = set()
-    while len(results) < len(cases):
-        # In a child: what kills the framework (drawn calls do) or keeps it forever ends one case and not the others.
-        reading, writing = os.pipe()
-        child = os.fork()
-        if not child:
-            os.close(reading)
-            with os.fdopen(writing, "wb") as file:
-                for number, dtype in cases[len(results):]:
-                    print(dtype, calls[number].expression, file=sys.stderr, flush=True)  # the last one crashed
-                    signal.alarm(LIMIT)
-                    paddle.seed(7)
-                    pickle.dump(run(paddle, calls[number], dtype), file, protocol=4)
-                    file.flush()
-            os._exit(0)
-        os.close(writing)
-        with os.fdopen(reading, "rb") as file, contextlib.suppress(EOFError, pickle.UnpicklingError):
-            while len(results) < len(cases):
-                results[cases[len(results)]] = pickle.load(file)
-        _, status = os.waitpid(child, 0)
-        if len(results) < len(cases):
-            case, number = cases[len(results)], status & 0x7F
-            if framework == "paddle" and number == signal.SIGALRM and case not in hung:
-                hung.add(case)  # real Paddle hangs now and then where it crashes otherwise, in its own handler
-                continue
-            text = f"no answer within {LIMIT} s" if number == signal.SIGALRM else f"the process died of signal {number}"
-            results[case] = {"error": ["Crash"], "text": text}
-    with open(target, "wb") as file:
-        pickle.dump(results, file, protocol=4)
-    if framework == "paddle":
-        os._exit(0)  # its threads may hang at exit as well
+
+    def outcome(item):
+        paddle.seed(7)
+        return run(paddle, calls[item[0]], item[1])
+
+    items = [(number, dtype) for number, call in enumerate(calls) for dtype in call.dtypes]
+    in_children(framework, target, items, outcome, lambda item: f"{item[1]} {calls[item[0]].expression}")
 
 
 if __name__ == "__main__":
