@@ -41,7 +41,7 @@ class Tensor:
     strings: list[bytes] = field(default_factory=list)
     int64s: list[int] = field(default_factory=list)
     name: str = ""
-    raw: bytes | None = None
+    raw: bytes | memoryview | None = None
     doubles: list[float] = field(default_factory=list)
     uint64s: list[int] = field(default_factory=list)
     external: list[Entry] = field(default_factory=list)
@@ -191,7 +191,7 @@ _entry = Schema(Entry, "an entry", Field(1, "key", "text"), Field(2, "value", "t
 _opset = Schema(OperatorSet, "an operator set", Field(1, "domain", "text"), Field(2, "version", "int"))
 _tensor = Schema(
     Tensor, "a tensor", _many(1, "dims", "int"), Field(2, "data_type", "int32"), _many(4, "floats", "float"), _many(5, "int32s", "int32"),
-    _many(6, "strings", "bytes"), _many(7, "int64s", "int"), Field(8, "name", "text"), Field(9, "raw", "bytes"), _many(10, "doubles", "double"),
+    _many(6, "strings", "bytes"), _many(7, "int64s", "int"), Field(8, "name", "text"), Field(9, "raw", "view"), _many(10, "doubles", "double"),
     _many(11, "uint64s", "int"), _many(13, "external", _entry), Field(14, "location", "int32"),
 )
 _sparse = Schema(SparseTensor, "a sparse tensor", Field(1, "values", _tensor), Field(2, "indices", _tensor), _many(3, "dims", "int"))

@@ -32,8 +32,8 @@ class Field:
     Args:
         number: of the field.
         name: of the attribute.
-        kind: "int" (varint of 64 bits with a sign), "int32", "bool", "float", "double", "text" (UTF-8), "bytes", or the
-            Schema of a message.
+        kind: "int" (varint of 64 bits with a sign), "int32", "bool", "float", "double", "text" (UTF-8), "bytes", "view"
+            (bytes that are not copied, a memoryview of the file), or the Schema of a message.
         repeated: whether the attribute is a list.
         required: whether a message without the field is refused.
     """
@@ -209,6 +209,11 @@ def _take_bytes(data: bytes, at: int, end: int) -> tuple[bytes, int]:
     return data[start:stop], stop
 
 
+def _take_view(data: bytes, at: int, end: int) -> tuple[memoryview, int]:
+    start, stop = take_length(data, at, end)
+    return memoryview(data)[start:stop], stop
+
+
 def _take_text(data: bytes, at: int, end: int) -> tuple[str, int]:
     start, stop = take_length(data, at, end)
     try:
@@ -221,7 +226,7 @@ def _take_text(data: bytes, at: int, end: int) -> tuple[str, int]:
 
 _numbers: dict[str, Callable[[bytes, int, int], tuple[Any, int]]] = {
     "int": _take_int, "int32": _take_int32, "bool": _take_bool, "float": _take_float, "double": _take_double,
-    "bytes": _take_bytes, "text": _take_text,
+    "bytes": _take_bytes, "view": _take_view, "text": _take_text,
 }  # fmt: skip
 
 
@@ -278,7 +283,7 @@ def _putter(field: Field) -> Callable[[bytearray, Any], None]:
             out += content
 
         return put_message
-    if kind in ("text", "bytes"):
+    if kind in ("text", "bytes", "view"):
 
         def put_bytes(out: bytearray, value: Any) -> None:
             content = value.encode() if isinstance(value, str) else value

@@ -1,6 +1,7 @@
 """Products of matrices."""
 import wherry_tensor as api
 from wherry_onnx_files.column import MICROSOFT, reads
+from wherry_onnx_files.numbers import same
 from wherry_onnx_files.ops.elementwise import scalar
 from wherry_tensor import _core, ops
 
@@ -29,6 +30,8 @@ def read_gemm(o):
     dtype = a.dtype
     if not dtype.is_floating:
         a, b = (ops.cast(x, dtype=_core.float64) for x in (a, b))
+    elif alpha == beta == 1 and not o.flag("transA") and o.has(2) and o.x(2).ndim == 1 and same(o.x(2).shape[0], b.shape[not o.flag("transB")]):
+        return ops.linear(a, ops.transpose(b, perm=(1, 0)) if o.flag("transB") else b, o.x(2))
     out = ops.matmul(a, b, transpose_x=o.flag("transA"), transpose_y=o.flag("transB"))
     if alpha != 1:
         out = ops.multiply(out, scalar(out, alpha))

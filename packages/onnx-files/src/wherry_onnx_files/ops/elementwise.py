@@ -288,9 +288,19 @@ def read_clip(o):
         high = scalar(x, o.number("max")) if o.given("max") else None
     else:
         low, high = o.maybe(1), o.maybe(2)
+    bounds = [None if b is None else _number(b) for b in (low, high)]
+    if x.dtype.is_floating and bounds == [0, 6]:
+        return ops.relu6(x)  # which passes know
+    if x.dtype.is_floating and bounds[0] == 0 and high is None:
+        return ops.relu(x)
     if low is not None:
         x = ops.maximum(x, low)
     return x if high is None else ops.minimum(x, high)
+
+
+def _number(x):
+    """The number of a constant; NaN, which equals nothing, for what only a run knows."""
+    return float("nan") if _core.is_symbolic(x) or x.size != 1 else float(x.item())
 
 
 # Casts.

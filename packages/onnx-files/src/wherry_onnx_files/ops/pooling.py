@@ -167,7 +167,14 @@ def _spatial(x):
     return tuple(range(2, x.ndim))
 
 
-reads("GlobalAveragePool")(lambda o: ops.reduce_mean(o.x(0), axes=_spatial(o.x(0)), keepdim=True))
+@reads("GlobalAveragePool")
+def read_global_average_pool(o):
+    x = o.x(0)
+    if x.ndim == 4 and x.dtype.is_floating:
+        return ops.adaptive_avg_pool2d(x, output_size=(1, 1), data_format="NCHW")  # which passes know
+    return ops.reduce_mean(x, axes=_spatial(x), keepdim=True)
+
+
 reads("GlobalMaxPool")(lambda o: ops.reduce_max(o.x(0), axes=_spatial(o.x(0)), keepdim=True))
 
 
