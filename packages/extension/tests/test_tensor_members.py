@@ -54,3 +54,10 @@ def test_copy_into_a_tensor_of_another_size_says_so(ops):
 def test_a_tensor_says_its_sizes_place_and_name(ops):
     x = paddle.to_tensor(A)
     assert ops.tensor_says(x, x).numpy().tolist() == [1.0] * 8
+
+
+def test_the_dense_tensor_of_a_tensor(ops):
+    x = paddle.to_tensor(A)
+    assert ops.tensor_impl(x, x).numpy().tolist() == [1.0] * 19
+    x.set_value(np.zeros_like(A))  # what is kept has memory of its own
+    np.testing.assert_array_equal(ops.tensor_kept(x, x).numpy(), 2 * A[1:])

@@ -100,3 +100,73 @@ static std::vector<Tensor> Says(const Tensor &x, const Tensor &) {
   return {out.cast(x.dtype())};
 }
 PD_BUILD_OP(tensor_says).Inputs({"X", "Unused"}).Outputs({"Out"}).SetKernelFn(PD_KERNEL(Says));
+
+// What a tensor's phi::DenseTensor is: 1 for each that holds.
+static Tensor kept;
+static std::shared_ptr<phi::TensorBase> kept_dense;
+static int deleted = 0;
+static std::vector<Tensor> Impl(const Tensor &x, const Tensor &) {
+  std::vector<bool> said;
+  auto dense = std::dynamic_pointer_cast<phi::DenseTensor>(x.impl());
+  said.push_back(dense && dense == x.impl() && dense.get() == Tensor(x).impl().get());
+  said.push_back(dense->dims() == x.dims() && dense->dtype() == x.dtype() && dense->numel() == x.numel() && dense->meta().dims == x.dims());
+  said.push_back(dense->data() == x.data() && dense->data<double>()[1] == x.data<double>()[1] && dense->place() == x.place());
+  // A DenseTensor that a context gives memory becomes a tensor.
+  auto made = std::make_shared<phi::DenseTensor>();
+  made->Resize(phi::make_ddim({3, 2}));
+  double *to = paddle::experimental::DeviceContextPool::Instance().GetMutable(paddle::CPUPlace())->Alloc<double>(made.get());
+  for (int i = 0; i < 6; ++i) to[i] = i;
+  Tensor of(made, "made");
+  said.push_back(of.name() == "made" && of.shape() == std::vector<int64_t>({3, 2}) && of.data<double>()[5] == 5 && of.impl() == made);
+  // What is done to one is done to the other.
+  made->Resize({2, 3});
+  said.push_back(of.shape() == std::vector<int64_t>({2, 3}));
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  of.reshape({6});
+#pragma GCC diagnostic pop
+  said.push_back(made->dims() == phi::make_ddim({6}) && made->data<double>()[5] == 5);
+  made->ShareDataWith(*dense);
+  said.push_back(of.data() == x.data() && of.shape() == x.shape() && (of + x).data<double>()[1] == 2 * x.data<double>()[1]);
+  Tensor row = x.slice(1, 2);
+  auto second = std::dynamic_pointer_cast<phi::DenseTensor>(row.impl());
+  said.push_back(second->data<double>()[0] == x.data<double>()[3] && second->dims()[0] == 1 && second->Holder() == dense->Holder());
+  Tensor set;
+  said.push_back(!set.impl());
+  set.set_impl(x.impl());
+  said.push_back(set.data() == x.data());
+  set.set_impl(nullptr);
+  said.push_back(!set.defined());
+  // Memory of somebody else.
+  static double numbers[] = {1, 2, 3, 4};
+  {
+    Tensor blob = paddle::from_blob(numbers, {2, 2}, DataType::FLOAT64, phi::DataLayout::NCHW, paddle::CPUPlace(), [](void *) { ++deleted; });
+    const Tensor again = blob;
+    said.push_back(again.data<double>()[3] == 4 && blob.sum().data<double>()[0] == 10 && deleted == 0);
+  }
+  said.push_back(deleted == 1);
+  deleted = 0;
+  // Differentiation and versions.
+  said.push_back(!x.get_autograd_meta() && of.current_inplace_version() == 0 && (of.bump_inplace_version(), of.current_inplace_version() == 1));
+  // Scalars and whole numbers.
+  const paddle::Scalar complex(paddle::complex64(1.5f, -2.0f));
+  said.push_back(complex.to<paddle::complex128>().imag == -2.0 && complex.to<float>() == 1.5f && complex.ToRawString() == "1.5-2j");
+  said.push_back(paddle::Scalar(3).ToString() == "Scalar(int32(3))" && paddle::Scalar(2) == paddle::Scalar(2) && paddle::Scalar(2) != paddle::Scalar(2.0));
+  said.push_back(paddle::IntArray(x.dims()).GetData() == x.shape() && paddle::experimental::ExtractPlainVector<int>({1, 2.5})[1] == 2);
+  PD_VISIT_ALL_TYPES(x.dtype(), "visit", ([&] { said.push_back(std::is_same<data_t, double>::value); }));
+  PD_DISPATCH_FLOATING_AND_COMPLEX_AND_1_TYPE(DataType::INT32, DataType::INT32, "one", ([&] { said.push_back(std::is_same<data_t, int>::value); }));
+  // Kept beyond the call: the memory is the tensor's own from then on.
+  kept = x;
+  kept_dense = second;
+  Tensor out = paddle::empty({static_cast<int64_t>(said.size())}, DataType::BOOL);
+  for (size_t i = 0; i < said.size(); ++i) out.data<bool>()[i] = said[i];
+  return {out.cast(x.dtype())};
+}
+PD_BUILD_OP(tensor_impl).Inputs({"X", "Unused"}).Outputs({"Out"}).SetKernelFn(PD_KERNEL(Impl));
+
+static std::vector<Tensor> Kept(const Tensor &x, const Tensor &) {
+  const auto &dense = static_cast<const phi::DenseTensor &>(*kept_dense);
+  PD_CHECK(dense.data<double>() == kept.data<double>() + 3 && dense.data() != x.data());
+  return {Tensor(kept_dense) + kept.slice(1, 2)};
+}
+PD_BUILD_OP(tensor_kept).Inputs({"X", "Unused"}).Outputs({"Out"}).SetKernelFn(PD_KERNEL(Kept));

@@ -10,5 +10,6 @@
 #include "paddle/phi/api/include/api.h"
 #include "paddle/phi/api/include/context_pool.h"
 #include "paddle/phi/api/include/tensor.h"
+#include "paddle/phi/api/include/tensor_utils.h"
 #include "paddle/phi/common/backend.h"
 #include "paddle/phi/core/visit_type.h"

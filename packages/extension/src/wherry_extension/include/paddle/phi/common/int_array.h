@@ -5,6 +5,8 @@
 #include <initializer_list>
 #include <vector>
 
+#include "paddle/phi/core/ddim.h"
+
 namespace paddle {
 class Tensor;
 }
@@ -19,6 +21,8 @@ class IntArray {
   IntArray(std::initializer_list<int64_t> values) : values_(values) {}
   IntArray(int64_t value) : values_{value} {}  // NOLINT
   IntArray(const int64_t *values, int64_t n) : values_(values, values + n) {}
+  IntArray(const int32_t *values, int64_t n) : values_(values, values + n) {}
+  explicit IntArray(const DDim &sizes) : values_(sizes.begin(), sizes.end()) {}
   explicit IntArray(const paddle::Tensor &tensor);
   explicit IntArray(const std::vector<paddle::Tensor> &tensors);
 
@@ -26,6 +30,7 @@ class IntArray {
   size_t size() const { return values_.size(); }
   int64_t operator[](size_t i) const { return values_[i]; }
   bool FromTensor() const { return from_tensor_; }
+  void SetFromTensor(bool from_tensor) { from_tensor_ = from_tensor; }
 
  private:
   std::vector<int64_t> values_;

@@ -26,6 +26,7 @@ class Allocation {
   size_t size() const noexcept { return size_; }
   const Place &place() const noexcept { return place_; }
   DeleterFnPtr deleter() const noexcept { return deleter_; }
+  void move_to(void *data) { ptr_ = data; }  // the same memory, which the framework has brought elsewhere
   void *operator->() const { return ptr_; }
   operator bool() const { return ptr_ != nullptr; }  // NOLINT
 

@@ -565,10 +565,10 @@ inline int run_kernel(const wry_call *call) {
         auto memory = std::make_shared<Memory>();
         memory->data = ::aligned_alloc(64, (bytes + 64) / 64 * 64);
         if (memory->data && bytes) std::memcpy(memory->data, body->data, bytes);
-        body->data = memory->data;
+        body->move_to(memory->data);
         body->memory = std::move(memory);
       } else {
-        body->data = nullptr;
+        body->move_to(nullptr);
       }
     }
     return WRY_OK;
@@ -579,7 +579,7 @@ inline int run_kernel(const wry_call *call) {
   }
   for (uint32_t i = 0; i < here.n_lent; ++i)
     if (here.lent[i]) {  // it holds nothing from now on
-      here.lent[i]->data = nullptr;
+      here.lent[i]->move_to(nullptr);
       here.lent[i]->lent = nullptr;
     }
   return WRY_INTERNAL;

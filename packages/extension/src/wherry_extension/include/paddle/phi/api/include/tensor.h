@@ -19,6 +19,7 @@
 #include "paddle/phi/common/place.h"
 #include "paddle/phi/common/scalar.h"
 #include "paddle/phi/core/ddim.h"
+#include "paddle/phi/core/dense_tensor.h"
 
 #ifdef PADDLE_WITH_CUDA
 #include <cuda_runtime.h>
@@ -37,6 +38,12 @@
 namespace paddle {
 
 class Tensor;
+
+// What a tensor is to automatic differentiation. The framework keeps none with the tensors of an operator.
+class AbstractAutogradMeta {
+ public:
+  virtual ~AbstractAutogradMeta() = default;
+};
 
 namespace detail {
 
@@ -127,6 +134,14 @@ class BodyRef {
   Body *body_ = nullptr;
 };
 
+// What few tensors have.
+struct Rare {
+  std::shared_ptr<phi::TensorBase> impl;  // a DenseTensor, which then says shape, dtype and memory
+  std::weak_ptr<phi::Allocation> holder;  // the memory, as DenseTensors share it
+  std::shared_ptr<AbstractAutogradMeta> autograd;
+  uint32_t version = 0;
+};
+
 struct Body {
   std::atomic<int> holders{1};
   void *data = nullptr;
@@ -140,9 +155,21 @@ struct Body {
   BodyRef base;                    // of a view: who has the memory
   size_t offset = 0;
   Body **lent = nullptr;  // the entry of the call that lends the memory
+  std::unique_ptr<Rare> rare;
 
-  ~Body() {
+  ~Body() { let_go(); }
+  void let_go() {
     if (lent) *lent = nullptr;
+    lent = nullptr;
+  }
+  Rare &more() {
+    if (!rare) rare.reset(new Rare);
+    return *rare;
+  }
+  // Memory of its own, or none, in place of what was lent.
+  void move_to(void *to) {
+    data = to;
+    if (const auto shared = rare ? rare->holder.lock() : nullptr) shared->move_to(to);
   }
   void *address() const { return base ? static_cast<char *>(base->address()) + offset : data; }
   void set_shape(const int64_t *shape, int32_t n) {
@@ -201,6 +228,10 @@ WHERRY_OF_LIBRARY inline Frame *&frame() {
 }
 
 inline void allocate(const BodyRef &body) {
+  body->let_go();
+  body->base.reset();
+  body->memory.reset();
+  body->offset = 0;
   const size_t bytes = static_cast<size_t>(body->numel) * phi::SizeOf(body->dtype);
   const int32_t device = device_of(body->place);
   Frame *at = frame();
@@ -230,6 +261,61 @@ inline void allocate(const BodyRef &body) {
 }
 
 struct Arg;
+
+// Memory of a Body, which DenseTensors share.
+class OfBody : public phi::Allocation {
+ public:
+  OfBody(BodyRef body, size_t bytes) : phi::Allocation(body->data, bytes, body->place), body_(std::move(body)) {}
+
+ private:
+  BodyRef body_;
+};
+
+// A DenseTensor of the same memory. That gets a Body of its own, so that neither of the two keeps itself alive.
+inline phi::DenseTensor dense_of(const BodyRef &body) {
+  phi::DenseTensorMeta meta(body->dtype, phi::DDim(body->dims, body->rank));
+  if (!body->address()) {
+    phi::DenseTensor none;
+    none.set_meta(meta);
+    return none;
+  }
+  if (!body->base) {
+    BodyRef memory = BodyRef::make();
+    memory->dtype = body->dtype;
+    memory->place = body->place;
+    memory->stream = body->stream;
+    memory->set_shape(body->dims, body->rank);
+    memory->data = body->data;
+    memory->memory = std::move(body->memory);
+    std::swap(memory->lent, body->lent);
+    if (memory->lent) *memory->lent = memory.get();
+    if (body->rare) memory->more().holder = body->rare->holder;
+    body->data = nullptr;
+    body->base = memory;
+  }
+  size_t offset = body->offset;
+  BodyRef root = body->base;
+  for (; root->base; root = root->base) offset += root->offset;
+  auto holder = root->more().holder.lock();
+  if (!holder) root->more().holder = holder = std::make_shared<OfBody>(root, static_cast<size_t>(root->numel) * phi::SizeOf(root->dtype));
+  meta.offset = offset;
+  return phi::DenseTensor(holder, meta);
+}
+
+// What a DenseTensor says of its shape, dtype and memory becomes true of the Body that it belongs to.
+inline void pull(Body *body) {
+  auto &dense = static_cast<phi::DenseTensor &>(*body->rare->impl);
+  void *at = dense.initialized() ? dense.data() : nullptr;
+  body->set_shape(dense.dims().Get(), dense.dims().size());
+  body->dtype = dense.dtype();
+  if (at == body->address()) return;
+  body->let_go();
+  body->base.reset();
+  body->memory.reset();
+  body->offset = 0;
+  body->data = at;
+  if (at) body->place = dense.place();
+}
 
 // The name of a tensor, which most do not have: a copy has its own.
 class Name {
@@ -263,31 +349,70 @@ class Tensor final {
 
   // Incomplete constructors of 2.0 to 2.2: shape and memory come later, with reshape and mutable_data.
   [[deprecated("use paddle::empty or paddle::full")]] explicit Tensor(const Place &place) : Tensor(place, std::vector<int64_t>{}, 0) {
-    body_->numel = 0;
+    body()->numel = 0;
   }
   [[deprecated("use paddle::empty or paddle::full")]] Tensor(const Place &place, const std::vector<int64_t> &shape) : Tensor(place, shape, 0) {}
   [[deprecated("use paddle::empty or paddle::full")]] explicit Tensor(const PlaceType &place) : Tensor(of(place), std::vector<int64_t>{}, 0) {
-    body_->numel = 0;
+    body()->numel = 0;
   }
   [[deprecated("use paddle::empty or paddle::full")]] Tensor(const PlaceType &place, const std::vector<int64_t> &shape)
       : Tensor(of(place), shape, 0) {}
   explicit Tensor(const std::string &name) { name_.set(name); }
   explicit Tensor(detail::BodyRef body) : body_(std::move(body)) {}
 
-  int64_t numel() const { return body_ ? body_->numel : 0; }
+  // Of a phi::DenseTensor: what is done to one is done to the other.
+  explicit Tensor(std::shared_ptr<phi::TensorBase> tensor_impl) { set_impl(std::move(tensor_impl)); }
+  Tensor(std::shared_ptr<phi::TensorBase> tensor_impl, const std::string &name) : Tensor(std::move(tensor_impl)) { name_.set(name); }
+  Tensor(std::shared_ptr<phi::TensorBase> tensor_impl, std::shared_ptr<AbstractAutogradMeta> autograd_meta) : Tensor(std::move(tensor_impl)) {
+    set_autograd_meta(std::move(autograd_meta));
+  }
+  const std::shared_ptr<phi::TensorBase> &impl() const {
+    static const std::shared_ptr<phi::TensorBase> none;
+    if (!body()) return none;
+    auto &found = body_->more().impl;
+    if (!found) found = std::make_shared<phi::DenseTensor>(detail::dense_of(body_));
+    return found;
+  }
+  void set_impl(std::shared_ptr<phi::TensorBase> impl) {
+    body_.reset();
+    if (!impl) return;
+    if (!dynamic_cast<phi::DenseTensor *>(impl.get())) PD_THROW("a tensor is a phi::DenseTensor here, got another phi::TensorBase");
+    body_ = detail::BodyRef::make();
+    body_->more().impl = std::move(impl);
+    body();
+  }
+  AbstractAutogradMeta *get_autograd_meta() const { return mutable_autograd_meta().get(); }
+  const std::shared_ptr<AbstractAutogradMeta> &mutable_autograd_meta() const {
+    static const std::shared_ptr<AbstractAutogradMeta> none;
+    return body_ && body_->rare ? body_->rare->autograd : none;
+  }
+  void set_autograd_meta(std::shared_ptr<AbstractAutogradMeta> autograd_meta) {
+    need("set_autograd_meta").more().autograd = std::move(autograd_meta);
+  }
+  void bump_inplace_version() { ++need("bump_inplace_version").more().version; }
+  uint32_t current_inplace_version() { return need("current_inplace_version").more().version; }
+  void reset_inplace_version(bool set_to_zero = false) {
+    if (set_to_zero) need("reset_inplace_version").more().version = 0;
+  }
+  // What is sparse does not reach an operator.
+  Tensor to_dense() const { return *this; }
+  Tensor to_sparse_coo(const int64_t) const { PD_THROW("to_sparse_coo: an operator in C++ has dense tensors only. Make it sparse outside of the operator."); }
+  Tensor to_sparse_csr() const { PD_THROW("to_sparse_csr: an operator in C++ has dense tensors only. Make it sparse outside of the operator."); }
+
+  int64_t numel() const { return body() ? body()->numel : 0; }
   [[deprecated("use numel")]] int64_t size() const { return numel(); }
-  std::vector<int64_t> shape() const { return body_ ? std::vector<int64_t>(body_->dims, body_->dims + body_->rank) : std::vector<int64_t>{}; }
-  phi::DDim dims() const { return body_ ? phi::DDim(body_->dims, body_->rank) : phi::DDim(); }
+  std::vector<int64_t> shape() const { return body() ? std::vector<int64_t>(body()->dims, body()->dims + body()->rank) : std::vector<int64_t>{}; }
+  phi::DDim dims() const { return body() ? phi::DDim(body()->dims, body()->rank) : phi::DDim(); }
   phi::DDim strides() const { return phi::stride(dims()); }  // in elements
-  DataType dtype() const { return body_ ? body_->dtype : DataType::UNDEFINED; }
+  DataType dtype() const { return body() ? body()->dtype : DataType::UNDEFINED; }
   DataType type() const { return dtype(); }
   DataLayout layout() const { return DataLayout::NCHW; }
   const Place &place() const { return need("place").place; }
-  bool is_cpu() const { return body_ && body_->place.GetType() == AllocationType::CPU; }
-  bool is_gpu() const { return body_ && body_->place.GetType() == AllocationType::GPU; }
-  bool is_gpu_pinned() const { return body_ && body_->place.GetType() == AllocationType::GPUPINNED; }
-  bool is_custom_device() const { return body_ && body_->place.GetType() == AllocationType::CUSTOM; }
-  bool is_xpu() const { return body_ && body_->place.GetType() == AllocationType::XPU; }
+  bool is_cpu() const { return body() && body()->place.GetType() == AllocationType::CPU; }
+  bool is_gpu() const { return body() && body()->place.GetType() == AllocationType::GPU; }
+  bool is_gpu_pinned() const { return body() && body()->place.GetType() == AllocationType::GPUPINNED; }
+  bool is_custom_device() const { return body() && body()->place.GetType() == AllocationType::CUSTOM; }
+  bool is_xpu() const { return body() && body()->place.GetType() == AllocationType::XPU; }
   // Operators are given dense tensors only: what is sparse, of texts or spread over processes does not reach them.
   bool is_dense_tensor() const { return defined(); }
   bool is_selected_rows() const { return false; }
@@ -296,7 +421,7 @@ class Tensor final {
   bool is_string_tensor() const { return false; }
   bool is_dist_tensor() const { return false; }
   bool defined() const { return static_cast<bool>(body_); }
-  bool initialized() const { return body_ && body_->address() != nullptr; }
+  bool initialized() const { return body() && body()->address() != nullptr; }
   bool is_initialized() const { return initialized(); }
   const std::string &name() const { return name_.get(); }
   void set_name(const std::string &name) { name_.set(name); }
@@ -318,6 +443,7 @@ class Tensor final {
     if (!body.address() || body.dtype != phi::CppTypeToDataType<T>::Type()) {
       body.dtype = phi::CppTypeToDataType<T>::Type();
       detail::allocate(body_);
+      push();
     }
     return static_cast<T *>(body.address());
   }
@@ -339,9 +465,10 @@ class Tensor final {
   }
   [[deprecated("use paddle::reshape")]] void reshape(const std::vector<int64_t> &shape) {
     if (!body_) body_ = detail::BodyRef::make();
-    const int64_t before = body_->numel;
+    const int64_t before = body()->numel;
     body_->set_shape(shape.data(), static_cast<int32_t>(shape.size()));
     if (body_->address() && body_->numel > before) PD_THROW("reshape: the tensor has ", before, " elements, got a shape with ", body_->numel);
+    push();
   }
 
   // A copy on another device, or on the same one.
@@ -349,9 +476,9 @@ class Tensor final {
     (void)blocking;
     const detail::Body &from = need("copy_to");
     Tensor out(place, shape(), 0);
-    out.body_->dtype = from.dtype;
+    out.body()->dtype = from.dtype;
     detail::allocate(out.body_);
-    detail::copy_memory(out.body_->data, place, from.address(), from.place, static_cast<size_t>(from.numel) * phi::SizeOf(from.dtype), "copy_to");
+    detail::copy_memory(out.body()->data, place, from.address(), from.place, static_cast<size_t>(from.numel) * phi::SizeOf(from.dtype), "copy_to");
     return out;
   }
   template <typename T>
@@ -367,12 +494,13 @@ class Tensor final {
       *this = src.copy_to(place, blocking);
       return;
     }
-    detail::Body &to = *body_;
+    detail::Body &to = *body();
     if (to.dtype != from.dtype || to.numel != from.numel)
       PD_THROW("copy_: the tensor has ", to.numel, " elements of ", ToString(to.dtype), ", got ", from.numel, " of ", ToString(from.dtype));
     if (to.place != place) PD_THROW("copy_: the tensor is on ", to.place.DebugString(), ", got ", place.DebugString(), " as the place of the copy");
     to.set_shape(from.dims, from.rank);
     detail::copy_memory(to.address(), to.place, from.address(), from.place, static_cast<size_t>(from.numel) * phi::SizeOf(from.dtype), "copy_");
+    push();
   }
 
   // Functions of the framework, as members.
@@ -460,20 +588,36 @@ class Tensor final {
   cudaStream_t stream() const { return static_cast<cudaStream_t>(need("stream").stream); }
 #endif
 
-  const detail::BodyRef &body() const { return body_; }
+  const detail::BodyRef &body() const {
+    if (body_ && body_->rare && body_->rare->impl) detail::pull(body_.get());
+    return body_;
+  }
 
  private:
   friend Tensor empty_of(const int64_t *shape, int32_t rank, DataType dtype, const Place &place);
 
   Tensor(const Place &place, const std::vector<int64_t> &shape, int) : body_(detail::BodyRef::make()) {
-    body_->place = place;
-    body_->set_shape(shape.data(), static_cast<int32_t>(shape.size()));
+    body()->place = place;
+    body()->set_shape(shape.data(), static_cast<int32_t>(shape.size()));
   }
   static Place of(PlaceType place) { return place == PlaceType::kGPU ? Place(GPUPlace()) : Place(CPUPlace()); }
 
+  // A DenseTensor that was asked for follows.
+  void push() const {
+    if (!body_->rare || !body_->rare->impl) return;
+    auto &dense = static_cast<phi::DenseTensor &>(*body_->rare->impl);
+    if (dense.initialized() && dense.data() == body_->address()) {
+      phi::DenseTensorMeta meta = dense.meta();
+      meta.dtype = body_->dtype;
+      meta.dims = phi::DDim(body_->dims, body_->rank);
+      dense.set_meta(meta);
+    } else {
+      dense = detail::dense_of(body_);
+    }
+  }
   detail::Body &need(const char *what) const {
     if (!body_) PD_THROW(what, ": the tensor is empty: it was never given a value");
-    return *body_;
+    return *body();
   }
   template <typename T>
   void *address() const {
@@ -523,7 +667,7 @@ inline IntArray::IntArray(const std::vector<paddle::Tensor> &tensors) : from_ten
   for (const auto &tensor : tensors) values_.push_back(IntArray(tensor)[0]);
 }
 
-inline Scalar::Scalar(const paddle::Tensor &tensor) {
+inline Scalar::Scalar(const paddle::Tensor &tensor) : from_tensor_(true) {
   const paddle::Tensor here = tensor.is_cpu() ? tensor : tensor.copy_to(CPUPlace(), true);
   if (here.numel() != 1) PD_THROW("Scalar: the tensor has ", here.numel(), " elements, expected one");
   dtype_ = here.dtype();
@@ -542,6 +686,14 @@ inline Scalar::Scalar(const paddle::Tensor &tensor) {
     case DataType::BFLOAT16: float_ = here.data<dtype::bfloat16>()[0]; return;
     case DataType::FLOAT32: float_ = here.data<float>()[0]; return;
     case DataType::FLOAT64: float_ = here.data<double>()[0]; return;
+    case DataType::COMPLEX64:
+      float_ = here.data<dtype::complex<float>>()[0].real;
+      imag_ = here.data<dtype::complex<float>>()[0].imag;
+      return;
+    case DataType::COMPLEX128:
+      float_ = here.data<dtype::complex<double>>()[0].real;
+      imag_ = here.data<dtype::complex<double>>()[0].imag;
+      return;
     default: PD_THROW("Scalar: a tensor of ", paddle::ToString(dtype_), " is not a number");
   }
 }
