@@ -42,6 +42,12 @@ def test_gradients_are_those_of_the_numbers_as_they_are(clip):
     np.testing.assert_allclose(x.grad.numpy(), [[1, -1, 0]], atol=1e-27)
 
 
+@pytest.mark.parametrize("far", [-1e4, -1e30, -3.4e38])
+def test_numbers_of_any_size_are_clipped(clip, far):
+    x = wt.to_tensor([[0.5, far]])
+    assert F.log_softmax(x).tolist() == [[0.0, -64.0]]
+
+
 def test_minus_infinity_stays_without_a_gradient(clip):
     x = wt.to_tensor([[0.0, -math.inf], [-math.inf, -math.inf]])
     x.stop_gradient = False

@@ -6,7 +6,10 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+
+from wherry._ecosystem import command
 
 LIBRARY = '''
 import time
@@ -78,3 +81,12 @@ def test_a_library_that_is_not_there_is_refused():
 def test_only_some_models_are_asked_for(ecosystem):
     done, found = ecosystem("third_library", LIBRARY, "--no-paddle", "--inputs", "float32[2, 4]", "--models", "^Good$")
     assert [row["model"] for row in found["rows"]] == ["Good"] and done.returncode == 0
+
+
+def test_a_difference_that_paddle_itself_shows_under_noise_is_none(tmp_path):
+    for framework, off in (("paddle", 0.0), ("wherry", 0.06)):
+        np.savez(tmp_path / f"net-{framework}.npz", **{"forward0": np.ones(3), "gradient w": np.array([1.0, 2.0 + off])})
+    assert command._apart("forward", "net", tmp_path, 0.0) == "0e+00"
+    assert command._apart("gradients", "net", tmp_path, 0.0) == "DIFFERS by 0.03"
+    assert command._apart("gradients", "net", tmp_path, 0.02) == "3e-02 (Paddle itself 2e-02)"
+    assert command._apart("gradients", "net", tmp_path, 0.01) == "DIFFERS by 0.03"

@@ -28,5 +28,6 @@ def _clipped(x: Any, axis: int) -> Any:
     low = ops.less_than(x.detach(), least)
     if not low.any():
         return x
-    x = ops.where(ops.logical_and(low, ops.isinf(x)), least, x)
-    return x + (ops.maximum(x, least) - x).detach()
+    x = ops.where(ops.isinf(x), least, x)
+    through = x - x.detach()  # zeros, through which the gradient goes; the sum of a difference would round to what is left of 1e30
+    return ops.where(low, least + through, x)

@@ -51,14 +51,16 @@ def _configured(names: str, config: str = TINY, inputs: Sequence[str] = WORDS, *
 
 
 _NETS = """
-    AlexNet VGG11 ResNet18 ResNet50 ResNet18_vd ResNet50_vc SE_ResNet18_vd ResNeXt50_32x4d SE_ResNeXt50_32x4d Res2Net50_26w_4s SENet154_vd
+    ResNet18 ResNet50 ResNet18_vd ResNet50_vc SE_ResNet18_vd ResNeXt50_32x4d SE_ResNeXt50_32x4d Res2Net50_26w_4s SENet154_vd
     DenseNet121 DPN68 GhostNet_x0_5 MobileNetV1_x0_25 MobileNetV2_x0_25 MobileNetV3_small_x0_35 ShuffleNetV2_x0_25 SqueezeNet1_1
-    HRNet_W18_C DarkNet53 CSPDarkNet53 DLA34 HarDNet68 RegNetX_4GF RepVGG_A0 ReXNet_1_0 RedNet26 EfficientNetB0 MixNet_S PPLCNet_x0_25
-    PPLCNetV2_base PPHGNet_tiny ESNet_x0_25 PeleeNet CSWinTransformer_tiny_224 ConvNeXt_tiny VAN_B0 MicroNet_M0 MobileOne_S0
+    HRNet_W18_C DarkNet53 CSPDarkNet53 DLA34 HarDNet68 RegNetX_4GF RepVGG_A0 ReXNet_1_0 RedNet26 EfficientNetB0 PPLCNet_x0_25
+    PPLCNetV2_base PPHGNet_tiny ESNet_x0_25 PeleeNet ConvNeXt_tiny VAN_B0 MicroNet_M0
+    TinyNet_A MobileNeXt_x0_35 EfficientNetV2_S StarNet_S1 ResNeSt50_fast_1s1x64d WideResNet
 """
 _LARGE_NETS = """
     InceptionV3 Xception41 ViT_small_patch16_224 DeiT_tiny_patch16_224 SwinTransformer_tiny_patch4_window7_224 TNT_small LeViT_128S
-    PVT_V2_B0 Twins_pcpvt_small alt_gvt_small MobileViT_XXS CvT_13_224 FasterNet_T0 PPHGNetV2_B0 UniNeXt
+    PVT_V2_B0 pcpvt_small alt_gvt_small MobileViT_XXS CvT_13_224 FasterNet_T0 PPHGNetV2_B0 AlexNet MixNet_S GoogLeNet
+    CSWinTransformer_tiny_224 UniFormer_small InceptionV4
 """
 _SEGMENTERS = """
     UNet UNetPlusPlus UNet3Plus AttentionUNet ENet SegNet HarDNet BiSeNetV2 FastSCNN SINet LPSNet ESPNetV1 PortraitNet PPHumanSegLite U2Net U2Netp
@@ -113,6 +115,17 @@ LIBRARIES = {
             **_configured("GPTModel OPTModel LlamaModel", f"{TINY}"),
             **_configured("BloomModel", "vocab_size=100, hidden_size=32, n_layer=2, n_head=4"),
             **_configured("DistilBertModel RemBertModel NystromformerModel"),
+            **_configured("ErnieCtmModel", f"{TINY}, embedding_size=32, cls_num=2", (WORDS[0],)),
+            **_configured("NeZhaModel ArtistModel"),
+            **_configured("CodeGenModel GPTJModel", "vocab_size=100, n_embd=32, n_layer=2, n_head=4, n_positions=64, n_ctx=64, rotary_dim=4"),
+            **_configured("XLNetModel", "vocab_size=100, d_model=32, n_layer=2, n_head=4, d_inner=48, d_head=8"),
+            **_configured("BlenderbotModel BlenderbotSmallModel PegasusModel", "vocab_size=100, d_model=32, num_encoder_layers=2, "
+                          "num_decoder_layers=2, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4, "
+                          "encoder_ffn_dim=48, decoder_ffn_dim=48, max_position_embeddings=64"),
+            **_configured("MT5Model", "vocab_size=100, d_model=32, d_kv=8, d_ff=48, num_layers=2, num_heads=4",
+                          ("int64[2, 12] < 90", "int64[2, 12] < 90"), call="model(input_ids=inputs[0], decoder_input_ids=inputs[1])"),
+            **_configured("UNIMOModel UnifiedTransformerModel", TINY, (WORDS[0], "int64[2, 12] < 2"),
+                          call="model(inputs[0], inputs[1], paddle.arange(12).expand([2, 12]), paddle.zeros([2, 1, 12, 12]))"),
             **_configured("BartModel MBartModel", "vocab_size=100, d_model=32, num_encoder_layers=2, num_decoder_layers=2, "
                           "encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=48, decoder_ffn_dim=48, max_position_embeddings=64"),
             **_configured("T5Model", "vocab_size=100, d_model=32, d_kv=8, d_ff=48, num_layers=2, num_heads=4",

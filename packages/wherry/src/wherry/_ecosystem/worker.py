@@ -25,6 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
+NOISE = 1e-6
 paddle = None  # Wherry or real Paddle: `main` imports it
 
 
@@ -112,15 +113,29 @@ def tried(model, names, folder, stem):
         arrays.update({f"forward{i}": out.astype("float32").numpy() for i, out in enumerate(outs)})
         return {"outputs": len(outs)}
 
-    def gradients():
+    def found_gradients():
         loss = 0
         for i, out in enumerate(flat(call())):
             weight = np.cos(np.arange(int(np.prod(out.shape))) + i).reshape(out.shape).astype("float32")
             loss = loss + (out.astype("float32") * paddle.to_tensor(weight)).mean()
         loss.backward()
-        found = {name: p.grad.astype("float32").numpy() for name, p in scope["model"].named_parameters() if p.grad is not None}
+        return {name: p.grad.astype("float32").numpy() for name, p in scope["model"].named_parameters() if p.grad is not None}
+
+    def gradients():
+        found, moved = found_gradients(), 0.0
         arrays.update({f"gradient {name}": grad for name, grad in found.items()})
-        return {"gradients": len(found)}
+        if model["framework"] == "paddle":  # how far its own gradients move with the last bits of the inputs
+            draws, given = np.random.default_rng(1), list(inputs)
+            for i, x in enumerate(given):
+                if x.dtype in (paddle.float32, paddle.float64):
+                    noise = 1 + NOISE * draws.standard_normal(x.shape)
+                    inputs[i] = paddle.to_tensor((x.numpy() * noise).astype(str(x.dtype).split(".")[-1]))
+            scope["model"].clear_gradients()
+            again = found_gradients()
+            scale = max((float(np.abs(grad).max(initial=0)) for grad in found.values()), default=0.0)
+            moved = max((float(np.abs(again[name] - grad).max(initial=0)) for name, grad in found.items()), default=0.0) / max(scale, 1e-6)
+            inputs[:] = given
+        return {"gradients": len(found), "moved": moved}
 
     def saved():
         path = str(folder / f"{stem}-{os.getpid()}" / "model")
