@@ -13,6 +13,7 @@ CASES = [
     ("character_model.py", ["--quick", "--kind", "lstm"], "bits per character of unseen text"),
     ("character_model.py", ["--quick", "--kind", "transformer"], "bits per character of unseen text"),
     ("segment_shapes.py", ["--quick"], "drawn (left) and found (right)"),
+    ("data_parallel.py", [], "1 process(es): 9"),
     ("fine_tune.py", ["--quick"], "as loaded:  100.00%"),
 ]
 

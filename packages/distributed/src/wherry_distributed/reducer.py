@@ -165,7 +165,8 @@ class Reducer:
 
     def _average(self, bucket: Bucket) -> None:
         with no_grad():
-            total = ops.reduce_sum(bucket.gradients.astype("float32"), axes=(0,), keepdim=False).item()
+            gradients = bucket.gradients if bucket.gradients.dtype.name in ("float32", "float64") else bucket.gradients.astype("float32")
+            total = ops.reduce_sum(gradients, axes=(0,), keepdim=False).item()
             if total != total:
                 flag = bucket.notes.astype("float32").numpy().copy()
                 flag[self.group.rank] = 1

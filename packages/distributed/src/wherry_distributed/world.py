@@ -19,7 +19,7 @@ from wherry_distributed.board import Board, CollectiveError, site
 from wherry_tensor.errors import InvalidArgumentError, PreconditionNotMetError, UnavailableError, short
 
 TIMEOUT = 1800.0  # seconds that a collective waits: Paddle's
-NAP = 5e-5        # seconds between two looks at a request, after the first hundreds
+NAP = 5e-5        # seconds between two looks at a request, after the first ones
 
 
 class World:
@@ -30,6 +30,7 @@ class World:
         self.board: Board | None = None
         self.whole_host = True       # do all ranks share one board?
         self.broken: str | None = None
+        self.eager = 100             # looks at a request before this process lets others have the core
         self.groups: dict[int, Group] = {}
         self.next_group = 1          # numbers are given in the same order everywhere
         self.lock = threading.RLock()
@@ -134,6 +135,8 @@ def start(stacklevel: int = 2) -> None:
     path = host.bcast(boards.make(host.size) if host.rank == 0 else None)
     world.rank, world.size, world.mpi = whole.rank, whole.size, mpi
     world.board = Board(path, whole.rank, ranks)
+    if host.size <= (os.cpu_count() or 1):  # a nap takes longer than most messages; where ranks share cores it is the faster way
+        world.eager = 2000
     world.whole_host = whole.allreduce(host.size == whole.size, mpi.LAND)
     whole.Barrier()
     if host.rank == 0:
@@ -302,11 +305,11 @@ class Task:
             looks, since, watch = 0, None, self._watch
             while not self._step():
                 looks += 1
-                if looks < 100:
+                if looks < world.eager:
                     continue
                 if since is None:
                     since = time.monotonic()
-                time.sleep(0 if looks < 300 else NAP)
+                time.sleep(0 if looks < world.eager + 200 else NAP)
                 if watch is not None and looks % 64 == 0:
                     watch.look()
                     watch.lives(time.monotonic() - since)

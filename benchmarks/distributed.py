@@ -1,0 +1,94 @@
+"""Speed of several processes: all-reduce, and data parallel training beside one process.
+
+    python -m wherry.distributed.launch --nproc_per_node 2 benchmarks/distributed.py
+    python benchmarks/distributed.py --alone          # the same model in one process of one thread
+
+With `--torch` it times torch.distributed's gloo in the same way (torch has to be installed).
+"""
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+import wherry as paddle
+import wherry.distributed as dist
+
+
+def times(call: Callable[[], object], before: Callable[[], object], count: int) -> str:
+    found = []
+    for _ in range(count):
+        before()
+        begin = time.perf_counter()
+        call()
+        found.append((time.perf_counter() - begin) * 1e6)
+    found.sort()
+    return f"median {statistics.median(found):8.1f} us, least {found[0]:8.1f} us"
+
+
+def all_reduces(with_torch: bool) -> None:
+    for size in (1 << 10, 1 << 16, 1 << 20, 1 << 24):
+        x, count = paddle.ones([size // 4]), 400 if size <= 1 << 20 else 40
+        text = times(lambda x=x: dist.all_reduce(x), dist.barrier, count)  # type: ignore[misc]
+        if dist.get_rank() == 0:
+            print(f"all_reduce {size:>9} bytes  wherry  {text}", flush=True)
+        if with_torch:
+            import torch
+            import torch.distributed as gloo
+
+            if not gloo.is_initialized():
+                file = f"file:///tmp/wherry-gloo-{os.environ['PADDLE_MASTER']}"
+                gloo.init_process_group("gloo", init_method=file, rank=dist.get_rank(), world_size=dist.get_world_size())
+            y = torch.ones(size // 4)
+            text = times(lambda y=y: gloo.all_reduce(y), gloo.barrier, count)  # type: ignore[misc]
+            if dist.get_rank() == 0:
+                print(f"all_reduce {size:>9} bytes  gloo    {text}", flush=True)
+
+
+def training(rank: int, size: int, hidden: int, batch: int, steps: int) -> None:
+    paddle.seed(7)
+    net = paddle.nn.Sequential(
+        paddle.nn.Linear(784, hidden), paddle.nn.ReLU(), paddle.nn.Linear(hidden, hidden), paddle.nn.ReLU(), paddle.nn.Linear(hidden, 10))
+    model = paddle.DataParallel(net) if size > 1 else net
+    optimizer = paddle.optimizer.Momentum(0.01, 0.9, parameters=net.parameters())
+    rng, part = np.random.default_rng(0), batch // size
+    data = [(rng.standard_normal((batch, 784)).astype("float32"), rng.integers(0, 10, (batch, 1))) for _ in range(4)]
+    found, losses = [], []
+    for i in range(steps):
+        x, y = (paddle.to_tensor(each[rank * part : rank * part + part]) for each in data[i % 4])
+        begin = time.perf_counter()
+        loss = paddle.nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad(set_to_zero=False)
+        found.append(time.perf_counter() - begin)
+        losses.append(loss.detach())
+    mean = paddle.stack(losses)
+    dist.all_reduce(mean, dist.ReduceOp.AVG)
+    found.sort()
+    if rank == 0:
+        print(
+            f"hidden {hidden}, batch {batch}: {size} process(es), median {statistics.median(found) * 1e3:.1f} ms a step, least {found[0] * 1e3:.1f}, "
+            f"{batch / statistics.median(found):.0f} samples/s, last loss {float(mean[-1]):.7f}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--alone", action="store_true")
+    parser.add_argument("--torch", action="store_true")
+    chosen = parser.parse_args()
+    if chosen.alone:
+        paddle.set_num_threads(1)
+    else:
+        dist.init_parallel_env()
+        all_reduces(chosen.torch)
+    for hidden, batch in ((1024, 512), (2048, 1024)):
+        training(dist.get_rank(), dist.get_world_size(), hidden, batch, 24)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,178 @@
+"""Starting processes, other than by the launcher of one host."""
+import os
+import socket
+import subprocess
+import sys
+import threading
+
+import pytest
+
+import wherry_distributed as dist
+from wherry_distributed import environment, launch, pmi
+from wherry_distributed.world import import_mpi
+
+
+@pytest.fixture
+def spawned(programs, monkeypatch):
+    monkeypatch.syspath_prepend(str(programs))
+    import spawned
+
+    return spawned
+
+
+def test_spawn_calls_a_function_in_every_process(spawned, tmp_path, segments):
+    before, environ = segments(), dict(os.environ)
+    context = dist.spawn(spawned.add, args=(1.5, tmp_path), nprocs=2, backend="gloo")
+    assert [(tmp_path / str(rank)).read_text() for rank in range(2)] == ["3.0", "3.0"]
+    assert not any(process.is_alive() for process in context.processes) and not segments() - before and dict(os.environ) == environ
+
+
+def test_spawn_raises_what_a_process_has_raised(spawned, segments):
+    before = segments()
+    with pytest.raises(OSError, match=r"rank 1 \(pid \d+\) failed: exit status 1(.|\n)*KeyError: 'no such batch'"):
+        dist.spawn(spawned.fails, args=("raises",), nprocs=2)
+    context = dist.spawn(spawned.fails, args=("hangs",), nprocs=2, join=False)
+    assert not context.join(timeout=0.05)
+    context.processes[0].kill()
+    with pytest.raises(OSError, match="rank 0 .*SIGKILL"):
+        context.join()
+    assert not any(process.is_alive() for process in context.processes) and not segments() - before
+
+
+def test_spawn_refuses_what_it_does_not_know(spawned):
+    for arguments, text in [({"nprocs": 0}, "nprocs"), ({"nprocs": 2, "backend": "nccl"}, "backend"), ({"speed": 3}, "speed")]:
+        with pytest.raises(ValueError, match=text):
+            dist.spawn(spawned.add, **arguments)
+
+
+def test_the_same_bits_for_any_number_of_processes(spawned, tmp_path):
+    for count in (1, 2, 4):
+        dist.spawn(spawned.train, args=(tmp_path,), nprocs=count)
+    digests = {file.read_text() for file in tmp_path.iterdir()}
+    assert len(list(tmp_path.iterdir())) == 7 and len(digests) == 1
+
+
+def test_two_hosts_meet_at_a_master(programs, tmp_path):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        master = f"127.0.0.1:{probe.getsockname()[1]}"
+    launchers = [
+        subprocess.Popen(
+            [sys.executable, "-m", "wherry_distributed.launch", "--nnodes", "2", "--master", master, "--rank", str(node),
+             "--log_dir", str(tmp_path / str(node)),
+             str(programs / "faults.py"), "dtype"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        ) for node in range(2)
+    ]
+    said = [launcher.communicate(timeout=90)[1] for launcher in launchers]
+    logs = [(tmp_path / str(node) / "workerlog.0").read_text() for node in range(2)]
+    assert [launcher.returncode for launcher in launchers] != [0, 0] and "no error" not in "".join(logs)
+    # the boards of two hosts do not reach each other: the difference comes by message
+    assert any("int32[1000], SUM)" in log and "float32[1000], SUM)" in log for log in logs), (said, logs)
+
+
+def test_a_stranger_is_refused_by_the_master():
+    server = pmi.Server(None, 1, secret="ours")
+    try:
+        assert "another secret" in pmi.join(server.host, server.port, {"node": 0, "count": 1, "secret": "theirs", "endpoints": []}, 5)["error"]
+        answers = [pmi.join(server.host, server.port, {"node": -1, "count": 2, "secret": "ours", "endpoints": ["a", "b"]}, 5)]
+        assert answers[0]["counts"] == [2] and server.size == 2
+    finally:
+        server.close()
+
+
+def test_ranks_put_and_get_through_the_server():
+    server = pmi.Server([2])
+    found = []
+
+    def rank(number):
+        with socket.create_connection((server.host, server.port)) as connection, connection.makefile("rwb", buffering=0) as file:
+            def ask(line):
+                file.write(f"{line}\n".encode())
+                return file.readline().decode().strip()
+
+            assert ask(f"cmd=initack pmiid={number}") == "cmd=initack rc=0"
+            assert [file.readline() for _ in range(3)] == [b"cmd=set size=2\n", f"cmd=set rank={number}\n".encode(), b"cmd=set debug=0\n"]
+            ask(f"cmd=put kvsname=x key=k{number} value=of {number}")
+            assert ask("cmd=barrier_in") == "cmd=barrier_out rc=0"
+            found.append(ask(f"cmd=get kvsname=x key=k{1 - number}"))
+            assert "rc=-1" in ask("cmd=get kvsname=x key=none") and "rc=-1" in ask("cmd=nonsense")
+
+    threads = [threading.Thread(target=rank, args=(number,)) for number in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    server.close()
+    assert sorted(line.rsplit("value=", 1)[1] for line in found) == ["of 0", "of 1"]
+
+
+@pytest.mark.parametrize(("variables", "expected"), [
+    ({}, (0, 1, "")),
+    ({"PADDLE_TRAINER_ID": "1", "PADDLE_TRAINERS_NUM": "4", "PMI_SIZE": "8"}, (1, 4, "launch")),
+    ({"PMI_RANK": "3", "PMI_SIZE": "8"}, (3, 8, "pmi")),
+    ({"SLURM_PROCID": "2", "SLURM_NTASKS": "3", "SLURM_STEP_ID": "0"}, (2, 3, "slurm")),
+    ({"SLURM_PROCID": "0", "SLURM_NTASKS": "3"}, (0, 1, "")),  # sbatch's own script
+    ({"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"}, (1, 2, "open mpi")),
+])
+def test_the_environment_says_which_process_this_is(monkeypatch, variables, expected):
+    for names in environment.STARTERS.values():
+        for name in (*names, "SLURM_STEP_ID"):
+            monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    here = environment.place()
+    assert (here.rank, here.size, here.starter) == expected
+    assert (dist.get_rank(), dist.get_world_size()) == expected[:2]
+
+
+def test_collectives_before_the_processes_are_joined_say_so(monkeypatch):
+    monkeypatch.setenv("PADDLE_TRAINERS_NUM", "2")
+    with pytest.raises(RuntimeError, match="init_parallel_env"):
+        dist.barrier()
+    monkeypatch.setenv("PADDLE_TRAINER_ID", "first")
+    with pytest.raises(ValueError, match="'first'"):
+        dist.get_rank()
+
+
+def test_a_missing_mpi_says_what_to_type(monkeypatch):
+    monkeypatch.setitem(sys.modules, "mpi4py", None)
+    with pytest.raises(RuntimeError, match="Type: pip install mpi4py mpich") as caught:
+        import_mpi()
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("arguments", "text"), [
+    (["--server_num", "1", "x.py"], "--server_num belongs to parameter servers"),
+    (["--backend", "nccl", "x.py"], "there is no backend nccl"),
+    (["--nnodes", "2", "x.py"], "--master HOST:PORT"),
+    (["--ips", "a,b", "x.py"], "--master HOST:PORT"),
+])
+def test_options_that_are_not_there_are_refused(capsys, arguments, text):
+    assert launch.main(arguments) == 2
+    assert text in capsys.readouterr().err
+
+
+def test_threads_are_cores_by_processes_and_paddles_variables_are_set(launch_job):
+    job = launch_job(3)
+    first, last = job.environment(0), job.environment(2)
+    assert first["PADDLE_TRAINER_ID"] == "0" and last["PADDLE_TRAINER_ID"] == "2" and first["PADDLE_TRAINERS_NUM"] == "3"
+    endpoints = first["PADDLE_TRAINER_ENDPOINTS"].split(",")
+    assert len(set(endpoints)) == 3 and last["PADDLE_CURRENT_ENDPOINT"] == endpoints[2]
+    assert first["OMP_NUM_THREADS"] == str(max(1, len(os.sched_getaffinity(0)) // 3))
+
+
+@pytest.fixture
+def launch_job(monkeypatch):
+    from wherry_distributed.job import Job
+
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    jobs = []
+
+    def make(count):
+        jobs.append(Job.here(count))
+        return jobs[-1]
+
+    yield make
+    for job in jobs:
+        job.close([])
