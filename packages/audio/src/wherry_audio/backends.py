@@ -177,7 +177,7 @@ def load(
         >>> _ = file.seek(0)
         >>> waveform, sample_rate = wherry.audio.load(file, frame_offset=1)
         >>> print(waveform.numpy(), sample_rate)
-        [[ 0.49996948 -0.49996948  0.24996948]] 8000
+        [[ 0.5  -0.5   0.25]] 8000
     """
     offset, count = integer(frame_offset, "load", "frame_offset"), integer(num_frames, "load", "num_frames")
     if offset < 0 or count < -1:
