@@ -25,7 +25,7 @@ _KEPT = 512 << 20  # bytes of freed memory that the core keeps, where nobody set
 
 # The flags with their defaults, and what each does here. Without an effect they are kept and read back, because programs set them.
 FLAGS: dict[str, tuple[Value, str]] = {
-    "FLAGS_check_nan_inf": (False, "each op raises when its result holds NaN or infinity"),
+    "FLAGS_check_nan_inf": (False, "each op raises when its result holds NaN or infinity; of the thread that sets it"),
     "FLAGS_check_nan_inf_level": (0, "1 and more: the check of FLAGS_check_nan_inf warns and goes on"),
     "FLAGS_paddle_num_threads": (1, "how many threads a kernel may use; Wherry's default is all cores"),
     "FLAGS_host_fallback": (True, "Wherry's own: what a device cannot run, runs on the cpu"),
