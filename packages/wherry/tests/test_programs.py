@@ -45,6 +45,17 @@ def test_a_program_answers_and_says_how_fast(model, tmp_path, capsys):
     np.testing.assert_allclose(y, net(wherry.to_tensor(x)).numpy(), rtol=1e-5)
 
 
+def test_a_model_of_onnx_is_printed_and_converted_to_a_program_of_paddle(model, tmp_path, capsys):
+    pytest.importorskip("onnx")  # writes the first file
+    prefix, net = model
+    assert main(["convert", f"{prefix}.pdmodel", str(tmp_path / "net.onnx")]) == 0
+    assert main(["graph", str(tmp_path / "net.onnx")]) == 0
+    assert "softmax" in capsys.readouterr().out
+    assert main(["convert", str(tmp_path / "net.onnx"), str(tmp_path / "again.pdmodel")]) == 0
+    x = wherry.ones([2, 3])
+    np.testing.assert_allclose(wherry.jit.load(str(tmp_path / "again"))(x).numpy(), net(x).numpy(), rtol=1e-5)
+
+
 def test_what_goes_wrong_is_one_line_and_a_status(model, tmp_path, capsys):
     prefix, _ = model
     np.save(tmp_path / "bad.npy", np.ones((1, 4), "float32"))

@@ -17,15 +17,15 @@ def add_commands(commands: Any) -> None:
         "graph", help="a saved program as text or as a picture",
         description="Print a program of Wherry or Paddle (.pdmodel), or draw it: wherry graph lenet.pdmodel -o lenet.svg",
     )
-    graph.add_argument("model", help="the program, .pdmodel; parameters are not needed")
+    graph.add_argument("model", help="the program, .pdmodel or .onnx; parameters are not needed")
     graph.add_argument("-o", "--output", metavar="FILE", help="an .svg file to draw it into; without it the program is printed")
 
     convert = commands.add_parser(
         "convert", help="a saved program in another format",
-        description="Write a program of Wherry or Paddle as an ONNX model: wherry convert lenet.pdmodel lenet.onnx",
+        description="Write a program of Wherry or Paddle as an ONNX model, or the other way: wherry convert lenet.pdmodel lenet.onnx",
     )
-    convert.add_argument("model", help="the program, .pdmodel, with its .pdiparams beside it")
-    convert.add_argument("output", help="the file to write, .onnx")
+    convert.add_argument("model", help="the program, .pdmodel with its .pdiparams beside it, or .onnx")
+    convert.add_argument("output", help="the file to write, .onnx or .pdmodel")
     convert.add_argument("--params", metavar="FILE", help="the parameters, where they have another name")
     convert.add_argument("--opset", type=int, default=13, help="of ONNX's operators, 11 to 18 (default: 13)")
 
@@ -79,8 +79,11 @@ def draw(chosen: argparse.Namespace) -> int:
     from wherry_paddle_files.models import read_program
     from wherry_program.program.picture import to_svg
 
-    with open(chosen.model, "rb") as file:
-        program = read_program(file.read())
+    if chosen.model.endswith(".onnx"):
+        program = _of_onnx(chosen.model)
+    else:
+        with open(chosen.model, "rb") as file:
+            program = read_program(file.read())
     if chosen.output is None:
         print(program)
         return 0
@@ -94,9 +97,15 @@ def draw(chosen: argparse.Namespace) -> int:
 def convert(chosen: argparse.Namespace) -> int:
     """`wherry convert`."""
     from wherry_export.onnx import to_model
+    from wherry_paddle_files.models import save_model
 
+    if chosen.output.endswith(".pdmodel"):
+        program = _loaded(chosen)
+        save_model(chosen.output.removesuffix(".pdmodel"), program, for_prediction=True)
+        print(f"{chosen.output}: {len(program.nodes)} ops")
+        return 0
     if not chosen.output.endswith(".onnx"):
-        raise ValueError(f"models are written as ONNX. Got {chosen.output}, expected a name that ends in .onnx. Choose such a name.")
+        raise ValueError(f"models are written as ONNX or .pdmodel. Got {chosen.output}, expected a name that ends in .onnx. Choose such a name.")
     model = to_model(_loaded(chosen), opset=chosen.opset, name=os.path.splitext(os.path.basename(chosen.model))[0])
     data = model.SerializeToString()
     _write(chosen.output, data)
@@ -209,7 +218,15 @@ def _files(chosen: argparse.Namespace) -> tuple[str, str]:
     return chosen.model if os.path.exists(chosen.model) else f"{stem}.pdmodel", chosen.params or f"{stem}.pdiparams"
 
 
+def _of_onnx(path: str) -> Any:
+    from wherry_onnx_files.models import read_model
+
+    return read_model(path).program()
+
+
 def _loaded(chosen: argparse.Namespace) -> Any:
+    if chosen.model.endswith(".onnx"):
+        return _of_onnx(chosen.model)
     from wherry_paddle_files.models import load_model
 
     model, params = _files(chosen)
