@@ -121,6 +121,13 @@ def test_where():
     assert condition.where(w.ones([2]), w.zeros([2])).tolist() == [1.0, 0.0]
 
 
+def test_where_takes_numbers_for_a_condition_only_where_it_broadcasts():
+    condition = w.to_tensor([0.5, -1.0, 0.0])
+    assert w.where(condition, w.ones([3]), w.zeros([1])).tolist() == [1.0, 1.0, 0.0]
+    with pytest.raises(TypeError, match="condition must be bool"):
+        w.where(condition, w.ones([3]), w.zeros([3]))
+
+
 def test_where_without_values_gives_positions():
     (rows,) = w.where(w.to_tensor([False, True, True]))
     assert rows.flatten().tolist() == [1, 2]

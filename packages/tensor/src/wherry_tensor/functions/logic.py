@@ -608,7 +608,7 @@ def where(condition: Tensor, x: Any = None, y: Any = None, name: str | None = No
     """Elements of `x` where `condition` is True, of `y` elsewhere.
 
     Args:
-        condition: bool.
+        condition: bool; where shapes broadcast, numbers too, of which those other than 0 stand for True, as in Paddle.
         x, y: tensors of one dtype, or numbers; shapes that broadcast together with that of `condition`. Two
             floating dtypes meet in the wider one, and a Python float counts as float64, as in Paddle.
 
@@ -634,9 +634,12 @@ def where(condition: Tensor, x: Any = None, y: Any = None, name: str | None = No
     """
     require_tensor(condition, "where", "condition")
     if condition.dtype is not bool_:
-        raise InvalidTypeError(
-            f"where: condition must be bool. Got dtype {condition.dtype.name}, expected bool. Compare it, as in x > 0."
-        )
+        shapes = [t.shape if isinstance(t, Tensor) else [] for t in (x, y)]
+        if x is None or y is None or shapes[0] == shapes[1] == condition.shape:
+            raise InvalidTypeError(
+                f"where: condition must be bool. Got dtype {condition.dtype.name}, expected bool. Compare it, as in x > 0."
+            )
+        condition = ops.cast(condition, dtype=bool_)  # Paddle refuses numbers as well, but where it broadcasts it takes those other than 0
     if x is None and y is None:
         from wherry_tensor.functions.search import nonzero
 
