@@ -4,6 +4,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +35,19 @@ def test_a_call_gives_what_paddle_gives(ops, name):
 
 def test_every_call_has_its_values():
     assert re.findall(r'(?:CALL|INTO)\("([^"]*)"', (DATA / "operator_calls.cc").read_text()) == list(VALUES)
+
+
+def test_every_name_that_the_headers_of_paddle_declare_is_declared(tmp_path):
+    names = (DATA / "declared-2.6.txt").read_text().split()  # what a program that includes paddle/extension.h finds, and macros
+    assert len(names) > 720
+    lines = [
+        f"#ifndef {name[1:]}\n#error {name[1:]}\n#endif" if name.startswith("#") else f"namespace probe_{i} {{ using {name}; }}"
+        for i, name in enumerate(names)
+    ]
+    (tmp_path / "names.cc").write_text("\n".join(['#include "paddle/extension.h"', *lines, ""]))
+    command = [shutil.which("c++") or "g++", "-std=c++17", "-fsyntax-only", f"-I{get_include()}", str(tmp_path / "names.cc")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_an_operator_without_a_rule_says_so():

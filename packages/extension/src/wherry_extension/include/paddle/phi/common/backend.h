@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <ostream>
 
 namespace paddle {
 namespace experimental {
@@ -21,6 +22,12 @@ enum class Backend : uint32_t {  // with Paddle's numbers; then those of 2.3
   MLU,
   ALL_BACKEND = UNDEFINED,
 };
+
+inline const char *BackendToString(Backend backend) {
+  static const char *const names[] = {"Undefined", "CPU", "ONEDNN", "GPU", "GPUDNN", "XPU", "IPU", "KPS", "CUSTOM", "", "NPU", "MLU"};
+  return names[static_cast<uint32_t>(backend)];
+}
+inline std::ostream &operator<<(std::ostream &out, Backend backend) { return out << BackendToString(backend); }
 
 }  // namespace experimental
 }  // namespace paddle

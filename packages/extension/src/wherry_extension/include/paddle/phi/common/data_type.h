@@ -103,6 +103,11 @@ enum class DataLayout {
   kMKLDNN = ONEDNN,
 };
 
+using float16 = dtype::float16;
+using bfloat16 = dtype::bfloat16;
+using complex64 = dtype::complex<float>;
+using complex128 = dtype::complex<double>;
+
 }  // namespace phi
 
 namespace paddle {

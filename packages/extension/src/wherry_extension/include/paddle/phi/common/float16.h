@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 namespace phi {
@@ -81,5 +82,53 @@ struct brain16 {
 using float16 = half_base<detail::binary16>;
 using bfloat16 = half_base<detail::brain16>;
 
+// Of bits.
+inline float16 raw_uint16_to_float16(uint16_t a) {
+  float16 made;
+  made.x = a;
+  return made;
+}
+inline bfloat16 raw_uint16_to_bfloat16(uint16_t a) {
+  bfloat16 made;
+  made.x = a;
+  return made;
+}
+
 }  // namespace dtype
 }  // namespace phi
+
+namespace std {
+
+// Those of what the sixteen bits can say: `p` bits of precision, from 2^(emin - 1) up.
+template <typename Format>
+struct numeric_limits<phi::dtype::half_base<Format>> {
+ private:
+  using T = phi::dtype::half_base<Format>;
+  static constexpr bool binary16 = is_same<Format, phi::dtype::detail::binary16>::value;
+  static T of(uint16_t bits) {
+    T made;
+    made.x = bits;
+    return made;
+  }
+
+ public:
+  static constexpr bool is_specialized = true, is_signed = true, is_integer = false, is_exact = false;
+  static constexpr bool has_infinity = true, has_quiet_NaN = true, has_signaling_NaN = true, has_denorm_loss = false;
+  static constexpr bool is_iec559 = false, is_bounded = false, is_modulo = false, traps = true, tinyness_before = false;
+  static constexpr float_denorm_style has_denorm = denorm_present;
+  static constexpr float_round_style round_style = round_to_nearest;
+  static constexpr int digits = binary16 ? 11 : 8, digits10 = binary16 ? 3 : 2, max_digits10 = binary16 ? 5 : 9, radix = 2;
+  static constexpr int min_exponent = binary16 ? -13 : -125, min_exponent10 = binary16 ? -4 : -37;
+  static constexpr int max_exponent = binary16 ? 16 : 128, max_exponent10 = binary16 ? 4 : 38;
+  static T min() { return of(binary16 ? 0x0400 : 0x0080); }
+  static T lowest() { return of(binary16 ? 0xfbff : 0xff7f); }
+  static T max() { return of(binary16 ? 0x7bff : 0x7f7f); }
+  static T epsilon() { return of(binary16 ? 0x1400 : 0x3c00); }
+  static T round_error() { return T(0.5f); }
+  static T infinity() { return of(binary16 ? 0x7c00 : 0x7f80); }
+  static T quiet_NaN() { return of(binary16 ? 0x7e00 : 0x7fc0); }
+  static T signaling_NaN() { return quiet_NaN(); }
+  static T denorm_min() { return of(1); }
+};
+
+}  // namespace std

@@ -84,6 +84,10 @@ class XPUPlace : public Place {
  public:
   explicit XPUPlace(int id = 0) : Place(AllocationType::XPU, static_cast<int8_t>(id)) {}
 };
+class IPUPlace : public Place {
+ public:
+  explicit IPUPlace(int id = 0) : Place(AllocationType::IPU, static_cast<int8_t>(id)) {}
+};
 class NPUPlace : public Place {
  public:
   explicit NPUPlace(int id = 0) : Place(AllocationType::NPU, static_cast<int8_t>(id)) {}
@@ -103,6 +107,7 @@ using phi::CPUPlace;
 using phi::CustomPlace;
 using phi::GPUPinnedPlace;
 using phi::GPUPlace;
+using phi::IPUPlace;
 using phi::NPUPlace;
 using phi::Place;
 using phi::XPUPlace;

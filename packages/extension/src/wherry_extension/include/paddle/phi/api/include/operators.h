@@ -121,6 +121,7 @@ inline Tensor as_real(const Tensor &x) { return detail::op<Tensor>("op:as_real",
 inline Tensor as_strided(const Tensor &input, const std::vector<int64_t> &dims = {}, const std::vector<int64_t> &stride = {}, int64_t offset = 0) { return detail::op<Tensor>("op:as_strided", {input, dims, stride, offset}); }
 inline Tensor &asin_(Tensor &x) { return detail::op<Tensor &>("op:asin_", {x}, std::tie(x)); }
 inline Tensor &asinh_(Tensor &x) { return detail::op<Tensor &>("op:asinh_", {x}, std::tie(x)); }
+inline Tensor assign(const Tensor &x) { return detail::op<Tensor>("op:assign", {x}); }
 inline Tensor &assign_(Tensor &x) { return detail::op<Tensor &>("op:assign_", {x}, std::tie(x)); }
 inline Tensor &assign_out_(const Tensor &x, Tensor &output) { return detail::op<Tensor &>("op:assign_out_", {x, output}, std::tie(output)); }
 inline Tensor &assign_value_(Tensor &output, const std::vector<int> &shape, DataType dtype, const std::vector<phi::Scalar> &values, const Place & = {}) { return detail::op<Tensor &>("op:assign_value_", {output, shape, dtype, values}, std::tie(output)); }
@@ -135,9 +136,13 @@ inline Tensor bicubic_interp(const Tensor &x, const paddle::optional<Tensor> &ou
 inline Tensor bilinear(const Tensor &x, const Tensor &y, const Tensor &weight, const paddle::optional<Tensor> &bias) { return detail::op<Tensor>("op:bilinear", {x, y, weight, bias}); }
 inline Tensor bilinear_interp(const Tensor &x, const paddle::optional<Tensor> &out_size, const paddle::optional<std::vector<Tensor>> &size_tensor, const paddle::optional<Tensor> &scale_tensor, const std::string &data_layout = "NCHW", int out_d = 0, int out_h = 0, int out_w = 0, const std::vector<float> &scale = {}, const std::string &interp_method = "bilinear", bool align_corners = true, int align_mode = 1) { return detail::op<Tensor>("op:bilinear_interp", {x, out_size, size_tensor, scale_tensor, data_layout, out_d, out_h, out_w, scale, interp_method, align_corners, align_mode}); }
 inline Tensor bincount(const Tensor &x, const paddle::optional<Tensor> &weights, const Scalar &minlength = 0) { return detail::op<Tensor>("op:bincount", {x, weights, minlength}); }
+inline Tensor bitwise_and(const Tensor &x, const Tensor &y) { return detail::op<Tensor>("op:bitwise_and", {x, y}); }
 inline Tensor &bitwise_and_(Tensor &x, const Tensor &y) { return detail::op<Tensor &>("op:bitwise_and_", {x, y}, std::tie(x)); }
+inline Tensor bitwise_not(const Tensor &x) { return detail::op<Tensor>("op:bitwise_not", {x}); }
 inline Tensor &bitwise_not_(Tensor &x) { return detail::op<Tensor &>("op:bitwise_not_", {x}, std::tie(x)); }
+inline Tensor bitwise_or(const Tensor &x, const Tensor &y) { return detail::op<Tensor>("op:bitwise_or", {x, y}); }
 inline Tensor &bitwise_or_(Tensor &x, const Tensor &y) { return detail::op<Tensor &>("op:bitwise_or_", {x, y}, std::tie(x)); }
+inline Tensor bitwise_xor(const Tensor &x, const Tensor &y) { return detail::op<Tensor>("op:bitwise_xor", {x, y}); }
 inline Tensor &bitwise_xor_(Tensor &x, const Tensor &y) { return detail::op<Tensor &>("op:bitwise_xor_", {x, y}, std::tie(x)); }
 inline std::tuple<Tensor, Tensor &, Tensor &, Tensor &> block_multihead_attention_(Tensor &qkv, Tensor &key_cache, Tensor &value_cache, const Tensor &seq_lens_encoder, const Tensor &seq_lens_decoder, const Tensor &seq_lens_this_time, const Tensor &padding_offsets, const Tensor &cum_offsets, const Tensor &cu_seqlens_q, const Tensor &cu_seqlens_k, const Tensor &block_tables, const paddle::optional<Tensor> &pre_key_cache, const paddle::optional<Tensor> &pre_value_cache, const paddle::optional<Tensor> &rope_emb, const paddle::optional<Tensor> &mask, const paddle::optional<Tensor> &tgt_mask, const paddle::optional<Tensor> &cache_k_quant_scales, const paddle::optional<Tensor> &cache_v_quant_scales, const paddle::optional<Tensor> &cache_k_dequant_scales, const paddle::optional<Tensor> &cache_v_dequant_scales, const paddle::optional<Tensor> &qkv_out_scale, const paddle::optional<Tensor> &qkv_bias, const paddle::optional<Tensor> &out_shift, const paddle::optional<Tensor> &out_smooth, int max_seq_len, int block_size, bool use_neox_style, bool dynamic_cachekv_quant = false, int quant_round_type = 1, float quant_max_bound = 127.0, float quant_min_bound = -127.0, float out_scale = -1, const std::string &compute_dtype = "default") { return detail::op<std::tuple<Tensor, Tensor &, Tensor &, Tensor &>>("op:block_multihead_attention_", {qkv, key_cache, value_cache, seq_lens_encoder, seq_lens_decoder, seq_lens_this_time, padding_offsets, cum_offsets, cu_seqlens_q, cu_seqlens_k, block_tables, pre_key_cache, pre_value_cache, rope_emb, mask, tgt_mask, cache_k_quant_scales, cache_v_quant_scales, cache_k_dequant_scales, cache_v_dequant_scales, qkv_out_scale, qkv_bias, out_shift, out_smooth, max_seq_len, block_size, use_neox_style, dynamic_cachekv_quant, quant_round_type, quant_max_bound, quant_min_bound, out_scale, compute_dtype}, std::tie(qkv, key_cache, value_cache)); }
 inline Tensor bmm(const Tensor &x, const Tensor &y) { return detail::op<Tensor>("op:bmm", {x, y}); }
@@ -204,6 +209,7 @@ inline std::tuple<Tensor, Tensor> eigh(const Tensor &x, const std::string &UPLO 
 inline Tensor eigvals(const Tensor &x) { return detail::op<Tensor>("op:eigvals", {x}); }
 inline std::tuple<Tensor, Tensor> eigvalsh(const Tensor &x, const std::string &uplo = "L", bool is_test = false) { return detail::op<std::tuple<Tensor, Tensor>>("op:eigvalsh", {x, uplo, is_test}); }
 inline std::tuple<Tensor, std::vector<Tensor>, std::vector<Tensor>> einsum(const std::vector<Tensor> &x, const std::string &equation) { return detail::op<std::tuple<Tensor, std::vector<Tensor>, std::vector<Tensor>>>("op:einsum", {x, equation}); }
+inline Tensor elementwise_pow(const Tensor &x, const Tensor &y) { return detail::op<Tensor>("op:elementwise_pow", {x, y}); }
 inline Tensor &elu_(Tensor &x, float alpha = 1.0f) { return detail::op<Tensor &>("op:elu_", {x, alpha}, std::tie(x)); }
 inline Tensor embedding(const Tensor &x, const Tensor &weight, int64_t padding_idx = -1, bool sparse = false) { return detail::op<Tensor>("op:embedding", {x, weight, padding_idx, sparse}); }
 inline Tensor embedding_grad_dense(const Tensor &x, const Tensor &weight, const Tensor &out_grad, int64_t padding_idx = -1, bool sparse = false) { return detail::op<Tensor>("op:embedding_grad_dense", {x, weight, out_grad, padding_idx, sparse}); }
@@ -451,7 +457,13 @@ inline Tensor yolo_loss(const Tensor &x, const Tensor &gt_box, const Tensor &gt_
 }  // namespace experimental
 
 // Without `experimental` as well.
+using experimental::equal;
 using experimental::frame;
+using experimental::greater_equal;
+using experimental::greater_than;
+using experimental::less_equal;
+using experimental::less_than;
+using experimental::not_equal;
 using experimental::npu_identity;
 using experimental::overlap_add;
 using experimental::send_u_recv;

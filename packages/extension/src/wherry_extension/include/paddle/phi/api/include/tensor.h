@@ -649,8 +649,10 @@ using phi::AllocationType;
 using phi::CPUPlace;
 using phi::DataLayout;
 using phi::DataType;
+using phi::GPUPinnedPlace;
 using phi::GPUPlace;
 using phi::Place;
+using phi::XPUPlace;
 }  // namespace experimental
 
 }  // namespace paddle
