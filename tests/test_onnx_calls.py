@@ -20,7 +20,7 @@ from saved_cases import cases  # noqa: E402
 from saved_judge import answer, brief, close  # noqa: E402
 
 # What a model is refused with: ONNX has no such operator (said by the export), or ONNX Runtime no kernel for the dtype.
-REFUSED = ("NotImplementedError", "NOT_IMPLEMENTED", "does not support double")
+REFUSED = ("NotImplementedError", "NOT_IMPLEMENTED", "does not support double", "data type is not supported")
 
 
 @pytest.mark.parametrize("step", [200, pytest.param(1, marks=pytest.mark.slow)], ids=["some", "all"])

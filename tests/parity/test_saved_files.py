@@ -1,16 +1,16 @@
 """Functions and layers saved here and loaded by real Paddle 2.6.2, and the other way: by `jit.load`, the predictor, `load_inference_model`.
 
-Every call and layer of the other tables is saved with several dtypes and an open axis 0, and asked at several sizes. Every QUICK-th is always asked;
-the marker `slow` asks for all:
+Every call and layer of the other tables is saved with several dtypes and an open axis 0, and asked at several sizes. Every QUICK-th is always asked,
+with the marker `slow` all are, which takes hours. The table of docs/compatibility.md is that of every STEP-th:
 
-    PARITY_PYTHON=... python -m pytest tests/parity/test_saved_files.py -m slow -s      an hour and a half on two cores
-
-Both print the table that docs/compatibility.md has.
+    PARITY_PYTHON=... python tests/parity/test_saved_files.py STEP
 """
 from __future__ import annotations
 
 import pickle
 import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +18,14 @@ import pytest
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
-from programs import needs_paddle, start  # noqa: E402
+from programs import FRAMEWORKS, needs_paddle, start  # noqa: E402
 from saved_cases import cases  # noqa: E402
 from saved_judge import SAME, WRONG, Verdict, table, totals, verdicts  # noqa: E402
 from saved_worker import WAYS  # noqa: E402
 
 pytestmark = needs_paddle
 
-QUICK = 150
+QUICK = 150  # a minute
 ENOUGH = 0.99
 
 
@@ -38,12 +38,10 @@ def judged(folder: Path, step: int, *tables: str) -> list[Verdict]:
         start(framework, "saved_worker.py", framework, target, what, folder / files, step, *tables, timeout=3 * 3600)
         return pickle.loads(target.read_bytes())  # noqa: S301  our own file
 
-    made = {framework: worked(framework, "make", framework) for framework in ("wherry", "paddle")}
-    loaded = {
-        "to Paddle": worked("paddle", "load", "wherry"),
-        "from Paddle": worked("wherry", "load", "paddle"),
-        "Paddle to Paddle": worked("paddle", "load", "paddle"),
-    }
+    with ThreadPoolExecutor(2) as pool:
+        made = dict(zip(FRAMEWORKS, pool.map(lambda framework: worked(framework, "make", framework), FRAMEWORKS), strict=True))
+        directions = {"to Paddle": ("paddle", "wherry"), "from Paddle": ("wherry", "paddle"), "Paddle to Paddle": ("paddle", "paddle")}
+        loaded = dict(zip(directions, pool.map(lambda who: worked(who[0], "load", who[1]), directions.values()), strict=True))
     return verdicts(cases(step, *[tables] if tables else []), made, loaded, WAYS)
 
 
@@ -55,3 +53,12 @@ def test_files_hold_the_same_for_both(step, tmp_path):
         counts = totals(found, direction)
         wrong = [f"{one.way} {one.case.name}: {one.text[:300]}" for one in found if one.kind == WRONG and one.direction == direction]
         assert counts[SAME] >= ENOUGH * (counts[SAME] + counts[WRONG]) and counts[SAME] > 40, f"{direction}: {counts}\n" + "\n".join(wrong)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        outcome = judged(Path(folder), int(sys.argv[1]))
+    for one in outcome:
+        if one.kind == WRONG:
+            print(one.direction, one.way, one.case.name, one.text[:400], sep="; ")
+    print(table(outcome))
