@@ -15,7 +15,7 @@ import numpy as np
 from functional_calls import RANDOM
 from layer_calls import LAYERS
 
-TABLES = ("calls", "functional_calls", "operator_calls", "numeric_calls", "generated_calls", "graph_calls", "training_calls")
+TABLES = ("calls", "functional_calls", "operator_calls", "numeric_calls", "generated_calls", "training_calls")
 # What says nothing about files: text, errors of options, training.
 NO_PROGRAM = ("str(", "said(", "set_", "paddle.seed", "get_", "backward", "paddle.grad", ".numpy(", "repr(", "print", "paddle.io", "paddle.metric")
 OTHERS = ("int32", "int64", "bool", "float16")  # dtypes that tables of floats do not ask for

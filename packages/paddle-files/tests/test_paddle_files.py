@@ -478,6 +478,18 @@ def test_padding_is_written_as_that_of_volumes(shape, paddings):
     assert found.tolist() == ops.pad(x, paddings=paddings, value=1.5).tolist()
 
 
+def test_index_put_writes_over_a_copy():
+    # In a result of its own Paddle's predictor finds, from the second run on, what the run before has left.
+    x, value, index = wt.rand([3, 2]), wt.ones([2, 2]), wt.to_tensor([0, 2])
+    program = recorded(lambda x, value, index: ops.index_put(x, value, index, axes=(0,), accumulate=True), x, value, index)
+    data = models.write_program(program)
+    (put,) = [op for op in desc.parse(data).blocks[0].ops if op.type == "index_put"]
+    assert put.input("x") == put.output("out")
+    for _ in range(2):
+        (found,) = compiled(models.read_program(data))(x, value, index)
+        assert found.tolist() == ops.index_put(x, value, index, axes=(0,), accumulate=True).tolist()
+
+
 def test_what_nothing_needs_is_not_written():
     program = recorded(lambda x: F.max_pool3d(x, 3, 2, 1), wt.rand([1, 2, 5, 6, 4]))  # of its masks nobody asks
     kinds = [op.type for op in desc.parse(models.write_program(program)).blocks[0].ops]

@@ -115,11 +115,13 @@ def _with_number(w, name, x, y):
     scaled = {"add": (1, number), "subtract": (-1, number) if first else (1, -number), "multiply": (number, 0)}
     if name == "divide" and not first and tensor.dtype not in _whole and number:
         scaled["divide"] = (1 / number, 0)
-    if name in scaled and not (tensor.dtype == "bool" and name == "subtract"):
+    if name in scaled:
         factor, bias = map(float, scaled[name])
-        if _kept_by_float32(factor, tensor.dtype, exactly=name == "divide") and _kept_by_float32(bias, tensor.dtype):
+        fits = min(factor, bias) >= 0 or tensor.dtype not in ("bool", "uint8")
+        if fits and _kept_by_float32(factor, tensor.dtype, exactly=name == "divide") and _kept_by_float32(bias, tensor.dtype):
             return w("scale", {"X": tensor}, {"scale": factor, "bias": bias, "bias_after_scale": True})
-    if name == "power" and not first and tensor.dtype in ("float32", "float64", "int32", "int64") and _kept_by_float32(float(number), tensor.dtype):
+    has_power = tensor.dtype in ("float32", "float64") or (tensor.dtype in ("int32", "int64") and number >= 0)
+    if name == "power" and not first and has_power and _kept_by_float32(float(number), tensor.dtype):
         return w("pow", {"X": tensor}, {"factor": float(number)})
     return None
 
@@ -135,7 +137,7 @@ def _as_large(w, x, y):
     return w.broadcast(x, y)[0]
 
 
-_SCALED = ("bool", "int32", "int64", "float16", "bfloat16", "float32", "float64")
+_SCALED = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64")
 
 
 def _kept_by_float32(number, dtype, exactly=False):

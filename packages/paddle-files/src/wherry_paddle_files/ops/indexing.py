@@ -113,7 +113,7 @@ def _put_at_places(w, x, index, value, axis, reduce):
             places.append(w.cast(index, "int64"))
             continue
         places.append(w.reshape(w.count(size if size >= 0 else size_of(w, index, n)), [size if m == n else 1 for m in range(x.ndim)]))
-    return w("index_put", {"x": x, "indices": places, "value": value}, {"accumulate": reduce == "add"}, "out")
+    return _index_put(w, x, places, value, reduce == "add")
 
 
 @reads("put_along_axis", out="Result")
@@ -187,6 +187,13 @@ def _stacked(w, indices):
     return w("stack", {"X": wide}, {"axis": rank}, "Y", shape=[*wide[0].shape, len(wide)])
 
 
+def _index_put(w, x, indices, value, accumulate):
+    """Over a copy: from its second run on, Paddle's predictor writes into what the first one has left in a result of its own."""
+    out = w("assign", {"X": x})
+    w("index_put", {"x": out, "indices": indices, "value": value}, {"accumulate": accumulate}, "out", into={"out": out})
+    return out
+
+
 @writes(ops.index_put)
 def write_index_put(w, x, value, *indices, axes, accumulate):
     """The operator writes at the first axes: the others are moved behind, and back."""
@@ -202,7 +209,7 @@ def write_index_put(w, x, value, *indices, axes, accumulate):
                 value = w("unsqueeze2", {"X": value}, {"axes": list(range(more))}, ("Out", "~XShape"), shape=(1,) * more + value.shape)
             order = [*range(axes[0], axes[0] + index_rank), *range(axes[0]), *range(axes[0] + index_rank, full)]
             value = w("transpose2", {"X": value}, {"axis": order}, ("Out", "~XShape"), shape=[value.shape[n] for n in order])
-    out = w("index_put", {"x": x, "indices": [w.cast(n, "int64") for n in indices], "value": value}, {"accumulate": accumulate}, "out")
+    out = _index_put(w, x, [w.cast(n, "int64") for n in indices], value, accumulate)
     if axes[0]:
         out = w("transpose2", {"X": out}, {"axis": [perm.index(n) for n in range(len(perm))]}, ("Out", "~XShape"))
     return out
