@@ -1,10 +1,10 @@
 """`paddle.audio.datasets`: recordings with a class each."""
 from __future__ import annotations
 
+import collections
 import csv
 import os
 import zipfile
-from collections import namedtuple
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
@@ -136,7 +136,7 @@ class ESC50(AudioClassificationDataset):
     ]  # fmt: skip
     meta = os.path.join("ESC-50-master", "meta", "esc50.csv")
     audio_path = os.path.join("ESC-50-master", "audio")
-    meta_info = namedtuple("meta_info", ("filename", "fold", "target", "category", "esc10", "src_file", "take"))  # noqa: PYI024  annotated fields would be no shorter
+    meta_info = collections.namedtuple("meta_info", ("filename", "fold", "target", "category", "esc10", "src_file", "take"))  # noqa: PYI024  annotated fields would be no shorter
 
     def __init__(self, mode: str = "train", split: int = 1, feat_type: str = "raw", archive: dict[str, str] | None = None, **kwargs: Any) -> None:
         chosen, mode = _split_of("ESC50", split, 5), mode_of("ESC50", mode, ("train", "dev", "test"))
@@ -187,7 +187,7 @@ class TESS(AudioClassificationDataset):
         "url": "https://bj.bcebos.com/paddleaudio/datasets/TESS_Toronto_emotional_speech_set.zip", "md5": "1465311b24d1de704c4c63e4ccc470c7",
     }  # fmt: skip
     label_list: ClassVar[list[str]] = ["angry", "disgust", "fear", "happy", "neutral", "ps", "sad"]  # ps: pleasant surprise
-    meta_info = namedtuple("meta_info", ("speaker", "word", "emotion"))  # noqa: PYI024  annotated fields would be no shorter
+    meta_info = collections.namedtuple("meta_info", ("speaker", "word", "emotion"))  # noqa: PYI024  annotated fields would be no shorter
     audio_path = "TESS_Toronto_emotional_speech_set"
 
     def __init__(
