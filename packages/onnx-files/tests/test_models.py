@@ -196,3 +196,17 @@ def test_quantized_weights_are_held_in_few_bytes_and_run():
     program = read_model(data_of(nodes, [("x", FLOAT, [1, 2])], [("y", FLOAT, [1, 2])], constants)).program()
     (y,) = compiled(program, level=1)(api.to_tensor(np.array([[1, 1]], np.float32)))
     assert y.numpy().tolist() == [[4.5, 7]]
+
+
+@pytest.mark.parametrize("nodes, inputs, constants", [
+    ([helper.make_node("Split", ["x"], ["y"], num_outputs=1 << 40)], [("x", FLOAT, [1 << 38])], {}),
+    ([helper.make_node("MaxPool", ["x"], ["y", "i"], kernel_shape=[1 << 30], pads=[1 << 29, 1 << 29])], [("x", FLOAT, [1, 1, 9])], {}),
+    ([helper.make_node("MelWeightMatrix", ["a", "b", "c", "d", "d"], ["y"])], [],
+     {"a": np.int64(4096), "b": np.int64(1 << 20), "c": np.int64(8000), "d": np.float32(5)}),
+    ([helper.make_node("LinearAttention", ["x", "x", "x"], ["y"], q_num_heads=1, kv_num_heads=1, update_rule="linear")],
+     [("x", FLOAT, [1, 1 << 30, 4])], {}),
+    ([helper.make_node("Resize", ["x", "", "s"], ["y"], mode="cubic", antialias=1)], [("x", FLOAT, [1 << 39])], {"s": np.array([1e-9], np.float32)}),
+])  # fmt: skip
+def test_numbers_that_no_table_should_be_as_long_as_are_refused(nodes, inputs, constants):
+    with pytest.raises(OnnxFileError):
+        read_model(data_of(nodes, inputs, [("y", FLOAT, None)], constants, opset=18)).program()

@@ -239,6 +239,11 @@ class OpView:
             f"Make it an initializer, or run the model node by node."
         )
 
+    def bound(self, n: Any, most: int, what: str) -> None:
+        """Refuse a number that a table, or a part of the program, would be as long as: a damaged file may say anything."""
+        if is_known(n) and n > most:
+            raise self.unsupported(f"{what} is {n}", f"at most {most}")
+
     def open_size(self, what: str) -> NeedsValue:
         """The error for a size that has to be known when a program is made."""
         return NeedsValue(f"onnx: {self.where} needs {what}, which is open in the model. Expected a number. Fix the sizes of the inputs.")

@@ -197,3 +197,37 @@ def _seen(o, q, k, v, bias):
         row, column = ops.unsqueeze(_range(sums.shape[2]), axes=(1,)), ops.unsqueeze(_range(sums.shape[3]), axes=(0,))
         sums = ops.where(ops.less_equal(column, row), sums, scalar(sums, float("-inf")))
     return ops.matmul(ops.softmax(sums, axis=3), v, transpose_x=False, transpose_y=False)
+
+
+@reads("LinearAttention")
+def read_linear_attention(o):
+    """A state of outer products that each step decays, corrects and reads."""
+    heads, states, rule = o.integer("q_num_heads"), o.integer("kv_num_heads"), o.text("update_rule", "gated_delta")
+    q, k, v = _heads(o.x(0), heads), _heads(o.x(1), states), _heads(o.x(2), states)
+    time, dtype = q.shape[2], q.dtype
+    if rule not in ("linear", "gated", "delta", "gated_delta") or not is_known(time):
+        raise o.bad(f"its update_rule is {rule!r}", "linear, gated, delta or gated_delta") if is_known(time) else o.open_size("the number of steps")
+    o.bound(time, 1 << 12, "the number of steps")
+    wide = _core.float32 if dtype.name in ("float16", "bfloat16") else dtype
+    q, k, v = (ops.cast(x, dtype=wide) for x in (q, k, v))
+    scale = o.number("scale") or 1 / math.sqrt(q.shape[3])
+    decay = ops.exp(ops.cast(_heads(o.x(4), states), dtype=wide)) if rule.startswith("gated") else None
+    beta = None
+    if rule.endswith("delta"):
+        beta = ops.cast(o.x(5), dtype=wide)
+        shared = is_known(beta.shape[2]) and beta.shape[2] == 1
+        beta = ops.unsqueeze(beta, axes=(1,)) if shared else _heads(beta, states)
+    state = ops.cast(o.x(3), dtype=wide) if o.has(3) else ops.full(shape=(q.shape[0], states, k.shape[3], v.shape[3]), value=0, dtype=wide)
+    outs = []
+    for t in range(time):
+        key, value = (ops.unsqueeze(ops.select(x, axis=2, index=t), axes=(3,)) for x in (k, v))
+        if decay is not None:
+            state = ops.multiply(state, ops.unsqueeze(ops.select(decay, axis=2, index=t), axes=(3,)))
+        if beta is not None:
+            value = ops.subtract(value, ops.matmul(state, key, transpose_x=True, transpose_y=False))
+            value = ops.multiply(value, ops.unsqueeze(ops.select(beta, axis=2, index=t), axes=(3,)))
+        state = ops.add(state, ops.matmul(key, value, transpose_x=False, transpose_y=True))
+        query = ops.unsqueeze(ops.select(q, axis=2, index=t), axes=(2,))
+        outs.append(ops.matmul(query, _repeated(state, heads // states), transpose_x=False, transpose_y=False))
+    out = ops.multiply(ops.concat(*outs, axis=2), scalar(q, scale))
+    return ops.cast(_joined(out), dtype=dtype), ops.cast(state, dtype=o.x(3).dtype if o.has(3) else dtype)

@@ -173,6 +173,7 @@ def _batched_scan(o, body, n_scan):
     batch = o.x(1).shape[0]
     if not is_known(batch):
         raise o.open_size("the batch")
+    o.bound(batch, 1 << 12, "the batch")
     found = []
     for b in range(batch):
         values = [ops.select(o.x(i), axis=0, index=b) for i in range(1, len(o))]

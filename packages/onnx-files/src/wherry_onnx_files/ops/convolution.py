@@ -40,6 +40,7 @@ def window_of(o, x, kernel=None):
     strides, dilations = o.ints_of("strides", [1] * rank), o.ints_of("dilations", [1] * rank)
     if kernel is None or not len(kernel) == len(strides) == len(dilations) == rank or min(*kernel, *strides, *dilations) < 1:
         raise o.bad(f"it has kernel {kernel}, strides {strides} and dilations {dilations} for {rank} spatial axes", "positive numbers, one for each")
+    o.bound(max(*kernel, *strides, *dilations), 1 << 16, "a kernel, stride or dilation")
     return kernel, strides, dilations
 
 

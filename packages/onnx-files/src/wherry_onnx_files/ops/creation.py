@@ -154,6 +154,7 @@ def read_mel_weight_matrix(o):
     if not 0 < bins <= 1 << 12 or not 0 < length <= 1 << 20 or rate <= 0:
         raise o.bad(f"it has {bins} bins of a transform of {length} at {rate} Hz", "up to 4096 bins of up to 2^20")
     columns = length // 2 + 1
+    o.bound(columns * bins, 1 << 24, "the number of weights")
     edges = np.linspace(2595 * np.log10(1 + low / 700), 2595 * np.log10(1 + high / 700), bins + 2)
     # The spacing of the definition: bins + 2 points from the lower edge on.
     at = 700 * (10 ** ((edges[0] + np.arange(bins + 2) * (edges[-1] - edges[0]) / (bins + 2)) / 2595) - 1)

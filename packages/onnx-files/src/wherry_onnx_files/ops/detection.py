@@ -23,6 +23,7 @@ def _max_of_samples(o, x, boxes, image, height, width, ratio, scale, half):
     """The largest weighted corner of the samples of each part, as ONNX has it."""
     if ratio < 1:
         raise o.unsupported("maxima of a number of samples that follows from the box", "sampling_ratio of 1 or more")
+    o.bound(max(height, width) * ratio, 1 << 12, "the number of samples")
     n, h, w = boxes.shape[0], x.shape[2], x.shape[3]
     if not (is_known(h) and is_known(w)):
         raise o.open_size("the size of the image")
@@ -77,6 +78,7 @@ def read_non_max_suppression(o):
     batch, classes = scores.shape[0], scores.shape[1]
     if not (is_known(batch) and is_known(classes)):
         raise o.open_size("the number of images and classes")
+    o.bound(batch * classes, 1 << 12, "the number of classes of all images")
     if o.integer("center_point_box"):
         centre = [ops.slice(boxes, axes=(2,), starts=(i,), ends=(i + 2,), steps=(1,)) for i in (0, 2)]
         half = ops.multiply(centre[1], scalar(boxes, 0.5))

@@ -154,6 +154,8 @@ def read_split(o):
             if count == 1:
                 return (x,)
             raise o.open_size("the size that it splits")
+        if count != o.n_out:
+            raise o.bad(f"it splits into {count} and has {o.n_out} outputs", "as many")
         each = -(-n // count)
         sizes = [each] * (count - 1) + [n - each * (count - 1)]
     if min(sizes, default=0) < 0 or (is_known(n) and sum(sizes) != n):
@@ -392,6 +394,7 @@ def _summed_blocks(o, x, image, block, strides, pads, dilations):
     rank = len(image)
     padded = [n + pads[i] + pads[i + rank] for i, n in enumerate(image)]
     counts = [(n - d * (k - 1) - 1) // s + 1 for n, k, s, d in zip(padded, block, strides, dilations)]
+    o.bound(int(np.prod(block, dtype=object) * np.prod(counts, dtype=object)), 1 << 24, "the number of places")
     places = np.zeros((int(np.prod(block)), int(np.prod(counts))), np.int64)
     for i, (k, m) in enumerate(zip(block, counts)):
         along = np.arange(k)[:, None] * dilations[i] + np.arange(m)[None] * strides[i]

@@ -93,6 +93,8 @@ def _max_with_places(o, x, window):
     spatial = [int(n) for n in x.shape[2:] if is_known(n)]
     if len(spatial) != x.ndim - 2:
         raise o.open_size("where the maxima stand")
+    o.bound(int(np.prod([*window.counts, *window.kernel], dtype=object)), 1 << 26, "the number of elements of all windows")
+    o.bound(int(np.prod(spatial, dtype=object)), 1 << 26, "the size of a plane")
     order = "F" if o.integer("storage_order") else "C"
     flat = np.arange(int(np.prod(spatial)), dtype=np.int64).reshape(spatial, order=order)
     places = []

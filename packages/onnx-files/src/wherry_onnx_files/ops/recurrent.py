@@ -97,6 +97,7 @@ class _Layer:
         time = self.x.shape[0]
         if not is_known(time):
             raise self.o.open_size("the number of steps")
+        self.o.bound(time, 1 << 12, "the number of steps")
         outs = [None] * time
         for t in range(time)[::-1] if backward else range(time):
             new = step(ops.select(self.x, axis=0, index=t), states)

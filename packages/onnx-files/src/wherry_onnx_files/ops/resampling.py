@@ -80,7 +80,7 @@ def resized(o, x, axes, sizes, scales, mode, where, roi):
         region = (roi[i], roi[i + len(axes)]) if roi is not None else (0.0, 1.0)
         if same(size, n) and scale == 1 and region == (0.0, 1.0):
             continue
-        if not 0 < size <= _LARGEST or n < 1 or not 0 < scale <= _LARGEST:
+        if not 0 < size <= _LARGEST or not 0 < n <= _LARGEST or not 0 < scale <= _LARGEST:
             raise o.bad(f"it resizes axis {axis} from {n} to {size}", f"sides up to {_LARGEST}")
         at = _places(o, where, n, size, scale, region)
         if roi is not None:
@@ -171,6 +171,7 @@ def read_affine_grid(o):
     corners = o.flag("align_corners")
     spatial = size[2:]
     rank = len(spatial)
+    o.bound(int(np.prod([n for n in spatial if is_known(n)], dtype=object)), 1 << 24, "the number of points")
     axes = []
     for n in reversed(spatial):
         if not is_known(n):
@@ -195,6 +196,7 @@ def read_grid_sample(o):
         raise o.bad(f"its mode is {mode!r} and its padding {border!r}", "linear, nearest or cubic, and zeros, border or reflection")
     corners = o.flag("align_corners")
     rank = x.ndim - 2
+    o.bound(rank, 3, "the number of spatial axes")
     sizes = [x.shape[2 + i] for i in range(rank)]
     if not all(is_known(n) for n in sizes):
         raise o.open_size("the sizes that it samples")

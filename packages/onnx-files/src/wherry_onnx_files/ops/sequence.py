@@ -78,6 +78,7 @@ def read_split_to_sequence(o):
     n = x.shape[axis]
     if not is_known(n):
         raise o.open_size("the size that it splits")
+    o.bound(n, 1 << 16, "the size that it splits")
     if not o.has(1):
         parts = [cut(x, axis, i, i + 1) for i in range(n)]
         return parts if o.flag("keepdims", True) else [ops.squeeze(p, axes=(axis,)) for p in parts]

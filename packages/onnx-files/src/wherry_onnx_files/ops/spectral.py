@@ -62,6 +62,7 @@ def read_stft(o):
     if step < 1 or not 0 < length <= n:
         raise o.bad(f"it cuts frames of {length}, {step} apart, out of {n}", "frames that fit")
     count = (n - length) // step + 1
+    o.bound(count * length, 1 << 26, "the number of elements of all frames")
     at = np.arange(count)[:, None] * step + np.arange(length)[None]
     if x.ndim == 2:
         x = ops.unsqueeze(x, axes=(2,))
