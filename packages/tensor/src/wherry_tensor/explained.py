@@ -8,7 +8,6 @@ as it is: it is a mistake of ours, or of code that the caller passed.
 from __future__ import annotations
 
 import functools
-import inspect
 import sys
 import types
 import typing
@@ -36,10 +35,10 @@ def explained(names: dict[str, Any]) -> None:
         if getattr(value, "__module__", None) != names["__name__"]:
             continue
         init = vars(value).get("__init__") if isinstance(value, type) else None
-        if inspect.isfunction(value) and not hasattr(value, "is_explained"):
+        if isinstance(value, types.FunctionType) and not hasattr(value, "is_explained"):
             telling = _telling(value, value.__name__)
             names.update({other: telling for other, one in names.items() if one is value})  # other names of it stay such
-        elif isinstance(value, type) and inspect.isfunction(init) and not hasattr(init, "is_explained"):
+        elif isinstance(value, type) and isinstance(init, types.FunctionType) and not hasattr(init, "is_explained"):
             setattr(value, "__init__", _telling(init, value.__name__))  # noqa: B010
 
 
@@ -66,6 +65,8 @@ def _told(error: Exception, function: Any, name: str, args: tuple[Any, ...], kwa
     """The error that names an argument; None where the one that was raised should stay."""
     if not isinstance(error, _RAW) or isinstance(error, EnforceNotMet) or _is_meant(error):
         return None
+    import inspect  # takes long to import, and a page that makes no mistake has no use for it
+
     try:
         given = inspect.signature(function).bind(*args, **kwargs).arguments
     except TypeError:
