@@ -375,6 +375,14 @@ def test_how_often_and_how_many_may_be_open_sizes(f, tmp_path):
             np.testing.assert_allclose(found.numpy(), f(x).numpy(), rtol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+def test_linspace_between_values_of_the_program_is_that_of_numbers(dtype):
+    f = static(lambda x, stop: wt.linspace(1, stop, x.shape[0], dtype), input_spec=[InputSpec([None]), InputSpec([], "int64")])
+    for count in (1, 2, 3, 7, 10):
+        for stop in (1, 9, 10, -6):
+            assert f(wt.ones([count]), wt.to_tensor(stop)).tolist() == wt.linspace(1, stop, count, dtype).tolist()
+
+
 def test_to_tensor_of_a_value_of_the_program_copies_it_and_lets_no_gradient_pass():
     f = static(lambda x: wt.to_tensor(x * 2, dtype="float64") + wt.to_tensor(x > 0, dtype="float64") + x.astype("float64"))
     x = tensor(1.0, -3.0)

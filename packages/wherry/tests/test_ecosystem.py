@@ -90,3 +90,9 @@ def test_a_difference_that_paddle_itself_shows_under_noise_is_none(tmp_path):
     assert command._apart("gradients", "net", tmp_path, 0.0) == "DIFFERS by 0.03"
     assert command._apart("gradients", "net", tmp_path, 0.02) == "3e-02 (Paddle itself 2e-02)"
     assert command._apart("gradients", "net", tmp_path, 0.01) == "DIFFERS by 0.03"
+
+
+def test_what_only_paddle_ran_does_not_agree(tmp_path):
+    ran = {"builds": {"parameters": 3}, "forward": {"outputs": 1}}
+    (row,) = command._rows({"models": {}, "error": "ImportError"}, {"models": {"Net": ran}}, tmp_path)
+    assert (row["builds"], row["verdict"]) == ("no", "differs")

@@ -537,8 +537,23 @@ def linspace(start: Any, stop: Any, num: Any, dtype: Any = None, name: str | Non
         >>> print(wherry.linspace(0, 1, 5).numpy())
         [0.   0.25 0.5  0.75 1.  ]
     """
+    if any(isinstance(end, Tensor) and _core.is_symbolic(end) for end in (start, stop)):
+        return _linspace_of_values(start, stop, _count(num, "linspace"), _dtype_or_default(dtype, "linspace"))
     start, stop = number(start, "linspace", "start"), number(stop, "linspace", "stop")
     return ops.linspace(start, stop, _count(num, "linspace"), _dtype_or_default(dtype, "linspace"))
+
+
+def _linspace_of_values(start: Any, stop: Any, count: Any, dtype: Any) -> Tensor:
+    """`linspace` between values of a program that is being captured: the op takes numbers. It counts as the op does, from both ends."""
+    first, last = (
+        _cast(end, float64).reshape([]) if isinstance(end, Tensor) else _full((), number(end, "linspace", "an end"), float64) for end in (start, stop)
+    )
+    at = ops.arange(0.0, 1.0, count, float64)
+    most = ops.reduce_max(at, axes=(0,), keepdim=False)
+    step = (last - first) * (1.0 / ops.maximum(most, _full((), 1.0, float64)))
+    half = ops.maximum(ops.floor((most + 1.0) * 0.5), 1.0 - most)  # a single number is the start
+    near_start = ops.less_than(at, half)
+    return _cast(ops.where(near_start, first + step * at, last - step * (most - at)), dtype)
 
 
 def logspace(

@@ -123,7 +123,7 @@ def _said(stage: str, mine: dict[str, Any], other: dict[str, Any] | None, name: 
     if other is not None and (stage not in other or "error" in other[stage]):
         return "yes; not Paddle" if ran else "either" if stage in mine or stage in ("builds", "forward") else "-"
     if not ran:
-        return "no" if stage in mine else "-"
+        return "no" if stage in mine or stage == "builds" else "-"
     if stage == "saved":
         apart = float(mine[stage]["apart"])
         return "yes" if apart <= CLOSE else f"DIFFERS by {apart:.1g}"

@@ -55,12 +55,12 @@ _NETS = """
     DenseNet121 DPN68 GhostNet_x0_5 MobileNetV1_x0_25 MobileNetV2_x0_25 MobileNetV3_small_x0_35 ShuffleNetV2_x0_25 SqueezeNet1_1
     HRNet_W18_C DarkNet53 CSPDarkNet53 DLA34 HarDNet68 RegNetX_4GF RepVGG_A0 ReXNet_1_0 RedNet26 EfficientNetB0 PPLCNet_x0_25
     PPLCNetV2_base PPHGNet_tiny ESNet_x0_25 PeleeNet ConvNeXt_tiny VAN_B0 MicroNet_M0
-    TinyNet_A MobileNeXt_x0_35 EfficientNetV2_S StarNet_S1 ResNeSt50_fast_1s1x64d WideResNet
+    TinyNet_A MobileNeXt_x0_35 EfficientNetV2_S StarNet_S1 ResNeSt50_fast_1s1x64d
 """
 _LARGE_NETS = """
     InceptionV3 Xception41 ViT_small_patch16_224 DeiT_tiny_patch16_224 SwinTransformer_tiny_patch4_window7_224 TNT_small LeViT_128S
     PVT_V2_B0 pcpvt_small alt_gvt_small MobileViT_XXS CvT_13_224 FasterNet_T0 PPHGNetV2_B0 AlexNet MixNet_S GoogLeNet
-    CSWinTransformer_tiny_224 UniFormer_small InceptionV4
+    CSWinTransformer_tiny_224 InceptionV4
 """
 _SEGMENTERS = """
     UNet UNetPlusPlus UNet3Plus AttentionUNet ENet SegNet HarDNet BiSeNetV2 FastSCNN SINet LPSNet ESPNetV1 PortraitNet PPHumanSegLite U2Net U2Netp
@@ -116,8 +116,8 @@ LIBRARIES = {
             **_configured("BloomModel", "vocab_size=100, hidden_size=32, n_layer=2, n_head=4"),
             **_configured("DistilBertModel RemBertModel NystromformerModel"),
             **_configured("ErnieCtmModel", f"{TINY}, embedding_size=32, cls_num=2", (WORDS[0],)),
-            **_configured("NeZhaModel ArtistModel"),
-            **_configured("CodeGenModel GPTJModel", "vocab_size=100, n_embd=32, n_layer=2, n_head=4, n_positions=64, n_ctx=64, rotary_dim=4"),
+            **_configured("ArtistModel"),
+            **_configured("CodeGenModel", "vocab_size=100, n_embd=32, n_layer=2, n_head=4, n_positions=64, n_ctx=64, rotary_dim=4"),
             **_configured("XLNetModel", "vocab_size=100, d_model=32, n_layer=2, n_head=4, d_inner=48, d_head=8"),
             **_configured("BlenderbotModel BlenderbotSmallModel PegasusModel", "vocab_size=100, d_model=32, num_encoder_layers=2, "
                           "num_decoder_layers=2, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4, "
