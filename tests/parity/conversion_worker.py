@@ -62,6 +62,28 @@ def tried(function):
         return f"{type(error).__name__}: {error}"
 
 
+def gradients(function, arrays):
+    """Of the sum of all floating results, by the floating inputs and the parameters."""
+    inputs = [paddle.to_tensor(a, stop_gradient=a.dtype.kind != "f") for a in arrays]
+    results = []
+
+    def collect(value):
+        if isinstance(value, paddle.Tensor) and "float" in str(value.dtype):
+            results.append(value.astype("float32").sum())
+        elif isinstance(value, dict):
+            collect(list(value.values()))
+        elif isinstance(value, (list, tuple)):
+            for one in value:
+                collect(one)
+
+    collect(function(*inputs))
+    sum(results).backward()
+    wanted = [x for x in inputs if not x.stop_gradient]
+    if isinstance(function, paddle.nn.Layer):
+        wanted += [p for p in function.parameters() if not p.stop_gradient]
+    return [np.zeros(x.shape, "float32") if x.grad is None else x.grad.numpy() for x in wanted]
+
+
 def made(one):
     if not isinstance(one, type):
         return one
@@ -93,6 +115,8 @@ def outcomes(name, one, calls, specs):
     return {
         "eager": tried(lambda: results(made(one))),
         "captured": tried(lambda: results(paddle.jit.to_static(made(one), full_graph=True))),
+        "gradients": tried(lambda: [gradients(paddle.jit.to_static(made(one), full_graph=True), call) for call in calls]),
+        "eager gradients": tried(lambda: [gradients(made(one), call) for call in calls]),
         "saved": tried(save),
         "loaded": loaded(name, calls),
     }

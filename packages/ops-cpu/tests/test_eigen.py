@@ -129,3 +129,9 @@ def test_qr_of_numbers_that_have_no_length_ends(value):
     else:
         np.testing.assert_allclose(q.numpy() @ r.numpy(), a, atol=1e-323)
         np.testing.assert_allclose(q.numpy().conj().T @ q.numpy(), np.eye(3), atol=1e-14)
+
+
+@pytest.mark.parametrize("n", [3, 4, 5, 10])
+def test_eigenvalues_come_in_the_order_of_the_transposed_matrix(n):
+    x = np.random.default_rng(n).standard_normal((n, n))
+    np.testing.assert_allclose(ops.eigvals(w.to_tensor(x)).numpy(), np.linalg.eigvals(x.T), atol=1e-9)  # Paddle's order

@@ -73,10 +73,10 @@ def eig(outputs: Arrays, x: Array) -> None:
 
 
 def eigvals(outputs: Arrays, x: Array) -> None:
-    """Eigenvalues of any square matrices, complex."""
+    """Eigenvalues of any square matrices, complex, in the order of Paddle, which hands LAPACK the rows as columns."""
     import numpy as np
 
-    _converged("eigvals", lambda part: np.linalg.eigvals(part), outputs, x)
+    _converged("eigvals", lambda part: np.linalg.eigvals(np.swapaxes(part, -1, -2)), outputs, x)
 
 
 # Numerators of the Pade approximants of exp, and the 1-norms up to which each is exact to float64's precision.
