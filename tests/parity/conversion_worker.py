@@ -84,6 +84,11 @@ def gradients(function, arrays):
     return [np.zeros(x.shape, "float32") if x.grad is None else x.grad.numpy() for x in wanted]
 
 
+def by_framework(function):
+    """Ours alone: what Paddle captures has gradients of its own in loops, and none where a layer evaluates."""
+    return tried(function) if framework == "wherry" else "not asked"
+
+
 def made(one):
     if not isinstance(one, type):
         return one
@@ -115,8 +120,8 @@ def outcomes(name, one, calls, specs):
     return {
         "eager": tried(lambda: results(made(one))),
         "captured": tried(lambda: results(paddle.jit.to_static(made(one), full_graph=True))),
-        "gradients": tried(lambda: [gradients(paddle.jit.to_static(made(one), full_graph=True), call) for call in calls]),
-        "eager gradients": tried(lambda: [gradients(made(one), call) for call in calls]),
+        "gradients": by_framework(lambda: [gradients(paddle.jit.to_static(made(one), full_graph=True), call) for call in calls]),
+        "eager gradients": by_framework(lambda: [gradients(made(one), call) for call in calls]),
         "saved": tried(save),
         "loaded": loaded(name, calls),
     }

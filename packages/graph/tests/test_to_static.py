@@ -965,3 +965,45 @@ def test_what_may_be_none_is_not_read_without_a_test():
 
     with pytest.raises(TypeError, match="to_static: c may be None here: a tensor decides, .* Write `if c is not None:`"):
         jit.to_static(f, full_graph=True)(wt.ones([2]))
+
+
+def _written_in_a_choice(x):
+    y = x * 1
+    z = y
+    if x.mean() > 2:
+        y[0] = x[1] * 3
+    else:
+        y[1] = 2.0
+    return z + y
+
+
+def _written_in_a_loop(x):
+    y = x * 1
+    for i in range(wt.shape(x)[0]):
+        if x[i].sum() > 3:
+            y[i] = y[i] * 5
+    return y * x
+
+
+def _written_by_another_function(x):
+    def fill(buffer):
+        i = wt.to_tensor(0)
+        while x.sum() > i * 6:
+            buffer[0] = buffer[1] * 2
+            i += 1
+
+    y = x * 1
+    fill(y)
+    return y
+
+
+@pytest.mark.parametrize("function", [_written_in_a_choice, _written_in_a_loop, _written_by_another_function])
+@pytest.mark.parametrize("scale", [1.0, 0.25])
+def test_gradients_of_elements_that_a_choice_or_a_loop_replaces(function, scale):
+    found = []
+    for call in function, jit.to_static(function, full_graph=True):
+        x = wt.to_tensor([[scale, 2 * scale], [3 * scale, 4 * scale]], stop_gradient=False)
+        y = call(x)
+        y.sum().backward()
+        found.append((y.tolist(), x.grad.tolist()))
+    assert found[0] == found[1]

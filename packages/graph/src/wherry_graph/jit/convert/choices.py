@@ -23,8 +23,10 @@ from wherry_graph.jit.convert.state import (
     is_number,
     item_of,
     mapped,
+    own,
     placeholder,
     same,
+    written,
 )
 from wherry_graph.jit.convert.symbolic import TensorList, scalar
 from wherry_graph.jit.convert.values import condition, recording_now
@@ -62,11 +64,13 @@ def branch(test: Any, yes: Thunk, no: Thunk, names: Names, changed: Names, of: C
     """Record `if test: yes() else: no()`."""
     state = State([yes, no] if of is None else [of], names, changed)
     before = state.save()
+    over = state.written_over()
     line = user_line()
     sides = []
     with _Choice(test, yes if of is None else of) as choice:
         for function in (yes, no):
             with choice.side():
+                own(over)
                 function()
                 sides.append(state.save())
             state.restore(before)
@@ -75,7 +79,7 @@ def branch(test: Any, yes: Thunk, no: Thunk, names: Names, changed: Names, of: C
             for slot, first, *values in zip(state.slots, before, *sides, strict=True)
         ]
         values = choice.finished(merged)
-    for slot, left, right, value in zip(state.slots, *sides, values, strict=True):
+    for slot, first, left, right, value in zip(state.slots, before, *sides, values, strict=True):
         if slot.is_needed and value is UNBOUND and not (content(left) is UNBOUND and content(right) is UNBOUND):
             side = "true" if content(right) is UNBOUND else "false"
             _thread.unbound[slot.name] = (
@@ -86,7 +90,7 @@ def branch(test: Any, yes: Thunk, no: Thunk, names: Names, changed: Names, of: C
         if held and type(value) is type(left.container):
             fill(left.container, value.data if isinstance(value, TensorList) else value)
             value = left.container
-        slot.set(value)
+        slot.set(written(first, value) if slot in over else value)
 
 
 def choose(test: Any, yes: Thunk, no: Thunk) -> Any:

@@ -24,8 +24,10 @@ from wherry_graph.jit.convert.state import (
     is_number,
     item_of,
     mapped,
+    own,
     placeholder,
     same,
+    written,
 )
 from wherry_graph.jit.convert.symbolic import Counted, TensorList, decides_at_run_time, scalar
 from wherry_graph.jit.convert.values import condition, logical, negated, recording_now
@@ -77,10 +79,11 @@ def _needed(names: Names) -> Names:
 def _record(going_on: Thunk, body: Thunk, state: State) -> None:
     recording = recording_now()
     before = state.save()
+    over = state.written_over()
     line = user_line()
     start = [content(value) for value in before]
     for _attempt in range(8):  # what numbers become may change what others become
-        given, after = _tried_round(recording, going_on, body, state, before, start)
+        given, after = _tried_round(recording, going_on, body, state, before, start, over)
         wanted = [_Carried.of(slot, *values) for slot, *values in zip(state.slots, start, given, after, strict=True)]
         fresh = [x if plan is None else plan.start for x, plan in zip(start, wanted, strict=True)]
         if all(_alike(x, y) for x, y in zip(fresh, start, strict=True)):
@@ -97,6 +100,7 @@ def _record(going_on: Thunk, body: Thunk, state: State) -> None:
 
     def round_of(*values: Any) -> list[Any]:
         enter(values)
+        own(over)
         body()
         found = dict(zip((id(s) for s in state.slots), state.save(), strict=True))
         return [leaf for slot, plan in carried for leaf in plan.leaves(content(found[id(slot)]))]
@@ -114,7 +118,7 @@ def _record(going_on: Thunk, body: Thunk, state: State) -> None:
         if isinstance(held, Held) and type(value) is type(held.container):
             fill(held.container, value.data if isinstance(value, TensorList) else value)
             value = held.container
-        slot.set(value)
+        slot.set(written(held, value) if slot in over else value)
     for slot, x, y, plan in zip(state.slots, start, after, wanted, strict=True):
         if plan is None and x is UNBOUND and y is not UNBOUND:
             note_unbound(
@@ -126,6 +130,7 @@ def _record(going_on: Thunk, body: Thunk, state: State) -> None:
 
 def _tried_round(
     recording: Capture, going_on: Thunk, body: Thunk, state: State, before: list[Any], start: list[Any],
+    over: list[Slot],
 ) -> tuple[list[Any], list[Any]]:
     """The values in front of a round and behind it; the round is recorded and forgotten."""
     program = recording.program
@@ -136,6 +141,7 @@ def _tried_round(
         for slot, value in zip(state.slots, given, strict=True):
             slot.set(value.copy() if type(value) in (list, dict) else TensorList(value.data) if isinstance(value, TensorList) else value)
         going_on()
+        own(over)
         body()
         after = [content(value) for value in state.save()]
         after = [value.copy() if type(value) in (list, dict) else value for value in after]

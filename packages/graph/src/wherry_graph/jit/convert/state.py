@@ -10,13 +10,13 @@ from typing import Any
 
 from wherry_graph.jit.convert.symbolic import TensorList, scalar_dtype
 from wherry_tensor import _core, ops
-from wherry_tensor._core import Tensor, int64
+from wherry_tensor._core import Tensor, int64, is_symbolic
 from wherry_tensor.dtype import default_dtype, is_floating_point
 from wherry_tensor.sizes import Size
 
 __all__ = [
     "UNBOUND", "Held", "Names", "Slot", "State", "Thunk", "common_dtype", "content", "described", "fill", "is_number", "item_of", "mapped",
-    "placeholder", "same",
+    "own", "placeholder", "same", "written",
 ]
 
 Thunk = Callable[[], Any]
@@ -97,6 +97,15 @@ class State:
             if base in cells or base in names_of_module:
                 self.slots.append(Slot(path, cells.get(base), names_of_module))
 
+    def written_over(self) -> list[Slot]:
+        """The variables that hold a tensor with a gradient, which the construct may write over: `y[0] = 1`.
+
+        The gradient of a construct is that of what it makes. So it gets copies to write over (`own`), and what it makes of them is written
+        into the tensor behind it (`written`).
+        """
+        found = [slot for slot in self.slots if slot.path in self.changed]
+        return [slot for slot in found if isinstance(x := slot.get(), Tensor) and is_symbolic(x) and not x.stop_gradient and not x.is_leaf]
+
     def save(self) -> list[Any]:
         """The values; of a list or dict that may change in place, what it holds."""
         values = []
@@ -111,6 +120,17 @@ class State:
         """Make the variables what they were when `values` were saved."""
         for slot, value in zip(self.slots, values, strict=True):
             slot.set(value.renewed() if isinstance(value, Held) else value)
+
+
+def own(slots: Iterable[Slot]) -> None:
+    """Let variables be copies, in the block that is recorded."""
+    for slot in slots:
+        slot.set(ops.copy(slot.get()))
+
+
+def written(before: Tensor, value: Any) -> Any:
+    """`before`, with the value that a construct has made of its copy."""
+    return ops.copy.into((before,), value) if value is not before and isinstance(value, Tensor) else before
 
 
 class Held:
