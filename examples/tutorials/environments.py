@@ -36,15 +36,16 @@ class Pendulum:
     """A pendulum that a motor of -2 to 2 Nm turns and that shall stand upright.
 
     The state is `[3]`: cosine and sine of the angle, and the angular speed in rad/s. The reward of a step of 0.05 s is minus the squared
-    angle, and a little for speed and effort. An episode never ends by itself.
+    angle, and a little for speed and effort. An episode begins at most `leaning` rad from upright and never ends by itself.
     """
 
-    def __init__(self, seed: int = 0) -> None:
+    def __init__(self, seed: int = 0, leaning: float = np.pi) -> None:
         self.draw = np.random.default_rng(seed)
+        self.leaning = leaning
         self.angle = self.turning = 0.0
 
     def reset(self) -> np.ndarray:
-        self.angle, self.turning = float(self.draw.uniform(-np.pi, np.pi)), float(self.draw.uniform(-1, 1))
+        self.angle, self.turning = (float(value) for value in self.draw.uniform(-1, 1, 2) * (self.leaning, min(1.0, self.leaning)))
         return self._state()
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, dict]:

@@ -1,4 +1,4 @@
-"""A first program: find out from five rides what a taxi charges.
+"""A first program: find out from six rides what a taxi charges.
 
     wherry run examples/tutorials/hello_paddle.py
 
