@@ -44,3 +44,8 @@ def test_a_process_alone_needs_no_mpi_for_collectives():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert dist.ParallelEnv().world_size == 1
+
+
+def test_gradients_pass_through_the_collectives_of_divided_layers(launch):
+    _, logs = launch("divided.py", count=2)
+    assert all(log.endswith("all right\n") for log in logs)

@@ -131,7 +131,8 @@ device: _convert_to_place < wherry._inside.framework
 distributed: ParallelMode < wherry._inside.alone
 distributed: io=* < wherry.static
 distributed: fleet=* < wherry._inside.fleet
-distributed.collective: _c_concat _c_identity _c_lookup_table _c_softmax_with_cross_entropy _c_split _mp_allreduce < wherry._inside.alone
+distributed.collective: _c_lookup_table _c_softmax_with_cross_entropy < wherry._inside.alone
+distributed.collective: _c_concat _c_identity _c_split _mp_allreduce < wherry_distributed.model_parallel
 distributed.collective: Group _get_default_group=get_group _get_global_group=get_group barrier new_group < wherry_distributed
 distributed.collective: all_gather all_reduce alltoall broadcast get_group is_initialized < wherry_distributed
 distributed.collective: recv reduce scatter send wait ReduceOp < wherry_distributed
@@ -152,7 +153,8 @@ distributed.fleet.base.role_maker: PaddleCloudRoleMaker Role UserDefinedRoleMake
 distributed.fleet.base.topology: CommunicateTopology HybridCommunicateGroup ParallelMode < wherry._inside.fleet
 distributed.fleet.base.util_factory: UtilBase < wherry._inside.fleet
 distributed.fleet: fleet < wherry._inside.fleet
-distributed.fleet.layers.mpu.mp_ops: _c_concat _c_identity _c_lookup_table _c_softmax_with_cross_entropy _c_split _mp_allreduce < wherry._inside.alone
+distributed.fleet.layers.mpu.mp_ops: _c_lookup_table _c_softmax_with_cross_entropy < wherry._inside.alone
+distributed.fleet.layers.mpu.mp_ops: _c_concat _c_identity _c_split _mp_allreduce < wherry_distributed.model_parallel
 distributed.fleet.layers.mpu.random: RNGStatesTracker get_rng_state_tracker model_parallel_random_seed < wherry._inside.fleet
 distributed.fleet.meta_parallel: RNGStatesTracker get_rng_state_tracker model_parallel_random_seed < wherry._inside.fleet
 distributed.fleet.meta_parallel.parallel_layers.random: RNGStatesTracker get_rng_state_tracker model_parallel_random_seed < wherry._inside.fleet

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import wherry
-from wherry_distributed import Group, ReduceOp, is_initialized
+from wherry_distributed import Group, is_initialized
 from wherry_distributed.environment import place
 from wherry_nn import Layer
 from wherry_nn import functional as F  # noqa: N812
@@ -62,27 +62,6 @@ def save_group_sharded_model(model: Layer, output: str, optimizer: Any = None) -
 
 
 # Parts of models that are divided among processes, of which one has all.
-
-
-def _c_identity(tensor: Tensor, group: Any = None, skip_c_identity_dynamic: bool = False) -> Tensor:
-    _alone("_c_identity", group)
-    return tensor
-
-
-def _c_concat(tensor: Tensor, group: Any = None) -> Tensor:
-    _alone("_c_concat", group)
-    return tensor
-
-
-_c_split = _c_concat
-
-
-def _mp_allreduce(
-    tensor: Tensor, op: int = ReduceOp.SUM, group: Any = None, use_calc_stream: bool = True, use_model_parallel: bool = True,
-    skip_c_identity_dynamic: bool = False,
-) -> Tensor:
-    _alone("_mp_allreduce", group)
-    return tensor
 
 
 def _c_lookup_table(table: Tensor, index: Tensor, start_index: int = 0, vocab_size: int = -1, name: str | None = None) -> Tensor:
