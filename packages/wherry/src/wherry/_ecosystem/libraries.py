@@ -55,12 +55,11 @@ _NETS = """
     DenseNet121 DPN68 GhostNet_x0_5 MobileNetV1_x0_25 MobileNetV2_x0_25 MobileNetV3_small_x0_35 ShuffleNetV2_x0_25 SqueezeNet1_1
     HRNet_W18_C DarkNet53 CSPDarkNet53 DLA34 HarDNet68 RegNetX_4GF RepVGG_A0 ReXNet_1_0 RedNet26 EfficientNetB0 PPLCNet_x0_25
     PPLCNetV2_base PPHGNet_tiny ESNet_x0_25 PeleeNet ConvNeXt_tiny VAN_B0 MicroNet_M0
-    TinyNet_A MobileNeXt_x0_35 EfficientNetV2_S StarNet_S1 ResNeSt50_fast_1s1x64d
+    TinyNet_A
 """
 _LARGE_NETS = """
     InceptionV3 Xception41 ViT_small_patch16_224 DeiT_tiny_patch16_224 SwinTransformer_tiny_patch4_window7_224 TNT_small LeViT_128S
-    PVT_V2_B0 pcpvt_small alt_gvt_small MobileViT_XXS CvT_13_224 FasterNet_T0 PPHGNetV2_B0 AlexNet MixNet_S GoogLeNet
-    CSWinTransformer_tiny_224 InceptionV4
+    PVT_V2_B0 alt_gvt_small MobileViT_XXS CvT_13_224 FasterNet_T0 PPHGNetV2_B0 AlexNet
 """
 _SEGMENTERS = """
     UNet UNetPlusPlus UNet3Plus AttentionUNet ENet SegNet HarDNet BiSeNetV2 FastSCNN SINet LPSNet ESPNetV1 PortraitNet PPHumanSegLite U2Net U2Netp
