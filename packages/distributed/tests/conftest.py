@@ -2,9 +2,12 @@
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+
+from wherry_distributed.job import _in_use
 
 PROGRAMS = Path(__file__).parent / "run_by_ranks"
 
@@ -14,9 +17,24 @@ def shared_memory():
     return {each.name for each in folder.iterdir() if each.name.startswith(("mpich_shm_", "wherry_board_"))} if folder.is_dir() else set()
 
 
+def left(before):
+    """Shared memory that has come and that no process has: other jobs may run at the same time."""
+    for _ in range(100):
+        found = [name for name in shared_memory() - before if not _in_use(f"/dev/shm/{name}", set())]
+        if not found:
+            return []
+        time.sleep(0.05)
+    return found
+
+
 @pytest.fixture
 def segments():
     return shared_memory
+
+
+@pytest.fixture
+def left_behind():
+    return left
 
 
 @pytest.fixture
@@ -37,7 +55,7 @@ def launch(tmp_path):
         )
         logs = [(tmp_path / "log" / f"workerlog.{rank}").read_text() for rank in range(count)]
         assert expect is None or done.returncode == expect, (done.stdout, done.stderr, logs)
-        assert not shared_memory() - before
+        assert not left(before)
         return done, logs
 
     return run

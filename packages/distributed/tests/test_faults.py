@@ -1,4 +1,4 @@
-"""What goes wrong in one rank is told, with its name, and nothing stays behind. The times are those that may pass on a machine with other work."""
+"""What goes wrong in one rank is told, with its name, and nothing stays behind."""
 import os
 import re
 import signal
@@ -29,7 +29,7 @@ def test_what_differs_is_raised_everywhere(launch, kind, ranks, said):
     assert raised and "no error" not in "".join(logs)
     for text in said:
         assert any(re.search(text, log) for log in raised), (text, logs)
-    assert max(times(logs)) < 5
+    assert max(times(logs)) < 60  # not at the time-out; alone on the machine it takes 0.1
 
 
 @pytest.mark.parametrize(("kind", "code", "said"), [
@@ -44,13 +44,13 @@ def test_the_rank_that_fails_first_is_named(launch, kind, code, said):
 
 
 def test_a_late_rank_is_named_with_its_line(launch):
-    _, logs = launch("faults.py", "late", env={"WHERRY_DISTRIBUTED_TIMEOUT": "1"}, expect=1)
+    _, logs = launch("faults.py", "late", env={"WHERRY_DISTRIBUTED_TIMEOUT": "3"}, expect=1)
     assert re.search(r"1 of 2 ranks have come; missing: rank 1 \(pid \d+\) is at faults.py:4\d in <module>: ", logs[0]), logs
     assert "its last collective was 1" in logs[0]
 
 
 def test_a_stopped_rank_is_named_and_does_not_stay_behind(launch):
-    done, logs = launch("faults.py", "stopped", env={"WHERRY_DISTRIBUTED_TIMEOUT": "1"}, expect=1)
+    done, logs = launch("faults.py", "stopped", env={"WHERRY_DISTRIBUTED_TIMEOUT": "3"}, expect=1)
     assert "does not answer: it is stopped" in logs[0] and "rank 0" in done.stderr
 
 
@@ -60,7 +60,7 @@ def test_a_rank_that_has_ended_is_named(launch):
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_ranks_end_with_their_launcher(tmp_path, how, segments, programs):
+def test_ranks_end_with_their_launcher(tmp_path, how, segments, left_behind, programs):
     before = segments()
     process = subprocess.Popen(
         [sys.executable, "-m", "wherry_distributed.launch", "--nproc_per_node", "2", "--log_dir", str(tmp_path),
@@ -79,4 +79,4 @@ def test_ranks_end_with_their_launcher(tmp_path, how, segments, programs):
         time.sleep(0.02)
     process.stdout.close()
     assert process.returncode == (-9 if how == signal.SIGKILL else 128 + how)
-    assert how == signal.SIGKILL or not segments() - before
+    assert not left_behind(before)

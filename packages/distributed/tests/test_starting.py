@@ -20,14 +20,14 @@ def spawned(programs, monkeypatch):
     return spawned
 
 
-def test_spawn_calls_a_function_in_every_process(spawned, tmp_path, segments):
+def test_spawn_calls_a_function_in_every_process(spawned, tmp_path, segments, left_behind):
     before, environ = segments(), dict(os.environ)
     context = dist.spawn(spawned.add, args=(1.5, tmp_path), nprocs=2, backend="gloo")
     assert [(tmp_path / str(rank)).read_text() for rank in range(2)] == ["3.0", "3.0"]
-    assert not any(process.is_alive() for process in context.processes) and not segments() - before and dict(os.environ) == environ
+    assert not any(process.is_alive() for process in context.processes) and not left_behind(before) and dict(os.environ) == environ
 
 
-def test_spawn_raises_what_a_process_has_raised(spawned, segments):
+def test_spawn_raises_what_a_process_has_raised(spawned, segments, left_behind):
     before = segments()
     with pytest.raises(OSError, match=r"rank 1 \(pid \d+\) failed: exit status 1(.|\n)*KeyError: 'no such batch'"):
         dist.spawn(spawned.fails, args=("raises",), nprocs=2)
@@ -36,7 +36,7 @@ def test_spawn_raises_what_a_process_has_raised(spawned, segments):
     context.processes[0].kill()
     with pytest.raises(OSError, match="rank 0 .*SIGKILL"):
         context.join()
-    assert not any(process.is_alive() for process in context.processes) and not segments() - before
+    assert not any(process.is_alive() for process in context.processes) and not left_behind(before)
 
 
 def test_spawn_refuses_what_it_does_not_know(spawned):

@@ -8,6 +8,7 @@ The file is in /dev/shm, or the folder for temporary files, and is unlinked as s
 """
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 import sys
@@ -80,6 +81,7 @@ class Board:
     def _watch(self) -> None:
         while not self.closed.wait(0.1):
             if os.getppid() != self.parent:  # the launcher was killed: a rank without one would stay behind
+                unlink_own_memory()
                 os._exit(143)
             if self.words[self.mine, ASKED]:
                 frame = user_frame(sys._current_frames().get(self.main or 0))
@@ -164,7 +166,7 @@ class Board:
         return f"rank {rank} (pid {pid}) is dead" if dead else None
 
     def where(self, rank: int) -> str:
-        """Where a rank stands: it is asked, and has a second to answer."""
+        """Where a rank stands: it is asked, and has some seconds to answer."""
         row = self.row_of.get(rank)
         if row is None:
             return f"rank {rank}, on another host"
@@ -172,7 +174,7 @@ class Board:
         if reason:
             return reason
         self.words[row, ANSWERED], self.words[row, ASKED] = 0, 1
-        end = time.monotonic() + 1
+        end = time.monotonic() + 3
         while not self.words[row, ANSWERED] and time.monotonic() < end:
             time.sleep(0.01)
         who = f"rank {rank} (pid {int(self.words[row, PID])})"
@@ -181,10 +183,18 @@ class Board:
         return f"{who} is at {self._read(row, HEAD, STACK)}"
 
 
+def unlink_own_memory() -> None:
+    """Take away the names of shared memory that MPI has in this process, of which no launcher is left to do it."""
+    with contextlib.suppress(OSError), open("/proc/self/maps") as file:
+        for path in {line.split()[-1] for line in file if "/dev/shm/mpich_shm_" in line}:
+            with contextlib.suppress(OSError):  # another rank has done it
+                os.unlink(path)
+
+
 def make(count: int) -> str:
-    """A file for the board of so many ranks; who makes it unlinks it when all have opened it."""
+    """A file for the board of so many ranks, named after the process that makes it, which unlinks it when all have opened it."""
     folder = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    handle, path = tempfile.mkstemp(prefix="wherry_board_", dir=folder)
+    handle, path = tempfile.mkstemp(prefix=f"wherry_board_{os.getpid()}_", dir=folder)
     os.ftruncate(handle, STRIDE * count)
     os.close(handle)
     return path

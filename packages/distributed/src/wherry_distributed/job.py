@@ -113,7 +113,9 @@ class Job:
         gone = {str(pid) for pid in pids}
         for path in _segments() - self.shared:
             with contextlib.suppress(OSError):
-                if not _in_use(path, gone):
+                # Another job's board is no file of ours, and it is not mapped in its first moments.
+                name = os.path.basename(path)
+                if name.split("_")[2] in gone if name.startswith("wherry_board_") else not _in_use(path, gone):
                     os.unlink(path)
 
 

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 from wherry_distributed.job import Job, end_all, ended_by
 from wherry_tensor.errors import EnforceNotMet
 
-GRACE = 0.5           # seconds to wait for the process that another one tells of
+GRACE = 2.0           # seconds to wait for the process that another one tells of
 LONGEST = 64 << 10  # bytes of a log that are shown of a process that has failed
 UNAVAILABLE = ("servers", "server_num", "workers", "worker_num", "heter_workers", "heter_worker_num", "trainers", "trainer_num", "elastic_level")
 
