@@ -829,21 +829,26 @@ class Config:
                 "create_predictor: the Config names no model. Got an empty Config, expected files. Config('net.pdmodel', 'net.pdiparams')"
             )
         folder = self._model_dir
-        if not os.path.isdir(folder) and os.path.exists(f"{folder}.pdmodel"):  # a prefix
-            return f"{folder}.pdmodel", f"{folder}.pdiparams"
+        if not os.path.isdir(folder):  # a prefix
+            for ending in _PROGRAMS:
+                if os.path.exists(folder + ending):
+                    return folder + ending, f"{folder}.pdiparams"
         names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
         if "__model__" in names:
             return os.path.join(folder, "__model__"), os.path.join(folder, "__params__") if "__params__" in names else folder
-        programs = [name for name in names if name.endswith(".pdmodel")]
+        programs = next((found for ending in _PROGRAMS if (found := [name for name in names if name.endswith(ending)])), [])
         if len(programs) != 1:
             raise FileNotFoundError(
                 f"create_predictor: this folder does not hold one model. Got {folder!r} with {programs or names[:8]}, expected __model__ or one "
-                f"file .pdmodel. Name the files: Config('net.pdmodel', 'net.pdiparams')"
+                f"file .pdmodel (or .json, of Paddle 3). Name the files: Config('net.pdmodel', 'net.pdiparams')"
             )
-        return os.path.join(folder, programs[0]), os.path.join(folder, programs[0][: -len(".pdmodel")] + ".pdiparams")
+        return os.path.join(folder, programs[0]), os.path.join(folder, os.path.splitext(programs[0])[0] + ".pdiparams")
 
     def __repr__(self) -> str:
         return f"Config({self._prog_file or self._model_dir!r})"
+
+
+_PROGRAMS = (".pdmodel", ".json")  # of Paddle 2, of Paddle 3
 
 
 def _truth(x: bool) -> str:

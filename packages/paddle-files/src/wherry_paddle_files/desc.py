@@ -17,7 +17,7 @@ from wherry_tensor.protobuf import Field, ModelFileError, Schema, skip_field, ta
 
 __all__ = [
     "EMPTY", "Attr", "AttrType", "BlockDesc", "Complex", "OpDesc", "OpVersion", "OpVersionPair", "ProgramDesc", "Scalar", "Slot",
-    "TensorDesc", "VarAttr", "VarDesc", "VarKind", "VarType", "dtype_code", "dtype_name", "parse", "plain", "serialize",
+    "TensorDesc", "VarAttr", "VarDesc", "VarKind", "VarType", "check", "dtype_code", "dtype_name", "parse", "plain", "serialize",
     "tensor_var",
 ]  # fmt: skip
 
@@ -523,11 +523,16 @@ def parse(data: bytes) -> ProgramDesc:
             are used twice, inputs that nothing declares.
     """
     program = _program.read(bytes(data))
-    _check(program)
+    check(program)
     return program
 
 
-def _check(program: ProgramDesc) -> None:
+def check(program: ProgramDesc) -> None:
+    """Refuse a program that does not hold together.
+
+    Raises:
+        ModelFileError: blocks that are not there, names that are used twice, inputs that nothing declares.
+    """
     if not program.blocks:
         raise ModelFileError("this is not a model: the program has no blocks. Expected the content of a .pdmodel. Name another file.")
     known: list[set[str]] = []

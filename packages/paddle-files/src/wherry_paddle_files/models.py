@@ -14,7 +14,7 @@ from io import BytesIO
 from typing import Any, BinaryIO
 
 from wherry_nn import Parameter
-from wherry_paddle_files import desc
+from wherry_paddle_files import desc, pir
 from wherry_paddle_files.params import mark_of, params_of, write_params
 from wherry_paddle_files.reading import program_of
 from wherry_paddle_files.writing import RESULT, Writer
@@ -30,7 +30,7 @@ from wherry_train.pickle_writer import PickleWriter
 __all__ = ["files_again", "files_of_model", "load_model", "read_program", "replace_models", "save_model", "write_program"]
 
 Files = list[tuple[str, Callable[[BinaryIO], Any] | None]]
-MODEL, PARAMS, INFO = ".pdmodel", ".pdiparams", ".pdiparams.info"
+MODEL, MODEL_3, PARAMS, INFO = ".pdmodel", ".json", ".pdiparams", ".pdiparams.info"
 
 
 def read_program(data: bytes) -> Program:
@@ -46,7 +46,12 @@ def read_program(data: bytes) -> Program:
         ModelFileError: a ValueError: the bytes are not a program, or one whose operators do not fit together.
         UnreadableOp: a ValueError and a NotImplementedError: an operator that no rule reads; the message says where to add one.
     """
-    return program_of(desc.parse(data))
+    return program_of(_described(data))
+
+
+def _described(data: bytes) -> desc.ProgramDesc:
+    """The description of a program, of Paddle 2 or 3."""
+    return pir.parse(data) if pir.is_program(data) else desc.parse(data)
 
 
 def write_program(program: Program, feeds: Sequence[Variable] | None = None, fetches: Sequence[Variable] | None = None) -> bytes:
@@ -152,7 +157,7 @@ def files_again(prefix: str, program: Program, info: Mapping[str, Mapping[str, A
     Args and Raises: as `files_of_model`.
     """
     described = _description_of(program)
-    if described is None:
+    if described is None or isinstance(described, pir.Translated):
         return files_of_model(prefix, program, info=info, for_prediction=True)
     written = desc.parse(desc.serialize(described))
     # Files of earlier versions have their feeds in the order of `col`, which Paddle's jit.load takes from the last.
@@ -233,11 +238,16 @@ def load_model(prefix: str, *, model_path: str | None = None, params_path: str |
         FileNotFoundError: there are none.
     """
     params_path = params_path or prefix + PARAMS
-    described, values = _described_with_values(model_path or prefix + MODEL, params_path)
+    described, values = _described_with_values(model_path or model_at(prefix), params_path)
     program = program_of(described, training, values)
     program.__dict__["described"] = described, _extent(program)
     bind_values(program, values, _info_at(params_path))
     return program
+
+
+def model_at(prefix: str) -> str:
+    """The file of the program of a model: Paddle 3's where there is that alone."""
+    return prefix + (MODEL_3 if os.path.exists(prefix + MODEL_3) and not os.path.exists(prefix + MODEL) else MODEL)
 
 
 def load_state(prefix: str, *, model_path: str | None = None, params_path: str | None = None) -> dict[str, Any]:
@@ -246,7 +256,7 @@ def load_state(prefix: str, *, model_path: str | None = None, params_path: str |
     Args and Raises: as `load_model`; operators are not looked at.
     """
     params_path = params_path or prefix + PARAMS
-    _, values = _described_with_values(model_path or prefix + MODEL, params_path)
+    _, values = _described_with_values(model_path or model_at(prefix), params_path)
     info = _info_at(params_path)
     return {info.get(name, {}).get("structured_name", name): value.numpy() for name, value in values.items()}
 
@@ -260,7 +270,7 @@ def _described_with_values(model_path: str, params_path: str) -> tuple[desc.Prog
         before = _stamp(model_path)
         with open(model_path, "rb") as file:
             data = file.read()
-        described = desc.parse(data)
+        described = _described(data)
         try:
             values, mark = _read_params(params_path, _names_of(described))
         except (OSError, ModelFileError):
@@ -345,7 +355,7 @@ def bind_values(program: Program, values: Mapping[str, Tensor], info: Mapping[st
 
 def params_from_bytes(described: bytes, data: bytes) -> Program:
     """A program with its parameters, from the contents of both files."""
-    found = desc.parse(described)
+    found = _described(described)
     values, mark = params_of(data, None, _names_of(found)) if _names_of(found) else ({}, None)
     if found.params_mark is not None and mark != found.params_mark:
         raise ModelFileError(

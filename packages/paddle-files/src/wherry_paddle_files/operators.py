@@ -1,18 +1,18 @@
 """Paddle's operators called by name: `paddle._C_ops.matmul(x, y, False, False)`, `paddle._legacy_C_ops.matmul_v2(x, y, 'trans_x', True)`.
 
 What an operator means is the rule by which a program of Paddle is read (`wherry_paddle_files.column.reads`), called at once
-on tensors. What it takes, and in which order, is a fact about Paddle 2.6.2: `operators.tsv`, which tools/paddle_operators.py asks it for.
+on tensors. What it takes, and in which order, says `wherry_paddle_files.operator_table`.
 """
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import wherry_paddle_files.ops  # noqa: F401  fills the column
 from wherry_paddle_files.column import READS
 from wherry_paddle_files.desc import dtype_code
+from wherry_paddle_files.operator_table import Operator, operator_table
 from wherry_paddle_files.reading import OpView
 from wherry_tensor import CPUPlace, CUDAPinnedPlace, CUDAPlace, CustomPlace, IPUPlace, Tensor, XPUPlace
 from wherry_tensor._core import DType
@@ -23,39 +23,16 @@ from wherry_tensor.suggestions import did_you_mean
 __all__ = ["call", "call_legacy", "legacy", "names", "run"]
 
 _PLACES = (CPUPlace, CUDAPinnedPlace, CUDAPlace, CustomPlace, IPUPlace, XPUPlace)
-TABLE = Path(__file__).with_name("operators.tsv")
-
-
-class Operator(NamedTuple):
-    """An operator as it is called: `type` has a rule; arguments in order, and what it gives."""
-
-    type: str
-    inputs: tuple[str, ...]
-    attrs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    order: tuple[str, ...]  # of `_C_ops`; slots and attributes
-
-
-@functools.cache
-def _table() -> tuple[dict[str, Operator], dict[str, Operator]]:
-    """`_C_ops` and `_legacy_C_ops`."""
-    new: dict[str, Operator] = {}
-    old: dict[str, Operator] = {}
-    for line in TABLE.read_text(encoding="utf-8").splitlines()[1:]:
-        kind, name, *columns = line.split("\t")
-        type_, inputs, attrs, outputs, order = columns[0], *(tuple(c.split()) for c in columns[1:])
-        (new if kind == "new" else old)[name] = Operator(type_, inputs, attrs, outputs, order)
-    return new, old
 
 
 def legacy() -> Mapping[str, Operator]:
     """The operators of `_legacy_C_ops` that have a rule."""
-    return {name: found for name, found in _table()[1].items() if found.type in READS}
+    return {name: found for name, found in operator_table()[1].items() if found.type in READS}
 
 
 def names(new: bool) -> list[str]:
     """The operators that can be called."""
-    return sorted(name for name, found in _table()[0 if new else 1].items() if found.type in READS)
+    return sorted(name for name, found in operator_table()[0 if new else 1].items() if found.type in READS)
 
 
 def _parts(inputs: Mapping[str, Sequence[Any]], attrs: Mapping[str, Any]) -> int:
@@ -139,7 +116,7 @@ def run(type: str, inputs: Mapping[str, Sequence[Any]], attrs: Mapping[str, Any]
             f"{type}: there is no rule for this operator. Got {type!r}, expected one of {len(READS)} that are read.{did_you_mean(type, READS)} "
             f"Use a public function."
         )
-    known = _table()[1].get(type)
+    known = operator_table()[1].get(type)
     outputs = dict.fromkeys(known.outputs if known else [rule.out], 1)
     if type in _SEVERAL:
         outputs["Y" if type == "unstack" else rule.out] = _SEVERAL[type](inputs, attrs)
@@ -198,8 +175,8 @@ def call_legacy(name: str, *args: Any) -> Any:
 
 
 def _known(which: int, module: str, name: str) -> Operator:
-    op = _table()[which].get(name)
-    base = _table()[which].get(name.removesuffix("_")) if op is None and name.endswith("_") else None
+    op = operator_table()[which].get(name)
+    base = operator_table()[which].get(name.removesuffix("_")) if op is None and name.endswith("_") else None
     if base is not None:
         return base
     if op is None or op.type not in READS:

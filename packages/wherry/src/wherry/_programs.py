@@ -17,14 +17,14 @@ def add_commands(commands: Any) -> None:
         "graph", help="a saved program as text or as a picture",
         description="Print a program of Wherry or Paddle (.pdmodel), or draw it: wherry graph lenet.pdmodel -o lenet.svg",
     )
-    graph.add_argument("model", help="the program, .pdmodel or .onnx; parameters are not needed")
+    graph.add_argument("model", help="the program, .pdmodel, .json (of Paddle 3) or .onnx; parameters are not needed")
     graph.add_argument("-o", "--output", metavar="FILE", help="an .svg file to draw it into; without it the program is printed")
 
     convert = commands.add_parser(
         "convert", help="a saved program in another format",
         description="Write a program of Wherry or Paddle as an ONNX model, or the other way: wherry convert lenet.pdmodel lenet.onnx",
     )
-    convert.add_argument("model", help="the program, .pdmodel with its .pdiparams beside it, or .onnx")
+    convert.add_argument("model", help="the program, .pdmodel or .json (of Paddle 3) with its .pdiparams beside it, or .onnx")
     convert.add_argument("output", help="the file to write, .onnx or .pdmodel")
     convert.add_argument("--params", metavar="FILE", help="the parameters, where they have another name")
     convert.add_argument("--opset", type=int, default=13, help="of ONNX's operators, 11 to 18 (default: 13)")
@@ -214,7 +214,7 @@ def run(chosen: argparse.Namespace) -> int:
 
 def _files(chosen: argparse.Namespace) -> tuple[str, str]:
     """The program's file, and that of its parameters."""
-    stem = chosen.model.removesuffix(".pdmodel")
+    stem = chosen.model.removesuffix(".pdmodel").removesuffix(".json")
     return chosen.model if os.path.exists(chosen.model) else f"{stem}.pdmodel", chosen.params or f"{stem}.pdiparams"
 
 

@@ -242,8 +242,8 @@ def load(path: str, **configs: Any) -> TranslatedLayer:
     files = _files_of(path, configs.get("model_filename"), configs.get("params_filename"))
     if not files:
         raise InvalidArgumentError(
-            f"load: The ``path`` ({path}) to load model not exists. Got no {path}.pdmodel, expected what `save` wrote. Please make "
-            f"sure that *.pdmodel exists "
+            f"load: The ``path`` ({path}) to load model not exists. Got no {path}.pdmodel and no {path}.json, expected what `save` wrote. "
+            f"Please make sure that *.pdmodel exists "
             f"or don't using ``skip_forward=True`` to jit.save."
         )
     from wherry_paddle_files.models import load_model
@@ -283,13 +283,14 @@ def _files_of(path: str, model: str | None, params: str | None) -> dict[str, dic
         names = sorted(os.listdir(folder))
     except OSError:
         return {}
+    ending = "json" if f"{base}.pdmodel" not in names and f"{base}.json" in names else "pdmodel"  # of Paddle 3, or of Paddle 2
     for name in names:
-        if not (name.startswith(f"{base}.") and name.endswith(".pdmodel")):
+        if not (name.startswith(f"{base}.") and name.endswith(f".{ending}")):
             continue
-        method = name[len(base) + 1: -len("pdmodel")].rstrip(".")
+        method = name[len(base) + 1: -len(ending)].rstrip(".")
         if not method or method.isidentifier():
             start = os.path.join(folder, f"{base}.{method}" if method else base)
-            found[method or "forward"] = {"model_path": f"{start}.pdmodel", "params_path": f"{start}.pdiparams"}
+            found[method or "forward"] = {"model_path": f"{start}.{ending}", "params_path": f"{start}.pdiparams"}
     return found
 
 

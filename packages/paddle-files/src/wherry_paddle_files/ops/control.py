@@ -1,4 +1,6 @@
 """Conditionals, loops and lists of tensors. A list of Paddle that was never written to is empty; others are overwritten."""
+import functools
+
 import wherry_program.program.control as flow
 import wherry_tensor as api
 from wherry_paddle_files.column import reads, writes_node
@@ -94,6 +96,31 @@ def read_while(o):
     for name, x in zip(names, found):
         reader.bind(name, x, o)
     return None
+
+
+# Of Paddle 3 (`pir`): blocks that say what they take and give.
+
+
+@reads("pd_op.if")
+def read_pd_if(o):
+    then, otherwise = (functools.partial(_given, o, o.block(f"{side}_block"), {}, o.attr(side)) for side in ("then", "else"))
+    return {"Out": choice(api.reshape(o.x("Cond"), []), then, otherwise)}
+
+
+@reads("pd_op.while")
+def read_pd_while(o):
+    block, carried, yielded = o.block(), o.attr("carried"), o.attr("yielded")
+
+    def body(_, *values):
+        condition, *found = _given(o, block, dict(zip(carried, values)), yielded)
+        return [api.reshape(condition, []), *found]
+
+    return {"Out": loop(lambda condition, *_: condition, body, [api.reshape(o.x("Condition"), []), *o.xs("X")])[1:]}
+
+
+def _given(o, block, taken, names):
+    """What a block gives; a parameter or an outer value is copied, because a choice or round has results of its own."""
+    return o.reader.inner(block, taken, lambda: [o.reader.value(name, o) for name in names])
 
 
 # Gradients. What a branch or a round computed is what autograd says of the choice or loop that it was read as.

@@ -137,6 +137,11 @@ def write_nonzero(w, x):
     return w("where_index", {"Condition": x}, dtype="int64")
 
 
+@reads("pd_op.masked_fill", out="Out0")
+def read_masked_fill(o):
+    return api.masked_fill(o.x("X0"), o.x("X1"), o.x("X2"))
+
+
 @reads("where_index")
 def read_where_index(o):
     return api.nonzero(o.x("Condition"))

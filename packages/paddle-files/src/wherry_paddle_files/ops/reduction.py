@@ -178,3 +178,11 @@ def read_nanmedian(o):
 
 
 paddle.exempt(ops.linear_scan, LOOP)
+
+
+@reads("pd_op.median", out="Out0")
+def read_median(o):
+    if o.text("mode", "avg") != "avg":
+        raise o.bad(f"attribute 'mode' is {o.text('mode')!r}", "avg")
+    axes = o.integers("axis")
+    return api.median(o.x("X0"), axes[0] if len(axes) == 1 else axes or None, o.flag("keepdim"))

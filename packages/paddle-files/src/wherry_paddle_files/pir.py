@@ -1,0 +1,505 @@
+"""Programs of Paddle 3: `.json` files, whose operations become the operators that a program of Paddle 2 has.
+
+A file of Paddle 3 holds regions of blocks of operations on numbered values. Its operations are the functions of `paddle._C_ops`, so
+`operator_table` says which operator of Paddle 2 each is and in which order its arguments come. Three things differ: what used to be an
+attribute may be an input (an axis, a shape), lists of tensors are values of their own (`builtin.combine`), and `if` and `while` have regions.
+"""
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from wherry_paddle_files.desc import (
+    EMPTY,
+    Attr,
+    AttrType,
+    BlockDesc,
+    LodTensorDesc,
+    OpDesc,
+    ProgramDesc,
+    Slot,
+    TensorDesc,
+    VarDesc,
+    VarKind,
+    VarType,
+    check,
+    dtype_code,
+    dtype_name,
+    tensor_var,
+)
+from wherry_paddle_files.operator_table import Operator, operator_table
+from wherry_tensor.protobuf import ModelFileError
+
+__all__ = ["Translated", "is_program", "parse"]
+
+_DTYPES = {
+    "t_bool": "bool", "t_ui8": "uint8", "t_i8": "int8", "t_i16": "int16", "t_i32": "int32", "t_i64": "int64", "t_f16": "float16",
+    "t_bf16": "bfloat16", "t_f32": "float32", "t_f64": "float64", "t_c64": "complex64", "t_c128": "complex128",
+}  # fmt: skip
+_DIALECTS = {"0": "builtin", "1": "pd_op", "2": "cf"}
+# Attributes whose name is another in Paddle 2; those that are spelled alike but for case and underscores need none.
+_ATTRIBUTES = {
+    "axis": ("dim", "axes"), "dtype": ("outdtype",), "dataformat": ("datalayout",), "perm": ("axis",), "y": ("factor",),
+    "mode": ("dropoutimplementation",), "kernelsize": ("ksize",), "numclasses": ("depth",), "padvalue": ("value",), "epsilon": ("eps",),
+    "negativeslope": ("alpha",), "lambda": ("threshold",), "threshold": ("lambda",), "transposex": ("transx",), "transposey": ("transy",),
+    "k": ("num",),
+}  # fmt: skip
+# What Paddle 2's operators do not have, and the value with which they compute the same; `...`: any, it has no effect on a prediction.
+_NEUTRAL: dict[str, Any] = {
+    "place": ..., "stable": ..., "seed": ..., "fix_seed": ..., "sparse": ..., "output_size": -1, "decimals": 0, "density": False, "exclusive": False,
+    "reverse": False, "log_target": False, "ceil_mode": False, "value": 0.0,
+}  # fmt: skip
+_WHOLE = {"num_rows", "num_columns", "depth", "k", "axis", "num", "offset", "diagonal", "bins"}
+_NUMBERS = {"INF": float("inf"), "-INF": float("-inf"), "NAN": float("nan")}
+_MOST_DEPTH = 64  # of regions within regions
+
+
+class Translated(ProgramDesc):
+    """A program that was translated: it says what Paddle 2's operators compute, in a form that only our reader takes."""
+
+
+def is_program(data: bytes) -> bool:
+    """Whether the bytes begin as a program of Paddle 3 does; one of Paddle 2 begins with another byte."""
+    return data[:64].lstrip()[:1] == b"{"
+
+
+def parse(data: bytes) -> Translated:
+    """Read the bytes of a `.json`.
+
+    Returns:
+        The program, as operators of Paddle 2.
+
+    Raises:
+        ModelFileError: they are not a program of Paddle 3, or one that does not hold together.
+    """
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise _damaged(f"it is not JSON ({error or type(error).__name__})") from None
+    code = found.get("base_code") if isinstance(found, dict) else None
+    if not isinstance(code, dict) or code.get("magic") != "pir":
+        raise ModelFileError(
+            f"this is not a model of Paddle 3: its 'base_code' is {_short(code)}. Expected one with the magic 'pir'. "
+            f"Name the .json that jit.save wrote."
+        )
+    try:
+        program = _Translation().program(found["program"])
+        _check_names(program)
+        check(program)
+        return program
+    except ModelFileError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise _damaged(f"{type(error).__name__}: {error}") from error
+
+
+def _check_names(program: ProgramDesc) -> None:
+    names = [op.type for block in program.blocks for op in block.ops]
+    names += [name for block in program.blocks for op in block.ops for slot in (*op.inputs, *op.outputs) for name in slot.arguments]
+    names += [attr.name for block in program.blocks for op in block.ops for attr in op.attrs]
+    strange = [name for name in (*names, *(var.name for block in program.blocks for var in block.vars)) if not isinstance(name, str)]
+    if strange:
+        raise _damaged(f"{_short(strange[0])} stands where a name is expected")
+
+
+def _damaged(what: str) -> ModelFileError:
+    return ModelFileError(f"the program of Paddle 3 is damaged: {what}. Save the model again.")
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) < 80 else f"{text[:77]}..."
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+class _Operation:
+    """An operation of the file.
+
+    Attributes:
+        dialect, name: `pd_op` and `conv2d` of `1.conv2d`.
+        inputs: numbers of values; 0: none is given.
+        outputs: numbers and types.
+        attrs: by name, as Python has them.
+    """
+
+    def __init__(self, described: dict[str, Any]) -> None:
+        number, _, self.name = described["#"].partition(".")
+        self.dialect = _DIALECTS.get(number, number)
+        self.inputs: list[int] = [each["%"] for each in described.get("I", ())]
+        self.outputs: list[tuple[int, Any]] = [(each["%"], each.get("TT")) for each in described.get("O", ())]
+        self.attrs: dict[str, Any] = {each["N"]: _value(each["AT"]) for each in described.get("A", ()) if each["N"] != "struct_name"}
+        self.regions: list[Any] = described.get("regions", [])
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.dialect}.{self.name}"
+
+
+def _value(attr: dict[str, Any]) -> Any:
+    if "VD" in attr:
+        return _NUMBERS[attr["VD"]]
+    kind, data = attr["#"].rpartition("_")[2], attr.get("D")
+    if kind == "array":
+        return [_value(each) for each in data]  # type: ignore[union-attr]
+    if kind == "dtype":
+        return None if data == "Undefined(ALL_DTYPE)" else dtype_code(_dtype_named(data))
+    return data
+
+
+def _dtype_named(name: Any) -> str:
+    return name if name in _DTYPES.values() else _DTYPES[f"t_{name}"]
+
+
+def _attr(name: str, value: Any) -> Attr:
+    """An attribute that the reader takes: its type is that of the value."""
+    first = value[0] if isinstance(value, list) and value else value
+    several = isinstance(value, list)
+    if isinstance(first, bool):
+        return Attr(name, AttrType.BOOLEANS if several else AttrType.BOOLEAN, value)
+    if isinstance(first, str):
+        return Attr(name, AttrType.STRINGS if several else AttrType.STRING, [v.encode() for v in value] if several else value.encode())
+    if several and any(isinstance(v, float) for v in value):
+        return Attr(name, AttrType.FLOAT64S, [float(v) for v in value])
+    if isinstance(first, float):
+        return Attr(name, AttrType.FLOAT64, value)
+    if several and not all(isinstance(v, int) for v in value) or not isinstance(first, (int, list)):
+        raise _damaged(f"the attribute {name!r} is {_short(value)}")
+    return Attr(name, AttrType.LONGS if several else AttrType.LONG, value)
+
+
+class _Translation:
+    """Translates one program.
+
+    Attributes:
+        blocks: of Paddle 2, the first one the program's.
+        names: of the tensors of each value; several for a list.
+        known: numbers of values that are constants.
+    """
+
+    def __init__(self) -> None:
+        self.blocks: list[BlockDesc] = []
+        self.names: dict[int, list[str]] = {}
+        self.known: dict[int, Any] = {}
+        self.fed = 0
+
+    def program(self, described: dict[str, Any]) -> Translated:
+        region = described["regions"]
+        if len(region) != 1:
+            raise _damaged(f"it has {len(region)} regions, expected one")
+        self.block(region[0], -1, [], 0)
+        first = self.blocks[0]
+        feeds = [op for op in first.ops if op.type == "feed"]
+        # Paddle's own files list them from the last to the first.
+        first.ops = [*reversed(feeds), *(op for op in first.ops if op.type != "feed")]
+        first.vars += [VarDesc("feed", VarType(int(VarKind.FEED_MINIBATCH))), VarDesc("fetch", VarType(int(VarKind.FETCH_LIST)))]
+        program = Translated()
+        program.blocks = self.blocks
+        return program
+
+    def block(self, region: dict[str, Any], parent: int, arguments: Sequence[str], depth: int) -> tuple[int, list[str]]:
+        """Translate the block of a region.
+
+        Args:
+            parent: the block around it.
+            arguments: names for what it takes.
+            depth: of regions around it.
+
+        Returns:
+            Its index, and the names of what it yields.
+        """
+        if len(region["blocks"]) != 1 or depth > _MOST_DEPTH:
+            raise _damaged(f"a region has {len(region['blocks'])} blocks, at depth {depth}. Expected one, and at most {_MOST_DEPTH} levels")
+        described = region["blocks"][0]
+        index = len(self.blocks)
+        block = BlockDesc(index, parent)
+        self.blocks.append(block)
+        taken = described.get("args", [])
+        if len(taken) != len(arguments):
+            raise _damaged(f"a block takes {len(taken)} values. Got {len(arguments)}")
+        for each, name in zip(taken, arguments):
+            self.names[each["#"]] = [name]
+            block.vars.append(_variable(name, each.get("TT")))
+        yielded: list[str] = []
+        for each in described["ops"]:
+            if each["#"] == "p":
+                self.parameter(block, each)
+                continue
+            op = _Operation(each)
+            if op.full_name == "cf.yield":
+                yielded = [name for value in op.inputs for name in self.tensors(value)]
+                continue
+            found = _SPECIAL.get(op.full_name)
+            if found is not None:
+                found(self, block, op, depth)
+            else:
+                self.operator(block, op)
+        return index, yielded
+
+    def parameter(self, block: BlockDesc, described: dict[str, Any]) -> None:
+        """What `.pdiparams` holds: a parameter or a buffer; or a buffer that is not saved, which has no value."""
+        _, is_parameter, _, name = described["A"]
+        persistable, stop_gradient, _ = described["OA"]
+        out = described["O"]
+        self.names[out["%"]] = [name]
+        dtype, dims = _tensor_type(out.get("TT"), name)
+        if persistable:
+            block.vars.append(tensor_var(name, dtype, dims, persistable=True, is_parameter=bool(is_parameter), stop_gradient=bool(stop_gradient)))
+        else:
+            self.names[out["%"]] = []
+
+    # Values.
+
+    def tensors(self, value: int) -> list[str]:
+        """The names of the tensors of a value: none where it is not given."""
+        if value == 0:
+            return []
+        if value not in self.names:
+            raise _damaged(f"it reads the value %{value}, which nothing has made")
+        return self.names[value]
+
+    def make(self, block: BlockDesc, value: int, type: Any) -> list[str]:
+        """Declare an output, and return its names; a list has several."""
+        if value in self.names:
+            raise _damaged(f"it makes the value %{value} twice")
+        kind = type["#"] if isinstance(type, dict) else None
+        if kind == "NULL":
+            self.names[value] = []
+        elif kind == "0.t_vec":
+            self.names[value] = [f"v{value}.{i}" for i in range(len(type["D"]))]
+            block.vars += [_variable(name, each) for name, each in zip(self.names[value], type["D"])]
+        else:
+            self.names[value] = [f"v{value}"]
+            block.vars.append(_variable(f"v{value}", type))
+        return self.names[value]
+
+    def outputs(self, block: BlockDesc, op: _Operation, slots: Sequence[str]) -> list[Slot]:
+        made = [self.make(block, value, type) for value, type in op.outputs]
+        return [Slot(slot, names or [EMPTY]) for slot, names in zip(slots, made)]
+
+    # Operators.
+
+    def operator(self, block: BlockDesc, op: _Operation) -> None:
+        """An operation that is an operator of Paddle 2."""
+        table = operator_table()[0]
+        known = table.get(op.name) or table.get(op.name.removesuffix("_")) or _OTHERS.get(op.name.removesuffix("_"))
+        if op.dialect != "pd_op" or known is None:  # the reader says which it does not know
+            slots = [Slot(f"X{i}", self.tensors(value)) for i, value in enumerate(op.inputs)]
+            made = self.outputs(block, op, [f"Out{i}" for i in range(len(op.outputs))])
+            block.ops.append(OpDesc(op.full_name, slots, made, [_attr(name, value) for name, value in op.attrs.items() if value is not None]))
+            return
+        order = [name for name in known.order if not name.startswith("?")]
+        tensors = [name for name in order if name in known.inputs]
+        attrs = self.attributes(op, known)
+        inputs = [Slot(slot, self.tensors(value)) for slot, value in zip(tensors, op.inputs) if value]
+        late = [name for name in order if name not in known.inputs and name not in attrs]
+        for name, value in zip(late, op.inputs[len(tensors) :]):
+            if value in self.known:
+                number = self.known[value]
+                attrs[name] = int(number) if name in _WHOLE and isinstance(number, float) else number
+            elif value:
+                inputs.append(Slot(self.slot_for(op, known, name, len(self.tensors(value))), self.tensors(value)))
+        if known.type.startswith("reduce_") and not inputs_of(inputs, "AxisTensor") and not attrs.get("dim"):
+            attrs["reduce_all"] = True
+            attrs["dim"] = []
+        if known.type.startswith("reduce_") and isinstance(attrs.get("dim"), int):
+            attrs["dim"] = [attrs["dim"]]
+        outputs = [name for name in known.outputs if name != "XShape"]
+        if known.type == "histogram":
+            attrs.update({name: int(attrs[name]) for name in ("min", "max") if float(attrs.get(name, 0.5)).is_integer()})
+        if known.type == "allclose":
+            attrs.update({name: str(attrs[name]) for name in ("rtol", "atol") if name in attrs})
+        written = [_attr(name, value) for name, value in attrs.items() if value is not None]
+        block.ops.append(OpDesc(known.type, inputs, self.outputs(block, op, outputs), written))
+
+    def attributes(self, op: _Operation, known: Operator) -> dict[str, Any]:
+        """Attributes under the names of Paddle 2, as far as the operator has them."""
+        attrs = {}
+        for name, value in op.attrs.items():
+            alike = next((a for want in (_plain(name), *_ATTRIBUTES.get(_plain(name), ())) for a in known.attrs if _plain(a) == want), None)
+            if alike is None and name in _NEUTRAL and (_NEUTRAL[name] is ... or _NEUTRAL[name] == value):
+                continue
+            if alike is None:
+                raise ModelFileError(
+                    f"the program cannot be read: the operation '{op.full_name}' has an attribute that '{known.type}' of Paddle 2 has not. "
+                    f"Got {name!r} = {_short(value)}, expected one of {', '.join(known.attrs) or 'none'}. Save the model with Paddle 2.6."
+                )
+            attrs[alike] = value
+        return attrs
+
+    def slot_for(self, op: _Operation, known: Operator, name: str, count: int) -> str:
+        """The input that stands for an attribute, where it is computed."""
+        several = (_plain(name) + "tensorlist", _plain(name) + "stensor")
+        wanted = (*(several if count > 1 else ()), _plain(name) + "tensor", _plain(name), _plain(name.removesuffix("s")) + "tensor")
+        for want in (*wanted, *several):
+            for slot in known.inputs:
+                if _plain(slot) == want:
+                    return slot
+        raise ModelFileError(
+            f"the program cannot be read: the operation '{op.full_name}' computes its {name!r}. Got a tensor, expected a constant. "
+            f"Save the model with this given as a number."
+        )
+
+    # Operations that have no operator of their own.
+
+    def data(self, block: BlockDesc, op: _Operation, depth: int) -> None:
+        value, type = op.outputs[0]
+        name = op.attrs["name"]
+        dtype, dims = _tensor_type(type, name)
+        if depth or any(var.name == name for var in block.vars):
+            raise _damaged(f"it feeds {name!r} twice, or within a block")
+        self.names[value] = [name]
+        block.vars.append(tensor_var(name, dtype, dims, need_check_feed=True, stop_gradient=True))
+        block.ops.append(OpDesc("feed", [Slot("X", ["feed"])], [Slot("Out", [name])], [_attr("col", self.fed)]))
+        self.fed += 1
+
+    def fetch(self, block: BlockDesc, op: _Operation, depth: int) -> None:
+        names = self.tensors(op.inputs[0])
+        block.ops.append(OpDesc("fetch", [Slot("X", names)], [Slot("Out", ["fetch"])], [_attr("col", op.attrs["col"])]))
+        if op.outputs:
+            self.names[op.outputs[0][0]] = names
+
+    def combine(self, block: BlockDesc, op: _Operation, depth: int) -> None:
+        value = op.outputs[0][0]
+        self.names[value] = [name for each in op.inputs for name in self.tensors(each)]
+        if all(each in self.known for each in op.inputs):
+            self.known[value] = [self.known[each] for each in op.inputs]
+
+    def split(self, block: BlockDesc, op: _Operation, depth: int) -> None:
+        names = self.tensors(op.inputs[0])
+        if len(names) != len(op.outputs):
+            raise _damaged(f"a list of {len(names)} tensors is taken apart into {len(op.outputs)}")
+        for name, (value, _) in zip(names, op.outputs):
+            self.names[value] = [name]
+
+    def slice_of_list(self, block: BlockDesc, op: _Operation, depth: int) -> None:
+        self.names[op.outputs[0][0]] = [self.tensors(op.inputs[0])[op.attrs["index"]]]
+
+    def full(self, block: BlockDesc, op: _Operation, depth: int) -> None:
+        (value, type), shape, number = op.outputs[0], op.attrs["shape"], op.attrs["value"]
+        dtype = _tensor_type(type, op.full_name)[0]
+        whole = dtype.startswith(("int", "uint"))
+        if shape in ([], [1]):
+            self.known[value] = bool(number) if dtype == "bool" else int(number) if whole else float(number)
+        attrs = [_attr("shape", shape), _attr("dtype", dtype_code(dtype)), _attr("value", float(number))]
+        if whole:
+            attrs.append(_attr("str_value", str(int(number))))
+        block.ops.append(OpDesc("fill_constant", [], self.outputs(block, op, ["Out"]), attrs))
+
+    def full_int_array(self, block: BlockDesc, op: _Operation, depth: int) -> None:
+        numbers = op.attrs["value"]
+        self.known[op.outputs[0][0]] = list(numbers)
+        values = Slot("Out", self.make(block, *op.outputs[0]))
+        dtype = dtype_code(_tensor_type(op.outputs[0][1], op.full_name)[0])
+        attrs = [_attr("shape", [len(numbers)]), _attr("dtype", dtype), _attr("int64_values", list(numbers))]
+        block.ops.append(OpDesc("assign_value", [], [values], attrs))
+
+    def assign_value(self, block: BlockDesc, op: _Operation, depth: int) -> None:
+        dtype = _tensor_type(op.outputs[0][1], op.full_name)[0]
+        slot = {"float32": "fp32_values", "float64": "fp64_values", "bool": "bool_values"}.get(dtype, f"{dtype}_values")
+        if not slot.startswith(("fp", "bool", "int32", "int64")):
+            raise ModelFileError(f"the program cannot be read: '{op.full_name}' has dtype {dtype}. Expected float32, float64, int32, int64 or bool.")
+        kind: Callable[[Any], Any] = float if "fp" in slot else bool if dtype == "bool" else int
+        attrs = [_attr("shape", op.attrs["shape"]), _attr("dtype", dtype_code(dtype)), _attr(slot, [kind(v) for v in op.attrs["values"]])]
+        block.ops.append(OpDesc("assign_value", [], self.outputs(block, op, ["Out"]), attrs))
+
+    def full_with_tensor(self, block: BlockDesc, op: _Operation, depth: int) -> None:
+        number, shape = op.inputs
+        several = len(self.tensors(shape)) > 1
+        inputs = [Slot("ValueTensor", self.tensors(number)), Slot("ShapeTensorList" if several else "ShapeTensor", self.tensors(shape))]
+        attrs = [_attr("dtype", dtype_code(_tensor_type(op.outputs[0][1], op.full_name)[0])), _attr("shape", []), _attr("value", 0.0)]
+        if shape in self.known:
+            inputs, attrs[1] = inputs[:1], _attr("shape", list(self.known[shape]))
+        block.ops.append(OpDesc("fill_constant", inputs, self.outputs(block, op, ["Out"]), attrs))
+
+    def cast(self, block: BlockDesc, op: _Operation, type: str, inputs: Sequence[Slot], made: str) -> None:
+        """An operator whose result has the dtype `made` in Paddle 2, and what it becomes."""
+        dtype, dims = _tensor_type(op.outputs[0][1], op.full_name)
+        name = f"v{op.outputs[0][0]}.{made}"
+        block.vars.append(tensor_var(name, made, dims))
+        block.ops.append(OpDesc(type, list(inputs), [Slot("Out", [name])]))
+        attrs = [_attr("in_dtype", dtype_code(made)), _attr("out_dtype", dtype_code(dtype))]
+        block.ops.append(OpDesc("cast", [Slot("X", [name])], self.outputs(block, op, ["Out"]), attrs))
+
+    def arange(self, block: BlockDesc, op: _Operation, depth: int) -> None:
+        slots = [Slot(slot, self.tensors(value)) for slot, value in zip(("Start", "End", "Step"), op.inputs, strict=True)]
+        name = slots[0].arguments[0]
+        tensor = next(var.tensor for blocks in reversed(self.blocks) for var in blocks.vars if var.name == name)
+        self.cast(block, op, "range", slots, dtype_name(tensor.dtype, name))  # type: ignore[union-attr, arg-type]
+
+    def shape(self, block: BlockDesc, op: _Operation, depth: int) -> None:
+        """The sizes as int64; the operator of Paddle 2 gives int32."""
+        self.cast(block, op, "shape", [Slot("Input", self.tensors(op.inputs[0]))], "int32")
+
+    def triangle(self, block: BlockDesc, op: _Operation, depth: int) -> None:
+        attrs = [_attr("diagonal", op.attrs["diagonal"]), _attr("lower", op.name == "tril")]
+        block.ops.append(OpDesc("tril_triu", [Slot("X", self.tensors(op.inputs[0]))], self.outputs(block, op, ["Out"]), attrs))
+
+    def one_of_two(self, block: BlockDesc, op: _Operation, depth: int) -> None:
+        then, otherwise = (self.block(region, block.index or 0, [], depth + 1) for region in op.regions)
+        outputs = [name for value, type in op.outputs for name in self.make(block, value, type)]
+        if not len(then[1]) == len(otherwise[1]) == len(outputs):
+            raise _damaged(f"the sides of a conditional give {len(then[1])} and {len(otherwise[1])} values. Expected {len(outputs)}")
+        attrs = [Attr("then_block", AttrType.BLOCK, then[0]), Attr("else_block", AttrType.BLOCK, otherwise[0])]
+        attrs += [_attr("then", then[1]), _attr("else", otherwise[1])]
+        block.ops.append(OpDesc("pd_op.if", [Slot("Cond", self.tensors(op.inputs[0]))], [Slot("Out", outputs)], attrs))
+
+    def loop(self, block: BlockDesc, op: _Operation, depth: int) -> None:
+        condition, *values = op.inputs
+        begin = [name for value in values for name in self.tensors(value)]
+        carried = [f"carried.{len(self.blocks)}.{i}" for i in range(len(begin))]
+        inner, yielded = self.block(op.regions[0], block.index or 0, carried, depth + 1)
+        outputs = [name for value, type in op.outputs for name in self.make(block, value, type)]
+        if not len(yielded) - 1 == len(begin) == len(outputs):
+            raise _damaged(f"a loop over {len(begin)} values gives {len(yielded) - 1}. Expected {len(outputs)}")
+        attrs = [Attr("sub_block", AttrType.BLOCK, inner), _attr("carried", carried), _attr("yielded", yielded)]
+        inputs = [Slot("Condition", self.tensors(condition)), Slot("X", begin)]
+        block.ops.append(OpDesc("pd_op.while", inputs, [Slot("Out", outputs)], attrs))
+
+
+def inputs_of(slots: Sequence[Slot], name: str) -> list[str]:
+    """The names that an input has."""
+    return next((slot.arguments for slot in slots if slot.name == name), [])
+
+
+def _tensor_type(type: Any, what: str) -> tuple[str, list[int]]:
+    """Dtype and sizes of a type of the file."""
+    if not isinstance(type, dict) or type["#"].rpartition(".")[2] not in ("t_dtensor", "t_dense_tensor_array"):
+        raise _damaged(f"{what!r} is of type {_short(type)}. Expected a tensor")
+    element, dims = type["D"][:2]
+    name = element["#"].rpartition(".")[2]
+    if name not in _DTYPES or not all(isinstance(n, int) for n in dims):
+        raise _damaged(f"{what!r} has dtype {name!r} and sizes {_short(dims)}")
+    return _DTYPES[name], [max(n, -1) for n in dims]
+
+
+def _variable(name: str, type: Any) -> VarDesc:
+    dtype, dims = _tensor_type(type, name)
+    if type["#"].endswith("t_dense_tensor_array"):
+        return VarDesc(name, VarType(int(VarKind.LOD_TENSOR_ARRAY), tensor_array=LodTensorDesc(TensorDesc(dtype_code(dtype), dims), 0)))
+    return tensor_var(name, dtype, dims)
+
+
+_OTHERS = {  # of Paddle 3 alone: as operators of Paddle 2
+    "split_with_num": Operator("split", ("X", "AxisTensor"), ("num", "axis"), ("Out",), ("X", "axis")),
+    "full_batch_size_like": Operator(
+        "fill_constant_batch_size_like", ("Input",), ("shape", "dtype", "value", "input_dim_idx", "output_dim_idx"), ("Out",), ("Input",)
+    ),
+    "set_value_with_tensor": Operator(
+        "set_value", ("Input", "ValueTensor"), ("starts", "ends", "steps", "axes", "decrease_axes", "none_axes"), ("Out",),
+        ("Input", "ValueTensor", "starts", "ends", "steps", "axes", "decrease_axes", "none_axes"),
+    ),
+}
+
+_SPECIAL: dict[str, Callable[[_Translation, BlockDesc, _Operation, int], None]] = {
+    "pd_op.data": _Translation.data, "pd_op.fetch": _Translation.fetch, "pd_op.full": _Translation.full,
+    "pd_op.full_int_array": _Translation.full_int_array, "pd_op.full_with_tensor": _Translation.full_with_tensor,
+    "pd_op.assign_value": _Translation.assign_value, "pd_op.assign_value_": _Translation.assign_value, "pd_op.shape64": _Translation.shape,
+    "pd_op.arange": _Translation.arange,
+    "pd_op.tril": _Translation.triangle, "pd_op.triu": _Translation.triangle,
+    "pd_op.if": _Translation.one_of_two, "pd_op.while": _Translation.loop, "builtin.combine": _Translation.combine,
+    "builtin.split": _Translation.split, "builtin.slice": _Translation.slice_of_list,
+}  # fmt: skip

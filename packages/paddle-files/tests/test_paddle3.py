@@ -1,0 +1,125 @@
+"""Programs of Paddle 3: data/paddle3.zip holds what it saved and computed (make_paddle3.py); damaged ones are refused."""
+import copy
+import io
+import json
+import random
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import wherry_tensor as wt
+from wherry_paddle_files import ops, pir  # noqa: F401  the rules
+from wherry_paddle_files.models import load_model, params_from_bytes, read_program, save_model
+from wherry_program.run.executor import compiled
+from wherry_tensor.errors import UnimplementedError
+from wherry_tensor.protobuf import ModelFileError
+
+ARCHIVE = Path(__file__).parent / "data" / "paddle3.zip"
+
+
+def _cases():
+    with zipfile.ZipFile(ARCHIVE) as archive:
+        found = {}
+        for name in archive.namelist():
+            found.setdefault(name.partition("/")[0], {})[name.partition("/")[2]] = archive.read(name)
+    return found
+
+
+CASES = _cases()
+
+
+def _arrays(name, kind):
+    with np.load(io.BytesIO(CASES[name]["case.npz"]), allow_pickle=False) as found:
+        return [found[f"{kind}{i}"] for i in range(sum(key.startswith(kind) for key in found))]
+
+
+def _run(program, name):
+    result = compiled(program)(*map(wt.to_tensor, _arrays(name, "x")))
+    return result if isinstance(result, (list, tuple)) else [result]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_program_gives_what_paddle_computed(name):
+    files = CASES[name]
+    program = params_from_bytes(files["model.json"], files.get("model.pdiparams", b""))
+    expected = _arrays(name, "y")
+    found = [np.asarray(x.numpy()) for x in _run(program, name)]
+    assert [x.shape for x in found] == [y.shape for y in expected] and [x.dtype for x in found] == [y.dtype for y in expected]
+    for x, y in zip(found, expected, strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-5)
+
+
+def test_a_program_of_paddle_3_is_written_for_paddle_2(tmp_path):
+    files = CASES["layer control flow"]
+    (tmp_path / "three.json").write_bytes(files["model.json"])
+    (tmp_path / "three.pdiparams").write_bytes(files["model.pdiparams"])
+    program = load_model(str(tmp_path / "three"))
+    save_model(str(tmp_path / "two"), program)
+    again = load_model(str(tmp_path / "two"))
+    for x, y in zip(_run(again, "layer control flow"), _arrays("layer control flow", "y"), strict=True):
+        np.testing.assert_allclose(x.numpy(), y, rtol=1e-5)
+
+
+def test_an_attribute_that_paddle_2_has_not_is_named():
+    described = json.loads(CASES["round"]["model.json"])
+    op = next(op for op in described["program"]["regions"][0]["blocks"][0]["ops"] if op["#"] == "1.round")
+    op["A"].append({"N": "decimals", "AT": {"#": "0.a_i32", "D": 2}})
+    with pytest.raises(ModelFileError, match=r"'pd_op.round' has an attribute .* Got 'decimals' = 2"):
+        read_program(json.dumps(described).encode())
+
+
+def test_an_operation_that_is_not_known_is_named():
+    described = CASES["round"]["model.json"].replace(b'"1.round"', b'"1.rounded"')
+    with pytest.raises(UnimplementedError, match="'pd_op.rounded'"):
+        read_program(described)
+
+
+@pytest.mark.parametrize("data", [b"{", b"{}", b'{"base_code": {"magic": "pir"}}', b"[" * 100_000, b'{"base_code": ' + b"[" * 100_000])
+def test_what_is_not_a_program_is_refused(data):
+    with pytest.raises(ModelFileError):
+        read_program(data)
+
+
+def _mutated(value, rng, room):
+    """Change, drop, repeat or exchange one thing somewhere in the tree."""
+    holders = []
+
+    def walk(node):
+        if isinstance(node, (dict, list)) and node:
+            holders.append(node)
+            for each in node.values() if isinstance(node, dict) else node:
+                walk(each)
+
+    walk(value)
+    for _ in range(room):
+        node = rng.choice(holders)
+        if not node:
+            continue
+        key = rng.choice(list(node)) if isinstance(node, dict) else rng.randrange(len(node))
+        kind = rng.randrange(5)
+        if kind == 0:
+            del node[key]
+        elif kind == 1:
+            node[key] = rng.choice([None, -1, 0, 1 << 70, 1e300, "", "x", [], {}, True, [[]], {"#": "0.t_f32"}])
+        elif kind == 2 and isinstance(node[key], (int, float)):
+            node[key] = node[key] * rng.choice([-1, 2, 1000]) + rng.choice([0, 1, -1])
+        elif kind == 3 and isinstance(node, list):
+            node.insert(key, copy.deepcopy(node[rng.randrange(len(node))]))
+        else:
+            node[key] = copy.deepcopy(rng.choice(holders))
+    return value
+
+
+def test_damaged_programs_are_refused_as_damaged():
+    rng = random.Random(3)
+    names = list(CASES)
+    refused = 0
+    for _ in range(400):
+        described = _mutated(json.loads(CASES[rng.choice(names)]["model.json"]), rng, rng.choice([1, 1, 2, 5]))
+        try:
+            read_program(json.dumps(described).encode())
+        except (ModelFileError, UnimplementedError):
+            refused += 1
+    assert 100 < refused < 400
