@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+import wherry_ops_cpu.column
 from wherry_distributed.job import _in_use
+
+wherry_ops_cpu.column.register()  # packages found by path have no entry points
 
 PROGRAMS = Path(__file__).parent / "run_by_ranks"
 
