@@ -216,11 +216,11 @@ WRY_LANE_FUNCTION(Trunc, trunc(x), complex128(0.0))
 
 // The y with erf(y) = x, as x times a polynomial of w = -log(1 - x^2), and from w = 5 on of sqrt(w): the variables of Giles, "Approximating
 // the erfinv function" (2010). Fits at Chebyshev's points, to 2^-30 and, up to sqrt(w) = 4.2, to 2^-28.
-constexpr double erfinv_near[] = {1.5014093517481764,    0.24664027674858424,     -0.004177325080457763, -0.0012527079573557702,
-                                  0.0002182641252155226, -4.996000110143956e-06,  -3.426266209734268e-06, 4.786897084558858e-07,
+constexpr double erfinv_near[] = {1.5014093517481764, 0.24664027674858424, -0.004177325080457763, -0.0012527079573557702,
+                                  0.0002182641252155226, -4.996000110143956e-06, -3.426266209734268e-06, 4.786897084558858e-07,
                                   1.650364404121373e-08, -1.0861761271594343e-08, 4.340626803853993e-10, 1.2346577114502573e-10};
-constexpr double erfinv_far[] = {3.05172294607274,       1.004903371309664,     0.005747119739142354,  -0.004088148310383553,
-                                 0.0027740503564193915,  -0.0018776420320571687, 0.0010445355409382025, -0.0003644783242379436,
+constexpr double erfinv_far[] = {3.05172294607274, 1.004903371309664, 0.005747119739142354, -0.004088148310383553,
+                                 0.0027740503564193915, -0.0018776420320571687, 0.0010445355409382025, -0.0003644783242379436,
                                  -1.977710847566302e-05, 9.643372692893135e-05, -3.259304656987801e-05, -9.575541530241269e-07};
 
 WRY_INLINE f32 erfinv(f32 x) {
@@ -239,7 +239,7 @@ double inverse_erf(double x) {
   if (!(magnitude < 1)) return magnitude == 1 ? ::copysign(__builtin_inf(), x) : __builtin_nan("");
   if (magnitude == 0) return x;
   const double complement = 1 - magnitude, w = -::log(complement * (1 + magnitude));
-  const auto series = [](double z, const double (&c)[12]) {
+  const auto series = [](double z, const double(&c)[12]) {
     double sum = c[11];
     for (int i = 10; i >= 0; --i) sum = sum * z + c[i];
     return sum;
