@@ -1,0 +1,68 @@
+"""What takes a model of Paddle 2 takes one of Paddle 3: packages/paddle-files/tests/data/paddle3.zip has what it saved and computed."""
+import io
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import wherry
+from wherry.__main__ import main
+from wherry.inference import Config, create_predictor
+
+ARCHIVE = Path(__file__).parent.parent / "packages" / "paddle-files" / "tests" / "data" / "paddle3.zip"
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """The prefix of a convolution's files, what it is given and what it answers."""
+    with zipfile.ZipFile(ARCHIVE) as archive:
+        for file in ("model.json", "model.pdiparams"):
+            (tmp_path / file).write_bytes(archive.read(f"layer conv2d/{file}"))
+        with np.load(io.BytesIO(archive.read("layer conv2d/case.npz"))) as arrays:
+            return str(tmp_path / "model"), arrays["x0"], arrays["y0"]
+
+
+def test_it_is_loaded_as_a_layer_that_trains_and_is_saved_for_paddle_2(saved, tmp_path):
+    prefix, x, y = saved
+    layer = wherry.jit.load(prefix)
+    np.testing.assert_allclose(layer(wherry.to_tensor(x)).numpy(), y, rtol=1e-5, atol=1e-6)
+    layer.train()
+    layer(wherry.to_tensor(x)).sum().backward()
+    assert all(p.grad is not None for p in layer.parameters()) and len(layer.parameters()) == 2
+    layer.eval()
+    wherry.jit.save(layer, str(tmp_path / "again"))
+    assert (tmp_path / "again.pdmodel").exists()
+    np.testing.assert_allclose(wherry.jit.load(str(tmp_path / "again"))(wherry.to_tensor(x)).numpy(), y, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("of", [lambda p: (f"{p}.json", f"{p}.pdiparams"), lambda p: (p,), lambda p: (str(Path(p).parent),)])
+def test_a_predictor_takes_it(saved, of):
+    prefix, x, y = saved
+    [found] = create_predictor(Config(*of(prefix))).run([wherry.to_tensor(x)])
+    np.testing.assert_allclose(found.numpy(), y, rtol=1e-5, atol=1e-6)
+
+
+def test_a_session_and_an_executor_take_it(saved):
+    prefix, x, y = saved
+    session = wherry.InferenceSession(f"{prefix}.json")
+    np.testing.assert_allclose(session.run(None, {session.get_inputs()[0].name: x})[0], y, rtol=1e-5, atol=1e-6)
+    wherry.enable_static()
+    try:
+        executor = wherry.static.Executor()
+        program, names, fetches = wherry.static.load_inference_model(prefix, executor)
+        np.testing.assert_allclose(executor.run(program, {names[0]: x}, fetches)[0], y, rtol=1e-5, atol=1e-6)
+    finally:
+        wherry.disable_static()
+
+
+def test_commands_take_it(saved, tmp_path, capsys):
+    prefix, x, y = saved
+    assert main(["convert", f"{prefix}.json", str(tmp_path / "two.pdmodel")]) == 0
+    np.testing.assert_allclose(wherry.jit.load(str(tmp_path / "two"))(wherry.to_tensor(x)).numpy(), y, rtol=1e-5, atol=1e-6)
+    np.save(tmp_path / "x.npy", x)
+    assert main(["predict", f"{prefix}.json", "--input", str(tmp_path / "x.npy"), "--output", str(tmp_path / "answers.npz")]) == 0
+    with np.load(tmp_path / "answers.npz") as answers:
+        np.testing.assert_allclose(next(iter(answers.values())), y, rtol=1e-5, atol=1e-6)
+    assert main(["graph", f"{prefix}.json"]) == 0
+    assert "conv2d" in capsys.readouterr().out
