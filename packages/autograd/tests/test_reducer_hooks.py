@@ -269,6 +269,15 @@ def square(n=320):
     return x
 
 
+@pytest.fixture
+def on_the_cpu():
+    """Of its memory statistics say what was made, and its addresses can be written to."""
+    device = wt.get_device()
+    wt.set_device("cpu")
+    yield
+    wt.set_device(device)
+
+
 def made_by(backward):
     """Bytes that a backward pass had beside what was there before, at most."""
     _core.reset_peak_memory_stats()
@@ -277,7 +286,7 @@ def made_by(backward):
     return _core.memory_stats()["peak_allocated"] - before
 
 
-def test_the_kernel_writes_the_first_gradient_into_the_buffer():
+def test_the_kernel_writes_the_first_gradient_into_the_buffer(on_the_cpu):
     w, bucket = square(), wt.zeros([2 * 320 * 320])
     w.set_grad_buffer(bucket[320 * 320:].reshape([320, 320]))
     x = wt.ones([4, 320]) * 0.5
@@ -348,7 +357,7 @@ def test_a_pass_that_fails_leaves_the_buffer_usable():
     assert a.grad is a.grad_buffer() and a.grad.min().item() == a.grad.max().item() == 8.0
 
 
-def test_buffers_and_memory_on_another_device():
+def test_buffers_and_memory_on_another_device(on_the_cpu):
     from wherry_tensor.testing import reference
 
     if reference.compiler() is None:
@@ -371,7 +380,7 @@ def test_buffers_and_memory_on_another_device():
     assert ends == [None] * 3
 
 
-def test_memory_marks_bools_as_written_from_outside():
+def test_memory_marks_bools_as_written_from_outside(on_the_cpu):
     import ctypes
 
     x = wt.to_tensor([True, False, False])
