@@ -231,15 +231,17 @@ class Writer:
         return self._filled[id(x)][1] if id(x) in self._filled else None
 
     def ranked(self, x: Value, other: Value) -> Value:
-        """`x` with an axis, if it is a number and `other` has axes: oneDNN in Paddle refuses numbers without."""
+        """`x` with an axis, if it has none and `other` does: oneDNN in Paddle refuses tensors without."""
+        if x.ndim or not other.ndim:
+            return x
         number = self.number(x)
-        return x if x.ndim or not other.ndim or number is None else self.constant(number, x.dtype, (1,))
+        return self.reshape(x, (1,)) if number is None else self.constant(number, x.dtype, (1,))
 
     def broadcast(self, *values: Value) -> list[Value]:
         """Values of one shape, for operators that ask for it."""
         shape = self.outs[0].sizes
         most = max(values, key=lambda x: x.ndim)
-        values = tuple(x if x.ndim or not most.ndim else self.reshape(self.ranked(x, most), (1,)) for x in values)
+        values = tuple(self.ranked(x, most) for x in values)
         if all(x.shape == shape and -1 not in shape for x in values):
             return list(values)
         # The operator takes one dtype, which is any: shapes are found with numbers, values keep theirs.

@@ -14,7 +14,7 @@ from wherry_tensor._core import Tensor
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError
 from wherry_tensor.explained import explained
 from wherry_tensor.functions.creation import full
-from wherry_tensor.static_builder import first_value
+from wherry_tensor.static_builder import building, first_value
 
 __all__ = ["remove_weight_norm", "weight_norm"]
 
@@ -142,8 +142,14 @@ def _like(layer: Layer, weight: Tensor) -> Parameter:
 
 def _computed(layer: Layer, shape: list[int], weight: Tensor, make: Callable[[], Tensor]) -> Parameter:
     """A new parameter of the layer that begins with what `make` gives, and trains if `weight` does."""
-    parameter = layer.create_parameter(shape, attr=_Computed(make), dtype=weight.dtype)
-    assert parameter is not None
+    if building.builder is None:  # as in Paddle it has drawn its random numbers before
+        parameter = layer.create_parameter(shape, dtype=weight.dtype)
+        assert parameter is not None
+        with no_grad():
+            parameter.set_value(make())
+    else:
+        parameter = layer.create_parameter(shape, attr=_Computed(make), dtype=weight.dtype)
+        assert parameter is not None
     parameter.stop_gradient = weight.stop_gradient
     return parameter
 
