@@ -302,11 +302,10 @@ class _Translation:
                 attrs[name] = int(number) if name in _WHOLE and isinstance(number, float) else number
             elif value:
                 inputs.append(Slot(self.slot_for(op, known, name, len(self.tensors(value))), self.tensors(value)))
-        if known.type.startswith("reduce_") and not inputs_of(inputs, "AxisTensor") and not attrs.get("dim"):
-            attrs["reduce_all"] = True
-            attrs["dim"] = []
-        if known.type.startswith("reduce_") and isinstance(attrs.get("dim"), int):
-            attrs["dim"] = [attrs["dim"]]
+        if known.type.startswith("reduce_"):
+            axes = attrs.get("dim", [])
+            attrs["dim"] = [axes] if isinstance(axes, int) else axes
+            attrs["reduce_all"] = not attrs["dim"]
         outputs = [name for name in known.outputs if name != "XShape"]
         if known.type == "histogram":
             attrs.update({name: int(attrs[name]) for name in ("min", "max") if float(attrs.get(name, 0.5)).is_integer()})
@@ -458,11 +457,6 @@ class _Translation:
         attrs = [Attr("sub_block", AttrType.BLOCK, inner), _attr("carried", carried), _attr("yielded", yielded)]
         inputs = [Slot("Condition", self.tensors(condition)), Slot("X", begin)]
         block.ops.append(OpDesc("pd_op.while", inputs, [Slot("Out", outputs)], attrs))
-
-
-def inputs_of(slots: Sequence[Slot], name: str) -> list[str]:
-    """The names that an input has."""
-    return next((slot.arguments for slot in slots if slot.name == name), [])
 
 
 def _tensor_type(type: Any, what: str) -> tuple[str, list[int]]:
