@@ -7,6 +7,7 @@ from typing import Any
 from wherry_nn.layer import Layer
 from wherry_nn.parameter import Parameter
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidTypeError, short
+from wherry_tensor.spellings import spelled
 
 __all__ = ["Identity", "LayerDict", "LayerList", "ParameterList", "Sequential"]
 
@@ -346,3 +347,6 @@ def _no_such_name(layers: Layer, name: Any) -> str:
         f"{type(layers).__name__}: there is no layer of this name. Got {name!r}, expected one of "
         f"{', '.join(layers._sub_layers)}. Delete layers by their names."
     )
+
+
+spelled(globals())

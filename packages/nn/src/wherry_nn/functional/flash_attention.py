@@ -20,6 +20,7 @@ from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, Unimple
 from wherry_tensor.ops.attention import seen_of_lengths
 from wherry_tensor.ops.reduction import count
 from wherry_tensor.sizes import is_unknown
+from wherry_tensor.spellings import spelled
 
 __all__ = ["flash_attention", "flash_attn_unpadded", "scaled_dot_product_attention", "sdp_kernel"]
 
@@ -248,3 +249,6 @@ def _packed(out: Tensor, query: Tensor, starts: Tensor, lengths: Tensor) -> Tens
     rows = sequence * most + place - ops.gather(starts, sequence, axis=0)
     flat = ops.reshape(ops.transpose(out, perm=(0, 2, 1, 3)), shape=(-1, heads, width))
     return ops.gather(flat, rows, axis=0)
+
+
+spelled(globals())

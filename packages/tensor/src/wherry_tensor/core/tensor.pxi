@@ -232,16 +232,6 @@ cdef class Tensor:
         return self.t.rank
 
     @property
-    def size(self):
-        """Number of elements, an int; -1 (a `sizes.Size`) when it is unknown."""
-        if self.t.size < 0:
-            total = 1
-            for n in self.shape:
-                total = total * n
-            return total
-        return self.t.size
-
-    @property
     def dtype(self):
         """Type of the elements."""
         return dtype_of_code(self.t.dtype)

@@ -27,6 +27,7 @@ from wherry_tensor.device import device_code
 from wherry_tensor.dtype import as_dtype, default_complex_dtype, default_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, OutOfRangeError, short
 from wherry_tensor.sizes import is_unknown, known
+from wherry_tensor.spellings import spelled
 
 __all__ = [
     "arange",
@@ -1101,3 +1102,6 @@ def polar(abs: Tensor, angle: Tensor, name: str | None = None) -> Tensor:
         return ops.complex(ops.multiply(abs, ops.cos(angle)), ops.multiply(abs, ops.sin(angle)))
     except TypeError as error:
         raise refused("polar", error, abs=abs, angle=angle) from None
+
+
+spelled(globals())

@@ -27,6 +27,7 @@ from wherry_tensor.arguments import (
     write,
 )
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.spellings import spelled
 
 __all__ = [
     "abs",
@@ -2136,3 +2137,11 @@ def increment(x: Tensor, value: Any = 1.0, name: str | None = None) -> Tensor:
         )
     step = _scalar(fitted(number(value, "increment", "value"), x.dtype, "increment"), x.dtype)
     return write(x, ops.add(x, step), "increment")
+
+
+spelled(globals(), ops_of={
+    **{name: getattr(ops, name) for name in """abs acos acosh add asin asinh atan atanh ceil conj cos cosh digamma divide erf erfinv exp expm1 floor
+        floor_divide fmax fmin gcd heaviside imag lcm lgamma log log10 log1p log2 maximum minimum multiply
+        real reciprocal remainder round rsqrt sigmoid sign sin sinh sqrt square subtract tan tanh""".split()},
+    "neg": ops.negative,
+})

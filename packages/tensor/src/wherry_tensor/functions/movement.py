@@ -27,6 +27,7 @@ from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, OutOfRa
 from wherry_tensor.functions.creation import arange, cast, full
 from wherry_tensor.ops.shapes import UNKNOWN, broadcast_shapes
 from wherry_tensor.sizes import equals, has_sizes, is_unknown, known
+from wherry_tensor.spellings import spelled
 from wherry_tensor.static_builder import described
 
 __all__ = [
@@ -1754,3 +1755,6 @@ def tolist(x: Tensor) -> Any:
         [[1, 2]]
     """
     return _tolist(require_tensor(x, "tolist"))
+
+
+spelled(globals())

@@ -15,6 +15,7 @@ from wherry_tensor.cuda import device_count
 from wherry_tensor.device import device_code
 from wherry_tensor.dtype import as_dtype, default_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.spellings import spelled
 
 __all__ = [
     "Generator",
@@ -701,3 +702,6 @@ def geometric_(x: Tensor, probs: Any, name: str | None = None) -> Tensor:
         )
     unit = ops.uniform(tuple(x.shape), 0.0, 1.0, x.dtype) if paddle_random.enabled() else _open_unit(x)
     return ops.copy.into((x,), to_dtype(ops.log(unit) / math.log1p(-chance), x.dtype))
+
+
+spelled(globals())

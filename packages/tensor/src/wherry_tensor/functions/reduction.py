@@ -27,6 +27,7 @@ from wherry_tensor.arguments import (
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, LossyCastWarning, OutOfRangeError, short
 from wherry_tensor.sizes import is_unknown
+from wherry_tensor.spellings import spelled
 from wherry_tensor.tracebacks import warn
 
 __all__ = [
@@ -1052,3 +1053,6 @@ def cummin(
         [3 1 1 0] [0 1 1 3]
     """
     return _running_extreme(ops.cummin, x, axis, dtype, "cummin")
+
+
+spelled(globals())

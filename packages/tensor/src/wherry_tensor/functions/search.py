@@ -10,6 +10,7 @@ from wherry_tensor.dtype import promote_floating
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 from wherry_tensor.ops.shapes import broadcast_shapes
 from wherry_tensor.sizes import equals
+from wherry_tensor.spellings import spelled
 
 __all__ = [
     "argsort",
@@ -427,3 +428,6 @@ def histogram(input: Tensor, bins: int = 100, min: float = 0, max: float = 0, na
     require_tensor(input, "histogram", "input")
     low, high = real_number(min, "histogram", "min"), real_number(max, "histogram", "max")
     return ops.histogram(input, bins=integer(bins, "histogram", "bins"), min=low, max=high)
+
+
+spelled(globals())
