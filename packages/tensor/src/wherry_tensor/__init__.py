@@ -77,7 +77,7 @@ from wherry_tensor.functions import (
     logic,
     math,
     movement,
-    norms,
+    norms,  # noqa: F401  what paddle.linalg has
     other_names,
     padding,
     positions,

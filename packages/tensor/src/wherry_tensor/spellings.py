@@ -33,7 +33,6 @@ NAMES: dict[str, tuple[str, ...]] = {
     "from_": ("min",),
     "indices_or_sections": ("num_or_indices", "num_or_sections"),
     "input": ("x", "arr", "values"),
-    "label": (),
     "lambd": ("threshold", "lam"),
     "m": ("num_columns",),
     "mat1": ("x",),
@@ -61,6 +60,7 @@ NAMES: dict[str, tuple[str, ...]] = {
 OF: dict[str, dict[str, str]] = {
     "solve": {"A": "x", "B": "y"},
     "to_tensor": {"device": "place"},
+    "state_dict": {"prefix": "structured_name_prefix"},
     "view": {"dtype": "shape_or_dtype", "size": "shape_or_dtype"},
 }
 # Where PyTorch's function of the name gives something else, its spelling is an error and says so.
@@ -99,24 +99,37 @@ class Call(NamedTuple):
 
 
 _Added = Callable[[Call, Any], Call]
-_added: dict[str, dict[str, _Added]] = {}  # by argument and owner; "" is every function
+_added: dict[str, dict[str, _Added]] = {}  # by argument and owner
+_added_by_need: dict[str, tuple[str, _Added]] = {}  # by argument: whoever has the parameter
 _LISTS: dict[str, int] = {}
 _listed: dict[str, Callable[[Call, int], Call]] = {}
 
 
-def added(argument: str, owners: Iterable[str]) -> Callable[[_Added], _Added]:
+def added(argument: str, owners: Iterable[str] = (), needs: str = "") -> Callable[[_Added], _Added]:
     """Declare an argument that functions take besides their own: `function(call, value)` gives the call in their spelling.
 
     Args:
         argument: its name.
         owners: names of the functions, or of the classes whose constructors they are.
+        needs: all that have this parameter take it.
     """
 
     def decorate(function: _Added) -> _Added:
         _added.setdefault(argument, {}).update(dict.fromkeys(owners, function))
+        if needs:
+            _added_by_need[argument] = needs, function
         return function
 
     return decorate
+
+
+def _besides(owner: str, names: tuple[str, ...], argument: str) -> _Added | None:
+    """What understands an argument that is none of the function's own, nor another name of one."""
+    found = _added.get(argument, {}).get(owner)
+    if found is None and argument in _added_by_need:
+        needs, function = _added_by_need[argument]
+        return function if needs in names else None
+    return found
 
 
 def listed(owners: dict[str, int]) -> Callable[[Callable[[Call, int], Call]], Callable[[Call, int], Call]]:
@@ -130,12 +143,12 @@ def listed(owners: dict[str, int]) -> Callable[[Callable[[Call, int], Call]], Ca
     return decorate
 
 
-def spelled(names: dict[str, Any], methods: Iterable[type] = (), ops_of: dict[str, Op] | None = None) -> None:
+def spelled(names: dict[str, Any], methods: dict[type, str] | None = None, ops_of: dict[str, Op] | None = None) -> None:
     """Let the public functions of a module, and the constructors of its classes, take other spellings.
 
     Args:
         names: the module's `globals()`, at its end.
-        methods: classes of which the public methods do, too.
+        methods: names of methods that do, too, by class.
         ops_of: ops that functions are, by name: `Spelled` calls them without a detour.
     """
     for name in names["__all__"]:
@@ -147,10 +160,9 @@ def spelled(names: dict[str, Any], methods: Iterable[type] = (), ops_of: dict[st
             names.update({other: made for other, one in names.items() if one is value})  # other names of it stay such
         elif isinstance(value, type) and type(init := vars(value).get("__init__")) is types.FunctionType:
             value.__init__ = _spelled(init)  # type: ignore[misc]
-    for kind in methods:
-        for name, value in list(vars(kind).items()):
-            if type(value) is types.FunctionType and not name.startswith("_"):
-                setattr(kind, name, _spelled(value))
+    for kind, listed_methods in (methods or {}).items():
+        for name in listed_methods.split():
+            setattr(kind, name, _spelled(vars(kind)[name]))
 
 
 def _spelled(function: Any, op: Op | None = None) -> Spelled:
@@ -170,7 +182,7 @@ def _owner_of(function: Any) -> str:
 def takes(function: Any, name: str) -> bool:
     """Whether a function, or constructor, takes an argument of this name besides its own."""
     return type(function) is Spelled and (
-        _meant(_owner_of(function), function.names, name) is not None or _owner_of(function) in _added.get(name, ())
+        _meant(_owner_of(function), function.names, name) is not None or _besides(_owner_of(function), function.names, name) is not None
     )
 
 
@@ -180,7 +192,7 @@ def others_of(function: Any) -> dict[str, str]:
         return {}
     owner, names = _owner_of(function), function.names
     found = {name: meant for name in (*OF.get(owner, ()), *NAMES) if (meant := _meant(owner, names, name)) is not None}
-    return found | {name: name for name, owners in _added.items() if owner in owners}
+    return found | {name: name for name in (*_added, *_added_by_need) if name not in names and _besides(owner, names, name) is not None}
 
 
 def _meant(owner: str, names: tuple[str, ...], name: str) -> str | None:
@@ -206,7 +218,7 @@ def respell(function: Spelled, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
                     f"{owner}: '{name}' is another name of '{meant}'. Got both, expected one of them. Leave {name}= out."
                 )
             kwargs[meant] = kwargs.pop(name)
-        elif (one := _added.get(name, {}).get(owner)) is not None:
+        elif (one := _besides(owner, names, name)) is not None:
             call = one(call, kwargs.pop(name))
         elif owner in _ELSEWHERE and name in _REFUSED:
             near = {"input": "x", "dim": "axis"}.get(name)

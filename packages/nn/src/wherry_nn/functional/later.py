@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from wherry_nn.functional import common
 from wherry_nn.functional.activation import log_sigmoid, log_softmax, silu
