@@ -462,6 +462,9 @@ for _name, _what, _of, _example in (
     ("crows", "beginnings of rows", _CSR, ">>> wherry.eye(2).to_sparse_csr().crows().tolist()\n    [0, 1, 2]"),
     ("cols", "columns", _CSR, ">>> wherry.eye(2).to_sparse_csr().cols().tolist()\n    [0, 1]"),
     ("values", "stored values", _EITHER, ">>> wherry.eye(2).to_sparse_coo(2).values().tolist()\n    [1.0, 1.0]"),
+    ("sparse_dim", "axes of places", _EITHER, ">>> wherry.eye(2).to_sparse_coo(2).indices().shape[0]\n    2"),
+    ("dense_dim", "axes of stored values", _EITHER, ">>> wherry.eye(2).to_sparse_coo(2).values().ndim - 1\n    0"),
+    ("is_coalesced", "places that repeat", _COO, ">>> wherry.eye(2).to_sparse_coo(2).coalesce().nnz()\n    2"),
     ("nnz", "counts of stored values", _EITHER, ">>> wherry.eye(2).to_sparse_coo(2).nnz()\n    2"),
     ("rows", "rows", _ROWS, _ROWS_EXAMPLE),
 ):
@@ -542,6 +545,21 @@ def value(self: Tensor) -> Tensor:
     Examples:
         >>> x = wherry.ones([2])
         >>> x.value() is x
+        True
+    """
+    return self
+
+
+@_method
+def get_tensor(self: Tensor) -> Tensor:
+    """The tensor itself, in Paddle the holder of its memory.
+
+    Source:
+        `paddle.Tensor.get_tensor`.
+
+    Examples:
+        >>> x = wherry.ones([2])
+        >>> x.get_tensor() is x
         True
     """
     return self

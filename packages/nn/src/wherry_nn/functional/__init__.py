@@ -27,6 +27,7 @@ from wherry_nn.functional.common import *
 from wherry_nn.functional.conv import *
 from wherry_nn.functional.distance import *
 from wherry_nn.functional.extension import *
+from wherry_nn.functional.flash_attention import flash_attn_qkvpacked, flash_attn_varlen_qkvpacked, flashmask_attention
 from wherry_nn.functional.later import *
 from wherry_nn.functional.loss import *
 from wherry_nn.functional.margin_loss import *
@@ -41,7 +42,7 @@ from wherry_nn.functional.structured_loss import *
 from wherry_nn.functional.transducer_loss import *
 from wherry_nn.functional.vision import *
 
-__all__ = []
+__all__ = ["flash_attn_qkvpacked", "flash_attn_varlen_qkvpacked", "flashmask_attention"]
 __all__ += activation.__all__
 __all__ += attention.__all__
 __all__ += common.__all__

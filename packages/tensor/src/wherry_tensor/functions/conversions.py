@@ -189,6 +189,36 @@ def range(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, nam
     return creation.arange(first, first + each * (count - 0.5), each, wanted)
 
 
+def fill_constant(
+    shape: Any, dtype: Any, value: Any, force_cpu: bool = False, out: Tensor | None = None, place: Any = None, name: str | None = None
+) -> Tensor:
+    """One number in every element, as `full`, with the arguments of Paddle's programs.
+
+    Args:
+        shape, dtype, value: of the result.
+        force_cpu: whether it is made on the CPU.
+        out: the tensor that becomes the result.
+        place: where it lies.
+
+    Shape:
+        `shape`.
+
+    Raises:
+        TypeError: an argument is of another kind (also a ValueError).
+
+    Source:
+        `paddle.tensor.fill_constant`.
+
+    Examples:
+        >>> wherry.tensor.fill_constant([2], "float32", 3).tolist()
+        [3.0, 3.0]
+    """
+    result = creation.full(shape, value, dtype)
+    device = "cpu" if force_cpu else place
+    result = result if device is None else result.to(device=device)
+    return result if out is None else _core.rebind(require_tensor(out, "fill_constant", "out"), result)
+
+
 class _OfDtype(type):
     """Classes whose call makes a tensor of one dtype: `FloatTensor([1, 2])`, and of a shape, `FloatTensor(2, 3)`."""
 

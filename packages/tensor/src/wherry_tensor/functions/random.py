@@ -76,6 +76,20 @@ def seed(seed: int) -> Generator:
     return _core.seed_generators(value)
 
 
+def initial_seed() -> int:
+    """The seed that the current device's generator began with.
+
+    Source:
+        `paddle.random.initial_seed`.
+
+    Examples:
+        >>> generator = wherry.seed(7)
+        >>> wherry.random.initial_seed()
+        7
+    """
+    return int(default_generator().initial_seed())
+
+
 def _seed(seed: Any, op_name: str) -> int:
     try:
         return int(seed)
