@@ -87,7 +87,7 @@ def initial_seed() -> int:
         >>> wherry.random.initial_seed()
         7
     """
-    return int(default_generator().initial_seed())
+    return int(_core.get_default_generator().initial_seed())
 
 
 def _seed(seed: Any, op_name: str) -> int:
