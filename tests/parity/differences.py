@@ -108,3 +108,7 @@ OPTIMIZER_DIFFERENCES: dict[str, str] = {
     "optimizer.AdamW(0.05, parameters=parameters, lr_ratio=lambda p: 0.5 if 'b_0' in p.name else 1.0)": "an extension: on the CPU too",
     "optimizer.Adam(0.1, parameters=parameters, weight_decay=1)": "an extension: an int is a number",
 }
+
+
+# Of Paddle 3.3.1, by the expressions of paddle3_calls.py and paddle3_version_calls.py.
+DIFFERENCES_FROM_3: dict[str, str] = {}

@@ -26,6 +26,7 @@ from wherry_tensor.arguments import (
 from wherry_tensor.device import device_code
 from wherry_tensor.dtype import as_dtype, default_complex_dtype, default_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, OutOfRangeError, short
+from wherry_tensor.paddle_version import is_3
 from wherry_tensor.sizes import is_unknown, known
 from wherry_tensor.spellings import spelled
 
@@ -307,6 +308,8 @@ def full(shape: Shape, fill_value: Any, dtype: Any = None, name: str | None = No
     value = fill_value if type(fill_value) in _kinds else _fill_value(fill_value, "full")
     if dtype is None:
         dtype = default_complex_dtype() if type(value) is complex_number else default_dtype()
+        if (value is True or value is False) and is_3():
+            dtype = bool_
     else:
         dtype = as_dtype(dtype, "full")
     return _full(sizes_of(shape, "full"), fitted(value, dtype, "full"), dtype)
@@ -975,7 +978,7 @@ def assign(x: Any, output: Tensor | None = None) -> Tensor:
         if type(x) in _kinds:
             x = [x]
         x = to_tensor(x)
-        if x.dtype is float64 or x.dtype is complex128:
+        if (x.dtype is float64 or x.dtype is complex128) and not is_3():
             x = _cast(x, float32 if x.dtype is float64 else complex64)
         if output is None:
             return x

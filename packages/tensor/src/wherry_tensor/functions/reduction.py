@@ -26,6 +26,7 @@ from wherry_tensor.arguments import (
 )
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, LossyCastWarning, OutOfRangeError, short
+from wherry_tensor.paddle_version import is_3
 from wherry_tensor.sizes import is_unknown
 from wherry_tensor.spellings import spelled
 from wherry_tensor.tracebacks import warn
@@ -684,6 +685,7 @@ def _quantile(x: Any, q: Any, axis: Any, keepdim: Any, skip_nan: bool, op_name: 
         out = ops.where(part == 0.0, low, low + part * (high - low))
         spoilt = kept == 0.0 if skip_nan else ops.reduce_any(lost, (last,), True)
         out = ops.where(spoilt, ops.full_like(out, float("nan"), float64), out)
+        out = to_dtype(out, x.dtype) if x.dtype.is_floating and is_3() else out
         results.append(_kept(ops.squeeze(out, (last,)), axes, keepdim))
     if isinstance(q, (list, tuple)):
         return ops.concat(*[ops.unsqueeze(r, (0,)) for r in results], axis=0)
