@@ -255,7 +255,7 @@ def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, ret
     """The unique values, sorted; on wish where each element went, and how often each value comes.
 
     Shape:
-        `[...]` to `[m]`; positions of the shape of the input, and counts `[m]`.
+        `[...]` to `[m]`; positions of the flattened input, and counts `[m]`.
 
     Raises:
         TypeError: `input` is not a Tensor (also a ValueError).
@@ -272,8 +272,6 @@ def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, ret
     flag(sorted, "compat.unique", "sorted")
     require_tensor(input, "compat.unique", "input")
     found = positions.unique(input, False, return_inverse, return_counts, dim)
-    if return_inverse and dim is None:
-        found = [found[0], movement.reshape(found[1], input.shape), *found[2:]]
     return tuple(found) if return_inverse or return_counts else found
 
 

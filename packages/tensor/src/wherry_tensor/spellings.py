@@ -211,7 +211,8 @@ def respell(function: Spelled, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     if at >= 0 and len(args) > at + 1:
         call = _listed[function.__name__](call, at)
     for name in [one for one in kwargs if one not in names]:
-        meant = _meant(owner, names, name)
+        special = _added.get(name, {}).get(owner)
+        meant = None if special is not None else _meant(owner, names, name)
         if meant is not None:
             if call.has(meant):
                 raise TypeError(

@@ -203,10 +203,10 @@ def _fractional(x: Any, output_size: Any, kernel_size: Any, random_u: Any, retur
     flat = movement.reshape(x, [*x.shape[:2], -1])
     values = movement.reshape(positions.gather(flat, movement.reshape(table, [-1]), 2), [*x.shape[:2], *table.shape])
     shape = [*x.shape[:2], *outputs]
-    out = movement.reshape(reduction.max(values, -1), shape)
+    best = reduction.argmax(values, -1)  # one of them, since the last element of a short window is there twice
+    out = movement.reshape(positions.take_along_axis(values, movement.unsqueeze(best, -1), -1), shape)
     if not return_mask:
         return out
-    best = reduction.argmax(values, -1)
     rows = movement.reshape(creation.arange(table.shape[0]), [1, 1, -1]) * table.shape[1]
     mask = positions.gather(movement.reshape(table, [-1]), movement.reshape(rows + best, [-1]))
     return out, movement.reshape(mask, shape).astype("int32")

@@ -196,7 +196,7 @@ def ormqr(x: Tensor, tau: Tensor, y: Tensor, left: bool = True, transpose: bool 
         transpose: whether it is transposed (for complex numbers: its adjoint).
 
     Shape:
-        `[..., m, k]`, `[..., k]` and `[..., m, n]` to `[..., m, n]`; with `left=False` `y` is `[..., n, m]`.
+        `[..., m, k]`, `[..., k]` and `[..., k, n]`, or `[..., m, n]`, to `[..., m, n]`; with `left=False` `y` is `[..., n, k]` or `[..., n, m]`.
 
     Raises:
         TypeError: an argument is not a Tensor (also a ValueError).
@@ -212,9 +212,10 @@ def ormqr(x: Tensor, tau: Tensor, y: Tensor, left: bool = True, transpose: bool 
          [ 5.]]
     """
     require_rank(x, "ormqr", 2, 99)
+    require_rank(y, "ormqr", 2, 99, "y")
     m, k = x.shape[-2:]
-    # All m columns of the orthogonal matrix: reflectors that do nothing stand for those that are not there.
-    if m > k:
+    # As in Paddle the first k columns of the orthogonal matrix, or all m where that is what fits: reflectors that do nothing stand for the others.
+    if m > k and y.shape[-2 if left else -1] == m:
         nothing = creation.zeros([*x.shape[:-1], m - k], x.dtype)
         x = movement.concat([x, nothing], -1)
         tau = movement.concat([require_tensor(tau, "ormqr", "tau"), creation.zeros([*tau.shape[:-1], m - k], tau.dtype)], -1)

@@ -108,6 +108,8 @@ def sum(x: Tensor, axis: Axes = None, dtype: Any = None, keepdim: bool = False, 
     if axis is None and dtype is None and keepdim is False and isinstance(x, Tensor):
         out = _reduce_sum(x, _all_axes[x.ndim], False)
         return ops.cast(out, dtype=x.dtype) if x.dtype in _narrow else out
+    if dtype is True or dtype is False:  # sum(x, axis, keepdim), the order of PyTorch
+        dtype, keepdim = None if keepdim is False else keepdim, dtype
     axes, keepdim = _prepared(x, axis, keepdim, "sum")
     if dtype is not None:
         wanted = as_dtype(dtype, "sum")
