@@ -139,6 +139,22 @@ for expression in (
 ):
     call(expression)
 
+# Arguments that came with Paddle 3.
+for expression in (
+    "paddle.round(x, decimals=2)", "paddle.var(x, axis=1, correction=0)", "paddle.var(x, correction=1)", "paddle.sort(x, stable=True)", "paddle.argsort(x, stable=True)",
+    "paddle.median(x, axis=1, mode='min')", "paddle.unique(x, sorted=True)", "paddle.repeat_interleave(x, 2, output_size=24)",
+    "paddle.mean(x, 1, dtype='float64')", "F.smooth_l1_loss(x, y, is_huber=False)", "F.smooth_l1_loss(x, y, delta=2.0, is_huber=True)",
+    "F.kl_div(x, y, log_target=True)", "F.thresholded_relu(x, 0.2, value=0.5)", "F.pad(x, [1, 2, 0, 1], pad_from_left_axis=False)",
+    "paddle.histogram(x, bins=4, min=-1, max=1, weight=y)", "paddle.histogram(x, bins=4, min=-1, max=1, density=True)", "paddle.linalg.norm(x, dim=1, dtype='float64')",
+    "paddle.linalg.solve(x[:, :3], y, left=True)", "paddle.linalg.solve(x[:, :3], y[:, :3], left=False)", "paddle.index_add(x, paddle.to_tensor([0, 2]), 0, y[:2], alpha=2)",
+):
+    call(expression, x=distinct(3, 4), y=positive(3, 4, seed=1))
+for interpolation in ("linear", "lower", "higher", "midpoint", "nearest"):
+    call(f"paddle.quantile(x.astype('float64'), [0.3, 0.5], 1, interpolation='{interpolation}')", x=distinct(3, 4))
+call("paddle.searchsorted(b, x, side='right')", x=np.array([0.0, 1.0]), b=np.array([-1.0, 0.0, 1.0]))
+call("paddle.searchsorted(b, x, sorter=i)", x=np.array([0.0, 1.0]), b=np.array([0.0, -1.0, 1.0]), i=np.array([1, 0, 2]))
+call("F.scaled_dot_product_attention(q, q, q, scale=0.3)", q=normal(1, 3, 2, 4))
+
 # paddle.compat.
 for expression in (
     "paddle.compat.max(x)", "paddle.compat.max(x, 1)", "paddle.compat.max(x, dim=0, keepdim=True)", "paddle.compat.max(x, y)", "paddle.compat.min(x, 1)", "paddle.compat.min(x, other=y)",

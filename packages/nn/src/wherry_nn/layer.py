@@ -72,7 +72,7 @@ class HookRemoveHelper:
 
     _next_id = 0
 
-    def __init__(self, hooks: OrderedDict[int, Callable[..., Any]], hook: Callable[..., Any], op_name: str) -> None:
+    def __init__(self, hooks: OrderedDict[int, Callable[..., Any]], hook: Callable[..., Any], op_name: str, prepend: bool = False) -> None:
         if not callable(hook):
             raise InvalidTypeError(
                 f"{op_name}: a hook is a function. Got {short(hook)} ({type(hook).__name__}), expected a callable. "
@@ -82,6 +82,8 @@ class HookRemoveHelper:
         self._hook_id = HookRemoveHelper._next_id
         HookRemoveHelper._next_id += 1
         hooks[self._hook_id] = hook
+        if prepend:
+            hooks.move_to_end(self._hook_id, last=False)
 
     def remove(self) -> None:
         """Unregister the hook. Calling it twice is harmless."""
@@ -299,12 +301,13 @@ class Layer(SharedMethods):
             "Call loss.backward()."
         )
 
-    def register_forward_pre_hook(self, hook: Callable[..., Any]) -> HookRemoveHelper:
+    def register_forward_pre_hook(self, hook: Callable[..., Any], *, prepend: bool = False) -> HookRemoveHelper:
         """Call `hook(layer, inputs)` before `forward`.
 
         Args:
             hook: gets the tuple of positional inputs; what it returns replaces them, unless it is None. A
                 result that is not a tuple is taken as the only input.
+            prepend: whether it runs before the hooks that are there.
 
         Returns:
             A handle; `handle.remove()` unregisters the hook.
@@ -322,13 +325,14 @@ class Layer(SharedMethods):
             [2. 2.]
             >>> handle.remove()
         """
-        return HookRemoveHelper(self._forward_pre_hooks, hook, "register_forward_pre_hook")
+        return HookRemoveHelper(self._forward_pre_hooks, hook, "register_forward_pre_hook", prepend)
 
-    def register_forward_post_hook(self, hook: Callable[..., Any]) -> HookRemoveHelper:
+    def register_forward_post_hook(self, hook: Callable[..., Any], *, prepend: bool = False) -> HookRemoveHelper:
         """Call `hook(layer, inputs, outputs)` after `forward`.
 
         Args:
             hook: what it returns replaces the outputs, unless it is None.
+            prepend: whether it runs before the hooks that are there.
 
         Returns:
             A handle; `handle.remove()` unregisters the hook.
@@ -346,7 +350,7 @@ class Layer(SharedMethods):
             [2. 2.]
             >>> handle.remove()
         """
-        return HookRemoveHelper(self._forward_post_hooks, hook, "register_forward_post_hook")
+        return HookRemoveHelper(self._forward_post_hooks, hook, "register_forward_post_hook", prepend)
 
     def train(self, mode: bool = True) -> None:
         """Set training mode for the layer and all layers inside: dropout drops, batch norm uses the statistics of the batch.
@@ -896,8 +900,11 @@ class Layer(SharedMethods):
         fn(self)
         return self
 
-    def clear_gradients(self) -> None:
+    def clear_gradients(self, set_to_zero: bool = True) -> None:
         """Fill the gradients of all trainable parameters with zeros.
+
+        Args:
+            set_to_zero: False forgets them instead.
 
         Source:
             `paddle.nn.Layer.clear_gradients`.
@@ -911,7 +918,7 @@ class Layer(SharedMethods):
         """
         for parameter in self.parameters():
             if parameter.trainable:
-                parameter.clear_gradient()
+                parameter.clear_gradient(set_to_zero)
 
     # State.
 
@@ -1546,4 +1553,4 @@ def note_calls(on: bool) -> None:
     Layer.__call__ = _noted_call if on else _call  # type: ignore[method-assign,assignment]
 
 
-_spelled({"__all__": ()}, methods={Layer: "buffers named_buffers named_parameters parameters register_buffer state_dict to_static_state_dict"})
+_spelled({"__all__": ()}, methods={Layer: "buffers named_buffers named_parameters parameters register_buffer state_dict to to_static_state_dict"})

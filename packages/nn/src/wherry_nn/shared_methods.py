@@ -175,7 +175,7 @@ class SharedMethods:
         return _member(self, target, "_parameters", "get_parameter", "parameter")  # type: ignore[no-any-return]
 
     def get_buffer(self: Any, target: str) -> Tensor:
-        """The buffer at a path, as "norm._mean".
+        """The buffer at a path, as "norm.count".
 
         Raises:
             AttributeError: there is none.
@@ -184,8 +184,10 @@ class SharedMethods:
             `paddle.nn.Layer.get_buffer`.
 
         Examples:
-            >>> wherry.nn.BatchNorm1D(3).get_buffer("_mean").shape
-            [3]
+            >>> layer = wherry.nn.Layer()
+            >>> layer.register_buffer("count", wherry.zeros([1]))
+            >>> layer.get_buffer("count").shape
+            [1]
         """
         return _member(self, target, "_buffers", "get_buffer", "buffer")  # type: ignore[no-any-return]
 
@@ -306,11 +308,7 @@ class SharedMethods:
                 "register_forward_hook: hooks get the positional inputs, after calls that return. Got with_kwargs or always_call, expected False. "
                 "Override __call__ instead."
             )
-        helper = self.register_forward_post_hook(hook)
-        if flag(prepend, "register_forward_hook", "prepend"):
-            hooks = self._forward_post_hooks
-            hooks.move_to_end(next(reversed(hooks)), last=False)
-        return helper  # type: ignore[no-any-return]
+        return self.register_forward_post_hook(hook, prepend=flag(prepend, "register_forward_hook", "prepend"))  # type: ignore[no-any-return]
 
     def cpu(self: Any) -> Self:
         """Move parameters and buffers to the CPU. Returns the layer.

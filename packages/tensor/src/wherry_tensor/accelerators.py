@@ -281,7 +281,7 @@ def ipc_collect() -> None:
     """
 
 
-def vmm_compact() -> None:
+def vmm_compact(device: Any = None) -> None:
     """Move blocks of GPU memory together; the allocator here has none that it could move, so unused ones are returned.
 
     Source:
@@ -328,7 +328,7 @@ def cudart() -> Any:
     raise RuntimeError("cudart: the CUDA runtime is not handed out. Got a call of it, expected one of wherry.device.cuda. Use its functions.")
 
 
-def check_error(code: int) -> None:
+def check_error(res: int) -> None:
     """Raise for an error code of the CUDA runtime.
 
     Raises:
@@ -340,6 +340,6 @@ def check_error(code: int) -> None:
     Examples:
         >>> wherry.cuda.check_error(0)
     """
-    if integer(code, "check_error", "code"):
-        raise RuntimeError(f"check_error: a call of the CUDA runtime failed. Got the code {code}, expected 0. CUDA's headers list the codes.")
+    if integer(res, "check_error", "res"):
+        raise RuntimeError(f"check_error: a call of the CUDA runtime failed. Got the code {res}, expected 0. CUDA's headers list the codes.")
 

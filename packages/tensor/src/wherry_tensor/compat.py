@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from wherry_tensor import _core
 from wherry_tensor._core import Tensor
-from wherry_tensor.arguments import flag, integer, one_axis, require_rank, require_tensor
+from wherry_tensor.arguments import MAX_RANK, flag, integer, one_axis, require_rank, require_tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 from wherry_tensor.functions import factorization, logic, math, movement, positions, random, reduction, search
 
@@ -240,7 +240,7 @@ def split(tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int 
         >>> [part.tolist() for part in wherry.compat.split(wherry.arange(5), 2)]
         [[0, 1], [2, 3], [4]]
     """
-    require_rank(tensor, "compat.split", 1, 99, "tensor")
+    require_rank(tensor, "compat.split", 1, MAX_RANK, "tensor")
     axis = one_axis(dim, tensor.ndim, "compat.split", name="dim")
     if isinstance(split_size_or_sections, (list, tuple)):
         return tuple(movement.split(tensor, list(split_size_or_sections), axis))

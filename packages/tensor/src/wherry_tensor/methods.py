@@ -762,6 +762,7 @@ def bind() -> None:
     """Give Tensor its methods, and the core the functions it falls back on."""
     import wherry_tensor.functions.indexing  # noqa: F401  answers x[...]
     import wherry_tensor.interop  # noqa: F401  adds __array__, __dlpack__, ...
+    import wherry_tensor.shapes  # noqa: F401  what x.size is
     from wherry_tensor.functions.creation import to_tensor
     from wherry_tensor.functions.operators import binary
     from wherry_tensor.printing import tensor_to_string

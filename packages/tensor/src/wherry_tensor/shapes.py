@@ -1,10 +1,12 @@
-"""`Size`: a shape that counts its elements, as `x.shape` is in Paddle 3 and PyTorch."""
+"""`Size`, a shape that counts its elements, as `x.shape` is in Paddle 3; and `Count`, a number of elements that can be called for the shape."""
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any, SupportsIndex, overload
 
-__all__ = ["Size"]
+from wherry_tensor import _core
+
+__all__ = ["Count", "Size"]
 
 
 class Size(list[int]):
@@ -52,3 +54,38 @@ class Size(list[int]):
     def __getitem__(self, index: Any) -> Any:
         found = super().__getitem__(index)
         return Size(found) if isinstance(index, slice) else found
+
+
+class Count(int):
+    """What `x.size` is: the number of elements, and, called as PyTorch's method, `x.size()` the sizes of the axes and `x.size(0)` one of them."""
+
+    shape: list[int]
+
+    def __new__(cls, count: int, shape: list[int]) -> Count:
+        found = int.__new__(cls, count)
+        found.shape = shape
+        return found
+
+    def __call__(self, *axis: Any, **named: Any) -> Any:
+        return self.sizes(self.shape, *axis, **named)
+
+    def __reduce__(self) -> Any:
+        return int, (int(self),)
+
+    @staticmethod
+    def sizes(shape: list[int], *axis: Any, **named: Any) -> Any:
+        """All sizes, or that of one axis."""
+        given = [*axis, *(named[name] for name in named if name in ("dim", "axis"))]
+        if len(given) > 1 or len(given) != len(axis) + len(named):
+            raise TypeError("size: got other arguments, expected x.size() for all axes, or x.size(axis) for one.")
+        if not given or given[0] is None:
+            return shape
+        try:
+            return shape[given[0].__index__()]
+        except (AttributeError, TypeError):
+            raise TypeError(f"size: the axis is no whole number. Got {given[0]!r}, expected an int, as in x.size(0).") from None
+        except IndexError:
+            raise IndexError(f"size: there is no such axis. Got {given[0]} for shape {shape}, expected one in [{-len(shape)}, {len(shape)}).") from None
+
+
+_core.set_count_class(Count)

@@ -6,9 +6,9 @@ from typing import Any
 
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
-from wherry_tensor.arguments import integer, one_axis, require_rank, require_tensor, require_writable, sizes_of
+from wherry_tensor.arguments import integer, one_axis, require_tensor, require_writable, sizes_of
 from wherry_tensor.dtype import as_dtype
-from wherry_tensor.errors import InvalidTypeError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 from wherry_tensor.spellings import spelled
 
 __all__ = ["apply", "apply_", "get_device", "new_empty", "new_full", "new_ones", "new_zeros", "requires_grad_", "resize_", "set_", "stride", "type_as"]
@@ -328,6 +328,10 @@ _OTHER_WORDS = {
 }
 
 
+class _NoMatrix(InvalidArgumentError, AttributeError):
+    """So that `hasattr(x, "mT")` is an answer."""
+
+
 def _transposed(self: Tensor) -> Tensor:
     """The tensor with its last two axes exchanged; a view.
 
@@ -346,7 +350,9 @@ def _transposed(self: Tensor) -> Tensor:
     """
     from wherry_tensor.functions.joining import swapaxes
 
-    return swapaxes(require_rank(self, "mT", 2, 99), -1, -2)
+    if self.ndim < 2:
+        raise _NoMatrix(f"mT: a matrix has two axes. Got shape {self.shape}, expected two or more. Use T, reshape or unsqueeze.")
+    return swapaxes(self, -1, -2)
 
 
 def _requires_grad(self: Tensor) -> bool:

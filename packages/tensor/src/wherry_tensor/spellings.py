@@ -40,6 +40,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "module": ("layer", "sublayer"),
     "modules": ("sublayers",),
     "n": ("num_rows",),
+    "num_or_indices": ("num_or_sections",),
     "obj": ("x",),
     "other": ("y",),
     "persistent": ("persistable",),
@@ -60,6 +61,7 @@ NAMES: dict[str, tuple[str, ...]] = {
 OF: dict[str, dict[str, str]] = {
     "solve": {"A": "x", "B": "y"},
     "to_tensor": {"device": "place"},
+    "swapaxes": {"perm": "axis0"},
     "state_dict": {"prefix": "structured_name_prefix"},
     "view": {"dtype": "shape_or_dtype", "size": "shape_or_dtype"},
 }
@@ -179,8 +181,14 @@ def _owner_of(function: Any) -> str:
     return path[-2] if path[-1] == "__init__" and len(path) > 1 else path[-1]
 
 
+def _load() -> None:
+    """The arguments that are declared in a module of their own, which a program of Paddle 2 does not load."""
+    from wherry_tensor import later_arguments  # noqa: F401
+
+
 def takes(function: Any, name: str) -> bool:
     """Whether a function, or constructor, takes an argument of this name besides its own."""
+    _load()
     return type(function) is Spelled and (
         _meant(_owner_of(function), function.names, name) is not None or _besides(_owner_of(function), function.names, name) is not None
     )
@@ -206,6 +214,7 @@ def _meant(owner: str, names: tuple[str, ...], name: str) -> str | None:
 
 def respell(function: Spelled, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The result of a call that is not written as the function has its arguments: what the core asks."""
+    _load()
     owner, names, at = _owner_of(function), function.names, function.list_at
     call = Call(owner, function.__wrapped__, names, args, kwargs, [])
     if at >= 0 and len(args) > at + 1:
@@ -312,12 +321,12 @@ _OUT = """abs acos acosh add all amax amin any arange argmax argmin asin asinh a
     frac full gather gcd greater_equal greater_than hfft hfft2 hfftn hypot ifft ifft2 ifftn ifftshift ihfft ihfft2 ihfftn
     index_add index_select inverse irfft irfft2 irfftn isfinite lcm lerp less_equal less_than lgamma linspace log log10 log1p log2
     log_softmax logaddexp logical_and logical_not logical_or logical_xor logspace logsumexp masked_select matmul maximum mean
-    median minimum mm multinomial multiply mv neg nonzero norm normal normalize not_equal ones outer polar pow prod quantile rand
-    randn randperm reciprocal relu remainder rfft rfft2 rfftfreq rfftn round rsqrt scatter searchsorted sigmoid sign silu sin sinh
-    slogdet softmax solve sqrt square stack standard_normal std subtract sum svd take_along_axis tan tanh topk tril triu trunc
-    uniform var where zeros""".split()
+    median minimum mm msort multinomial multiply mv neg nonzero norm normal normalize not_equal ones outer polar pow prod quantile
+    rand randn randperm range reciprocal relu remainder rfft rfft2 rfftfreq rfftn round rsqrt scatter searchsorted sigmoid sign
+    silu sin sinh slogdet softmax solve sqrt square stack standard_normal std subtract sum svd take_along_axis tan tanh topk tril
+    triu trunc uniform var vector_norm where zeros""".split()
 _NEW = """arange empty empty_like eye fftfreq full full_like linspace logspace new_empty new_full new_ones new_zeros ones ones_like rand
-    rand_like randint randint_like randn randn_like randperm rfftfreq standard_normal uniform zeros zeros_like""".split()
+    rand_like randint randint_like randn randn_like randperm range rfftfreq standard_normal uniform zeros zeros_like""".split()
 
 
 @added("out", _OUT)

@@ -79,7 +79,7 @@ def create_tensor(dtype: Any, name: str | None = None, persistable: bool = False
     return out
 
 
-def softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
+def softmax(input: Tensor, dim: int | None = None, dtype: Any = None, *, out: Tensor | None = None) -> Tensor:
     """`paddle.softmax`.
 
     Raises:
@@ -94,7 +94,7 @@ def softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
     """
     from wherry_nn.compat import softmax
 
-    return softmax(input, dim, dtype)
+    return softmax(input, dim, dtype, out=out)
 
 
 def to(self: Tensor, device: Any = None, dtype: Any = None, blocking: Any = None) -> Tensor:

@@ -8,7 +8,7 @@ from wherry_nn.functional.activation import log_sigmoid, log_softmax, silu
 from wherry_nn.functional.common import linear
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
-from wherry_tensor.arguments import at_hand, flag, integers_of, real_number, require_rank, require_tensor
+from wherry_tensor.arguments import MAX_RANK, at_hand, flag, integers_of, real_number, require_rank, require_tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions import creation, logic, movement, positions, reduction
 from wherry_tensor.spellings import spelled
@@ -42,7 +42,7 @@ def swiglu(x: Tensor, y: Tensor | None = None, name: str | None = None) -> Tenso
         [0.0]
     """
     if y is None:
-        require_rank(x, "swiglu", 1, 99)
+        require_rank(x, "swiglu", 1, MAX_RANK)
         if x.shape[-1] % 2:
             raise InvalidArgumentError(f"swiglu: the last axis has no halves. Got x of shape {x.shape}, expected an even size. Give y as well.")
         x, y = movement.split(x, 2, -1)
@@ -144,7 +144,7 @@ def feature_alpha_dropout(x: Tensor, p: float = 0.5, training: bool = True, name
         >>> wherry.nn.functional.feature_alpha_dropout(wherry.ones([2, 3, 4]), training=False).shape
         [2, 3, 4]
     """
-    require_rank(x, "feature_alpha_dropout", 2, 99)
+    require_rank(x, "feature_alpha_dropout", 2, MAX_RANK)
     chance = real_number(p, "feature_alpha_dropout", "p")
     if not 0 <= chance <= 1:
         raise InvalidArgumentError(f"feature_alpha_dropout: p is no probability. Got {chance}, expected a number in [0, 1]. Divide percents by 100.")

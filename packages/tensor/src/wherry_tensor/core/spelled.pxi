@@ -119,7 +119,8 @@ cdef PyObject *spelled_vectorcall(PyObject *self, PyObject *const *args, size_t 
         if not are_own(<Spelled>self, <tuple>kwnames):
             return (<vectorcallfunc><void *>understood)(self, args, nargsf, kwnames)
         (<Spelled>self).known = <tuple>kwnames
-    if at >= 0 and PyVectorcall_NARGS(nargsf) > <size_t>at + 1 and is_count(args[at]) and is_count(args[at + 1]):
+    if at >= 0 and PyVectorcall_NARGS(nargsf) > <size_t>at + 1 and is_number(args[at]) and \
+            (is_number(args[at + 1]) or PyObject_TypeCheck(<object>args[at + 1], <PyTypeObject *>Tensor)):
         return (<vectorcallfunc><void *>understood)(self, args, nargsf, kwnames)
     return (<Spelled>self).call(<PyObject *>(<Spelled>self).__wrapped__, args, nargsf, kwnames)
 
@@ -132,10 +133,9 @@ cdef bint are_own(Spelled self, tuple kwnames) noexcept:
     return True
 
 
-cdef inline bint is_count(PyObject *value) noexcept:
-    """Whether a value is a number of a list that is written out; a tensor may be one."""
-    return PyLong_CheckExact(<object>value) or Py_TYPE(<object>value) == <PyTypeObject *>size_class or \
-        PyObject_TypeCheck(<object>value, <PyTypeObject *>Tensor)
+cdef inline bint is_number(PyObject *value) noexcept:
+    """Whether a value is a number of a list that is written out; behind the first one tensors may stand, too."""
+    return PyLong_Check(<object>value) and not PyBool_Check(<object>value) or Py_TYPE(<object>value) == <PyTypeObject *>size_class
 
 
 cdef object understood(object self, PyObject *const *args, size_t nargsf, PyObject *kwnames):
@@ -157,12 +157,21 @@ cdef object count_of(Tensor x):
     return total
 
 
+cdef object count_class = None   # shapes.Count, an int that can be called
+
+
+def set_count_class(kind):
+    """Tell the core of which class of int `x.size` is."""
+    global count_class
+    count_class = kind
+
+
 @cython.final
 cdef class CountOrShape:
-    """`x.size`, the number of elements, and `x.size()`, the sizes of the axes: which is meant is known before either is made.
+    """`x.size`, the number of elements, and `x.size()`, the sizes of the axes.
 
-    Python asks for `x.size` through `__get__`. A call `x.size(...)` it makes without binding a method first (PEP 590), where the type of what
-    is called has the flag for it: so the number stays an int of Python.
+    Python asks for `x.size` through `__get__`, and gets an int that knows the sizes. A call `x.size(...)` it makes without binding a method
+    first (PEP 590), where the type of what is called has the flag for it: then no such int is made.
     """
     cdef void *vectorcall
 
@@ -170,7 +179,10 @@ cdef class CountOrShape:
         self.vectorcall = <void *>size_vectorcall
 
     def __get__(self, x, kind):
-        return self if x is None else count_of(<Tensor?>x)
+        if x is None:
+            return self
+        total = count_of(<Tensor?>x)
+        return total if count_class is None or not PyLong_CheckExact(total) else count_class(total, (<Tensor>x).shape)
 
     def __set__(self, x, value):
         raise AttributeError(f"size: the number of elements cannot be set. Got {value!r}, expected reshape or a new tensor.")
@@ -181,25 +193,14 @@ cdef class CountOrShape:
 
 
 cdef object size_vectorcall(object self, PyObject *const *args, size_t nargsf, PyObject *kwnames):
-    cdef Py_ssize_t given = PyVectorcall_NARGS(nargsf)
-    cdef object axis = None
+    cdef Py_ssize_t given = PyVectorcall_NARGS(nargsf), i
+    cdef dict named = {}
     if given < 1 or not isinstance(<object>args[0], Tensor):
         raise TypeError("size: got a call without a tensor, expected x.size(), x.size(axis) or x.size.")
-    if given == 2 and kwnames == NULL:
-        axis = <object>args[1]
-    elif given == 1 and kwnames != NULL and len(<tuple>kwnames) == 1 and (<tuple>kwnames)[0] in ("dim", "axis"):
-        axis = <object>args[1]
-    elif given != 1 or kwnames != NULL:
-        raise TypeError("size: got other arguments, expected x.size() for all axes, or x.size(axis) for one.")
-    shape = (<Tensor>args[0]).shape
-    if axis is None:
-        return shape
-    try:
-        return shape[axis.__index__()]
-    except (AttributeError, TypeError):
-        raise TypeError(f"size: the axis is no whole number. Got {axis!r}, expected an int, as in x.size(0).") from None
-    except IndexError:
-        raise IndexError(f"size: there is no such axis. Got {axis} for shape {shape}, expected one in [{-len(shape)}, {len(shape)}).") from None
+    if kwnames != NULL:
+        for i, name in enumerate(<tuple>kwnames):
+            named[name] = <object>args[given + i]
+    return count_class.sizes((<Tensor>args[0]).shape, *[<object>args[i] for i in range(1, given)], **named)
 
 
 cdef int give_vectorcall() except -1:

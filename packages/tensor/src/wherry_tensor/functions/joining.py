@@ -6,7 +6,7 @@ from typing import Any
 
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
-from wherry_tensor.arguments import integer, integers_of, one_axis, require_rank, require_tensor, tensors_of
+from wherry_tensor.arguments import MAX_RANK, integer, integers_of, one_axis, require_rank, require_tensor, tensors_of
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions import creation, movement, search
 from wherry_tensor.spellings import spelled
@@ -140,7 +140,7 @@ def tensor_split(x: Tensor, num_or_indices: int | Sequence[int], axis: int = 0, 
 
 
 def _split_at(x: Any, num_or_indices: Any, axis: Any, op_name: str) -> list[Tensor]:
-    require_rank(x, op_name, 1, 99)
+    require_rank(x, op_name, 1, MAX_RANK)
     at = one_axis(axis, x.ndim, op_name)
     size = x.shape[at]
     if isinstance(num_or_indices, (list, tuple)) or isinstance(num_or_indices, Tensor) and num_or_indices.ndim:
@@ -173,7 +173,7 @@ def hsplit(x: Tensor, num_or_indices: int | Sequence[int], name: str | None = No
         >>> [part.shape for part in wherry.hsplit(wherry.ones([2, 4]), [1])]
         [[2, 1], [2, 3]]
     """
-    require_rank(x, "hsplit", 1, 99)
+    require_rank(x, "hsplit", 1, MAX_RANK)
     return _split_at(x, num_or_indices, 0 if x.ndim == 1 else 1, "hsplit")
 
 
@@ -194,7 +194,7 @@ def dsplit(x: Tensor, num_or_indices: int | Sequence[int], name: str | None = No
         >>> [part.shape for part in wherry.dsplit(wherry.ones([1, 2, 4]), 2)]
         [[1, 2, 2], [1, 2, 2]]
     """
-    require_rank(x, "dsplit", 3, 99)
+    require_rank(x, "dsplit", 3, MAX_RANK)
     return _split_at(x, num_or_indices, 2, "dsplit")
 
 
@@ -298,7 +298,7 @@ def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
         >>> wherry.narrow(wherry.arange(5), 0, 1, 3).tolist()
         [1, 2, 3]
     """
-    require_rank(input, "narrow", 1, 99, "input")
+    require_rank(input, "narrow", 1, MAX_RANK, "input")
     at = one_axis(dim, input.ndim, "narrow", name="dim")
     size, first, count = input.shape[at], integer(start, "narrow", "start"), integer(length, "narrow", "length")
     begin = first + size if first < 0 else first
@@ -391,7 +391,7 @@ def repeat(input: Tensor, repeats: int | Sequence[int] | Tensor) -> Tensor:
     return movement.tile(require_tensor(input, "repeat", "input"), [repeats] if isinstance(repeats, int) else repeats)
 
 
-def swapaxes(x: Tensor, axis0: int, axis1: int, name: str | None = None) -> Tensor:
+def swapaxes(x: Tensor, axis0: Any, axis1: int | None = None, name: str | None = None) -> Tensor:
     """`x` with two axes exchanged; a view.
 
     Shape:
@@ -437,7 +437,7 @@ def matrix_transpose(x: Tensor, name: str | None = None) -> Tensor:
         >>> wherry.matrix_transpose(wherry.ones([5, 2, 3])).shape
         [5, 3, 2]
     """
-    return swapaxes(require_rank(x, "matrix_transpose", 2, 99), -1, -2)
+    return swapaxes(require_rank(x, "matrix_transpose", 2, MAX_RANK), -1, -2)
 
 
 def msort(input: Tensor) -> Tensor:

@@ -5,7 +5,16 @@ from typing import Any
 
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
-from wherry_tensor.arguments import flag, integer, integers_of, one_axis, require_rank, require_tensor, to_dtype
+from wherry_tensor.arguments import (
+    MAX_RANK,
+    flag,
+    integer,
+    integers_of,
+    one_axis,
+    require_rank,
+    require_tensor,
+    to_dtype,
+)
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, short
 from wherry_tensor.functions import creation, factorization, linalg, movement, reduction
@@ -76,7 +85,7 @@ def matrix_norm(x: Tensor, p: Any = "fro", axis: Any = (-2, -1), keepdim: bool =
         >>> wherry.linalg.matrix_norm(wherry.to_tensor([[3.0, 0.0], [0.0, 4.0]]), p="nuc").item()
         7.0
     """
-    require_rank(x, "matrix_norm", 2, 99)
+    require_rank(x, "matrix_norm", 2, MAX_RANK)
     axes = [one_axis(a, x.ndim, "matrix_norm") for a in integers_of(axis, "matrix_norm", "axis")]
     if len(axes) != 2 or axes[0] == axes[1]:
         raise InvalidArgumentError(f"matrix_norm: a matrix has two axes. Got axis={short(axis)}, expected two different ones. Use vector_norm for others.")
@@ -136,7 +145,7 @@ def cholesky_inverse(x: Tensor, upper: bool = False, name: str | None = None) ->
         >>> wherry.linalg.cholesky_inverse(wherry.to_tensor([[2.0]])).tolist()
         [[0.25]]
     """
-    require_rank(x, "cholesky_inverse", 2, 99)
+    require_rank(x, "cholesky_inverse", 2, MAX_RANK)
     identity = movement.broadcast_to(creation.eye(x.shape[-1], dtype=x.dtype), x.shape)
     return factorization.cholesky_solve(identity, x, upper)
 
@@ -165,8 +174,8 @@ def lu_solve(b: Tensor, lu: Tensor, pivots: Tensor, trans: str = "N", name: str 
         [[1.]
          [1.]]
     """
-    require_rank(b, "lu_solve", 2, 99, "b")
-    require_rank(lu, "lu_solve", 2, 99, "lu")
+    require_rank(b, "lu_solve", 2, MAX_RANK, "b")
+    require_rank(lu, "lu_solve", 2, MAX_RANK, "lu")
     if trans not in ("N", "T", "C"):
         raise InvalidArgumentError(f"lu_solve: unknown trans. Got {short(trans)}, expected 'N', 'T' or 'C'. Use 'N' for A x = b.")
     if b.shape[-2] != lu.shape[-1]:
@@ -211,8 +220,8 @@ def ormqr(x: Tensor, tau: Tensor, y: Tensor, left: bool = True, transpose: bool 
         [[-3.]
          [ 5.]]
     """
-    require_rank(x, "ormqr", 2, 99)
-    require_rank(y, "ormqr", 2, 99, "y")
+    require_rank(x, "ormqr", 2, MAX_RANK)
+    require_rank(y, "ormqr", 2, MAX_RANK, "y")
     m, k = x.shape[-2:]
     # As in Paddle the first k columns of the orthogonal matrix, or all m where that is what fits: reflectors that do nothing stand for the others.
     if m > k and y.shape[-2 if left else -1] == m:
@@ -253,7 +262,7 @@ def svd_lowrank(
         >>> u.shape, s.shape, v.shape
         ([4, 2], [2], [4, 2])
     """
-    require_rank(x, "svd_lowrank", 2, 99)
+    require_rank(x, "svd_lowrank", 2, MAX_RANK)
     least = min(x.shape[-2:])
     count = min(6, least) if q is None else integer(q, "svd_lowrank", "q")
     if not 0 <= count <= least:

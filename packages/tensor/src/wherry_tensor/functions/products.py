@@ -6,7 +6,16 @@ from typing import Any
 
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, float32, int64
-from wherry_tensor.arguments import integer, integers_of, number, real_number, require_rank, require_tensor, to_dtype
+from wherry_tensor.arguments import (
+    MAX_RANK,
+    integer,
+    integers_of,
+    number,
+    real_number,
+    require_rank,
+    require_tensor,
+    to_dtype,
+)
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions import creation, linalg, logic, movement, positions, reduction, search
 from wherry_tensor.functions.inplace import inplace_form
@@ -149,6 +158,17 @@ def histogram_bin_edges(input: Tensor, bins: int = 100, min: float = 0.0, max: f
     return creation.linspace(low, high, count + 1, float32)
 
 
+def histogram_of_weights(
+    input: Tensor, bins: int = 100, min: float = 0, max: float = 0, name: str | None = None, weight: Tensor | None = None, density: bool = False
+) -> Tensor:
+    """`histogram` of elements that count as much as their weights, or whose bins are divided by the whole and by their width."""
+    edges = histogram_bin_edges(input, bins, min, max)
+    values = movement.reshape(to_dtype(input, float32), [-1, 1])
+    weights = None if weight is None else to_dtype(movement.reshape(require_tensor(weight, "histogram", "weight"), [-1]), float32)
+    counts, _ = histogramdd(values, [edges], None, bool(density), weights)
+    return counts if weight is not None or density else to_dtype(counts, int64)
+
+
 def histogramdd(
     x: Tensor, bins: Any = 10, ranges: Any = None, density: bool = False, weights: Tensor | None = None, name: str | None = None
 ) -> tuple[Tensor, list[Tensor]]:
@@ -179,7 +199,7 @@ def histogramdd(
         >>> counts.tolist()
         [[0.0, 1.0], [1.0, 1.0]]
     """
-    require_rank(x, "histogramdd", 2, 99)
+    require_rank(x, "histogramdd", 2, MAX_RANK)
     if not x.dtype.is_floating:
         raise InvalidTypeError(f"histogramdd: 'x' must be floating. Got {x.dtype.name}, expected float32 or float64. Cast it.")
     d = x.shape[-1]

@@ -646,12 +646,24 @@ def nanmedian(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | N
     return _kept(ops.squeeze(middle, (last,)), axes, keepdim)
 
 
-def _quantile(x: Any, q: Any, axis: Any, keepdim: Any, skip_nan: bool, op_name: str) -> Tensor:
+_BETWEEN = {  # of two neighbours and the share of the way from the first to the second
+    "linear": lambda low, high, part: ops.where(part == 0.0, low, low + part * (high - low)),
+    "lower": lambda low, high, part: low,
+    "higher": lambda low, high, part: high,
+    "midpoint": lambda low, high, part: ops.where(part == 0.0, low, low + 0.5 * (high - low)),
+}
+
+
+def _quantile(x: Any, q: Any, axis: Any, keepdim: Any, skip_nan: bool, op_name: str, interpolation: str = "linear") -> Tensor:
     _require_tensor_type(x, op_name)
     if isinstance(q, bool) or not isinstance(q, (int, float, list, tuple)):
         raise TypeError(
             f"{op_name}: Type of q should be int, float, list or tuple. Got {type(q).__name__}, expected probabilities in "
             f"[0, 1]. Convert a tensor with tolist()."
+        )
+    if interpolation != "nearest" and interpolation not in _BETWEEN:
+        raise InvalidArgumentError(
+            f"{op_name}: unknown interpolation. Got {short(interpolation)}, expected 'linear', 'lower', 'higher', 'midpoint' or 'nearest'."
         )
     wanted = [number(p, op_name, "q") for p in (q if isinstance(q, (list, tuple)) else [q])]
     if not wanted:
@@ -683,8 +695,10 @@ def _quantile(x: Any, q: Any, axis: Any, keepdim: Any, skip_nan: bool, op_name: 
         below = ops.floor(at)
         low = ops.take_along_axis(values, to_dtype(below, int64), last)
         high = ops.take_along_axis(values, to_dtype(ops.ceil(at), int64), last)
-        part = at - below
-        out = ops.where(part == 0.0, low, low + part * (high - low))
+        if interpolation == "nearest":
+            out = ops.take_along_axis(values, to_dtype(_nearest_even(at), int64), last)
+        else:
+            out = _BETWEEN[interpolation](low, high, at - below)
         spoilt = kept == 0.0 if skip_nan else ops.reduce_any(lost, (last,), True)
         out = ops.where(spoilt, ops.full_like(out, float("nan"), float64), out)
         out = to_dtype(out, x.dtype) if x.dtype.is_floating and is_3() else out
@@ -694,7 +708,16 @@ def _quantile(x: Any, q: Any, axis: Any, keepdim: Any, skip_nan: bool, op_name: 
     return results[0]
 
 
-def quantile(x: Tensor, q: float | Sequence[float], axis: Axes = None, keepdim: bool = False) -> Tensor:
+def _nearest_even(at: Tensor) -> Tensor:
+    """The nearest whole number; of two the even one."""
+    up = ops.floor(at + 0.5)
+    odd = ops.remainder(up, _core.scalar(2.0, float64)) != 0.0
+    return ops.where(ops.logical_and(up - at == 0.5, odd), up - 1.0, up)
+
+
+def quantile(
+    x: Tensor, q: float | Sequence[float], axis: Axes = None, keepdim: bool = False, interpolation: str = "linear", name: str | None = None
+) -> Tensor:
     """Quantiles: values below which the parts `q` of the elements along `axis` lie, interpolated linearly.
 
     Args:
@@ -702,6 +725,7 @@ def quantile(x: Tensor, q: float | Sequence[float], axis: Axes = None, keepdim: 
         q: a probability in [0, 1], or a list or tuple of them.
         axis: one axis or several, each in `[-rank, rank)`; None takes them all.
         keepdim: keep each reduced axis with size 1.
+        interpolation: what lies between two elements: "linear", "lower", "higher", "midpoint", or the "nearest" of them.
 
     Returns:
         float64. NaN where there is a NaN.
@@ -720,10 +744,12 @@ def quantile(x: Tensor, q: float | Sequence[float], axis: Axes = None, keepdim: 
         >>> print(wherry.quantile(wherry.to_tensor([1.0, 2.0, 3.0, 4.0]), [0.25, 0.5]).numpy())
         [1.75 2.5 ]
     """
-    return _quantile(x, q, axis, keepdim, False, "quantile")
+    return _quantile(x, q, axis, keepdim, False, "quantile", interpolation)
 
 
-def nanquantile(x: Tensor, q: float | Sequence[float], axis: Axes = None, keepdim: bool = False) -> Tensor:
+def nanquantile(
+    x: Tensor, q: float | Sequence[float], axis: Axes = None, keepdim: bool = False, interpolation: str = "linear", name: str | None = None
+) -> Tensor:
     """As `quantile`, of the elements that are not NaN; NaN where all are.
 
     Shape:
@@ -740,7 +766,7 @@ def nanquantile(x: Tensor, q: float | Sequence[float], axis: Axes = None, keepdi
         >>> print(wherry.nanquantile(wherry.to_tensor([1.0, float("nan"), 3.0]), 0.5).numpy())
         2.0
     """
-    return _quantile(x, q, axis, keepdim, True, "nanquantile")
+    return _quantile(x, q, axis, keepdim, True, "nanquantile", interpolation)
 
 
 def _without_nan(x: Tensor) -> Tensor:

@@ -203,7 +203,7 @@ def get_autocast_dtype(device_type: Any = None) -> str:
     return "float16" if found is None else found[1].name
 
 
-def get_autocast_cpu_dtype() -> str:
+def get_autocast_cpu_dtype(device_type: Any = None) -> str:
     """As `get_autocast_dtype`.
 
     Source:
@@ -216,7 +216,7 @@ def get_autocast_cpu_dtype() -> str:
     return get_autocast_dtype()
 
 
-def get_autocast_gpu_dtype() -> str:
+def get_autocast_gpu_dtype(device_type: Any = None) -> str:
     """As `get_autocast_dtype`.
 
     Source:
