@@ -33,6 +33,7 @@ def of(namespace: str, why: str, names: str) -> dict[str, str]:
 
 # Names that are not here, and why.
 EXCLUDED: dict[str, str] = {
+    **of("paddle.optimizer", "not here yet: SGD and Momentum are", "ASGD"),
     **of("paddle.incubate.nn.functional", _SMALL_FLOATS, """
         fp8_gemm_blockwise fp8_quant_blockwise fused_act_dequant fused_stack_transpose_quant fused_swiglu_weighted_bwd
         fused_transpose_split_quant fused_transpose_wlch_split_quant fused_weighted_swiglu_act_quant

@@ -120,7 +120,9 @@ def test_size_is_a_number_and_a_call():
     assert x.size == 6 and isinstance(x.size, int) and repr(x.size) == "6" and type(pickle.loads(pickle.dumps(x.size))) is int
     assert x.reshape(x.size, -1).shape == [6, 1] == w.ones([x.size, 1]).shape
     assert x.size() == [2, 3] and x.size(0) == 2 and x.size(dim=-1) == 3
-    for call, error in ((lambda: x.size(5), IndexError), (lambda: x.size("a"), TypeError), (lambda: x.size(0, 1), TypeError), (lambda: x.size(zork=0), TypeError)):
+    for call, error in (
+        (lambda: x.size(5), IndexError), (lambda: x.size("a"), TypeError), (lambda: x.size(0, 1), TypeError), (lambda: x.size(zork=0), TypeError),
+    ):
         with pytest.raises(error, match="size"):
             call()
     with pytest.raises(AttributeError, match="cannot be set"):

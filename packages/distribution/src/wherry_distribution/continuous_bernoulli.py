@@ -72,7 +72,8 @@ class ContinuousBernoulli(Distribution):
         outside, p = self._apart()
         x = self.probs - 0.5
         half = 0.5 / _artanh(1.0 - 2.0 * p)
-        return logic.where(outside, p * (p - 1.0) / ops.square(1.0 - 2.0 * p) + half * half, 1.0 / 12.0 - (1.0 / 15.0 - 128.0 / 945.0 * x * x) * x * x)
+        closed = p * (p - 1.0) / ops.square(1.0 - 2.0 * p) + half * half
+        return logic.where(outside, closed, 1.0 / 12.0 - (1.0 / 15.0 - 128.0 / 945.0 * x * x) * x * x)
 
     def sample(self, shape: Sequence[int] = ()) -> Tensor:
         """Draws of the shape `[*shape, *batch_shape]`."""

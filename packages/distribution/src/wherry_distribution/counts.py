@@ -79,7 +79,9 @@ class Binomial(Distribution):
     def entropy(self) -> Tensor:
         """Entropy in nats, summed over all counts."""
         if not at_hand(self.total_count):
-            raise UnimplementedError("Binomial.entropy: it sums over counts. Got a count that a program does not know, expected values. Run the program.")
+            raise UnimplementedError(
+                "Binomial.entropy: it sums over counts. Got a count that a program does not know, expected values. Run the program."
+            )
         most = int(self.total_count.max())
         values = movement.reshape(creation.arange(most + 1, dtype=self.probs.dtype), [-1, *[1] * self.probs.ndim])
         valid = values <= self.total_count
@@ -136,7 +138,9 @@ class Poisson(ExponentialFamily):
     def entropy(self) -> Tensor:
         """Entropy in nats, summed over the counts within 30 standard deviations."""
         if not at_hand(self.rate):
-            raise UnimplementedError("Poisson.entropy: it sums over counts. Got a rate that a program does not know, expected values. Run the program.")
+            raise UnimplementedError(
+                "Poisson.entropy: it sums over counts. Got a rate that a program does not know, expected values. Run the program."
+            )
         largest = float(self.rate.max())
         values = movement.reshape(creation.arange(int(largest + 30 * (largest + 1) ** 0.5) + 1, dtype=self.rate.dtype), [-1, *[1] * self.rate.ndim])
         return _expected(values, self.log_prob(values + 0.0 * self.rate))

@@ -47,12 +47,16 @@ class MultivariateNormal(Distribution):
         given = {"covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix, "scale_tril": scale_tril}
         named = [name for name, value in given.items() if value is not None]
         if len(named) != 1:
-            raise InvalidArgumentError(f"{owner}: one matrix says all. Got {', '.join(named) or 'none'}, expected exactly one. Choose scale_tril, say.")
+            raise InvalidArgumentError(
+                f"{owner}: one matrix says all. Got {', '.join(named) or 'none'}, expected exactly one. Choose scale_tril, say."
+            )
         matrix = tensor_of(given[named[0]], owner, named[0], default_dtype())
         mean = to_dtype(tensor_of(loc, owner, "loc", matrix.dtype), matrix.dtype)
         mean = movement.reshape(mean, [1]) if not mean.ndim else mean
         if matrix.ndim < 2 or matrix.shape[-1] != matrix.shape[-2] or matrix.shape[-1] != mean.shape[-1]:
-            raise InvalidArgumentError(f"{owner}: the matrix does not fit. Got {matrix.shape} for a mean of shape {mean.shape}, expected [..., n, n] for [..., n].")
+            raise InvalidArgumentError(
+                f"{owner}: the matrix does not fit. Got {matrix.shape} for a mean of shape {mean.shape}, expected [..., n, n] for [..., n]."
+            )
         batch = movement.broadcast_shape(mean.shape[:-1], matrix.shape[:-2])
         n = mean.shape[-1]
         self.loc = movement.expand(mean, [*batch, n])

@@ -94,7 +94,9 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = 0
     require_tensor(input, "pad", "input")
     counts = list(integers_of(pad, "pad", "pad"))
     if len(counts) % 2 or len(counts) > 2 * input.ndim:
-        raise InvalidArgumentError(f"pad: the numbers do not fit. Got pad={short(counts)} for shape {input.shape}, expected two for each of the last axes.")
+        raise InvalidArgumentError(
+            f"pad: the numbers do not fit. Got pad={short(counts)} for shape {input.shape}, expected two for each of the last axes."
+        )
     number = 0.0 if value is None else value
     if mode == "constant":
         pairs = [(0, 0)] * (input.ndim - len(counts) // 2) + list(zip(counts[::2], counts[1::2]))[::-1]
@@ -136,7 +138,7 @@ class Linear(Layer):
         from wherry_nn.initializer import Uniform
 
         super().__init__()
-        self.in_features, self.out_features = (integer(n, "Linear", name) for n, name in ((in_features, "in_features"), (out_features, "out_features")))
+        self.in_features, self.out_features = integer(in_features, "Linear", "in_features"), integer(out_features, "Linear", "out_features")
         bound = self.in_features**-0.5 if self.in_features > 0 else 0.0
         draw = Uniform(-bound, bound)
         self.weight = self.create_parameter([self.out_features, self.in_features], dtype=dtype, default_initializer=draw)

@@ -399,7 +399,9 @@ class ParameterDict(Layer):
             )
         for i, pair in enumerate(parameters.items() if isinstance(parameters, (Mapping, ParameterDict)) else parameters):
             if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-                raise InvalidTypeError(f"ParameterDict: element {i} is not a pair. Got {short(pair)}, expected (name, parameter). Write ('name', parameter).")
+                raise InvalidTypeError(
+                    f"ParameterDict: element {i} is not a pair. Got {short(pair)}, expected (name, parameter). Write ('name', parameter)."
+                )
             self[pair[0]] = pair[1]
 
 

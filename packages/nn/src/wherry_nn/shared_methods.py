@@ -118,7 +118,8 @@ class SharedMethods:
             found = getattr(found, part, None)
             if not isinstance(found, Layer):
                 raise AttributeError(
-                    f"get_sublayer: there is no layer at this path. Got {short(target)}, of which {part!r} is none, expected one of named_sublayers()."
+                    f"get_sublayer: there is no layer at this path. Got {short(target)}, of which {part!r} is none, expected one of "
+                    "named_sublayers()."
                 )
         return found  # type: ignore[no-any-return]
 
@@ -151,7 +152,9 @@ class SharedMethods:
             raise InvalidTypeError(f"set_sublayer: this is no layer. Got {type(layer).__name__}, expected a Layer. Make one first.")
         above, _, name = _path(target, "set_sublayer").rpartition(".")
         if not name:
-            raise AttributeError(f"set_sublayer: the path is empty. Got {short(target)}, expected one as 'backbone.0'. A layer cannot replace itself.")
+            raise AttributeError(
+                f"set_sublayer: the path is empty. Got {short(target)}, expected one as 'backbone.0'. A layer cannot replace itself."
+            )
         owner = self.get_sublayer(above)
         if strict:
             owner.get_sublayer(name)

@@ -1,4 +1,5 @@
-"""What constructors of layers take besides, as Paddle 3 shares it with PyTorch: `Conv2D(3, 8, 3, bias=False)`, `LayerNorm(8, elementwise_affine=False)`."""
+"""What constructors of layers take besides, as Paddle 3 shares it with PyTorch: `Conv2D(3, 8, 3, bias=False)`, `LayerNorm(8, "
+"elementwise_affine=False)`."""
 from __future__ import annotations
 
 from typing import Any
@@ -12,9 +13,9 @@ from wherry_tensor.spellings import Call, added
 
 __all__: list[str] = []
 
-_IN_PLACE = """AlphaDropout CELU Dropout Dropout2D Dropout3D ELU FeatureAlphaDropout Hardsigmoid Hardswish Hardtanh LeakyReLU Mish RReLU ReLU ReLU6 SELU
-    Silu ThresholdedReLU alpha_dropout celu dropout dropout2d dropout3d elu gelu hardsigmoid hardswish hardtanh leaky_relu mish relu relu6 rrelu selu
-    silu thresholded_relu""".split()
+_IN_PLACE = """AlphaDropout CELU Dropout Dropout2D Dropout3D ELU FeatureAlphaDropout Hardsigmoid Hardswish Hardtanh LeakyReLU Mish RReLU
+    ReLU ReLU6 SELU Silu ThresholdedReLU alpha_dropout celu dropout dropout2d dropout3d elu gelu hardsigmoid hardswish
+    hardtanh leaky_relu mish relu relu6 rrelu selu silu thresholded_relu""".split()
 
 
 @added("bias", needs="bias_attr")

@@ -246,7 +246,9 @@ def split(tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int 
         return tuple(movement.split(tensor, list(split_size_or_sections), axis))
     size, whole = integer(split_size_or_sections, "compat.split", "split_size_or_sections"), tensor.shape[axis]
     if size < 1:
-        raise InvalidArgumentError(f"compat.split: the size of a part is below 1. Got {size}, expected an int of at least 1. Name the size, not a number of parts.")
+        raise InvalidArgumentError(
+            f"compat.split: the size of a part is below 1. Got {size}, expected an int of at least 1. Name the size, not a number of parts."
+        )
     sizes = [size] * (whole // size) + ([whole % size] if whole % size or not whole else [])
     return tuple(movement.split(tensor, sizes, axis))
 

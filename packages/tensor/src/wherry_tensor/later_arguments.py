@@ -130,7 +130,9 @@ def _lower_median(call: Call, mode: Any) -> Call:
     if mode == "avg":
         return call
     if mode != "min":
-        raise InvalidArgumentError(f"{call.owner}: unknown mode. Got {short(mode)}, expected 'avg' or 'min'. 'avg' is the mean of the two in the middle.")
+        raise InvalidArgumentError(
+            f"{call.owner}: unknown mode. Got {short(mode)}, expected 'avg' or 'min'. 'avg' is the mean of the two in the middle."
+        )
     from wherry_tensor import compat
 
     x, axis, keepdim = (_given(call, name, default) for name, default in (("x", None), ("axis", None), ("keepdim", False)))

@@ -85,7 +85,9 @@ class Count(int):
         except (AttributeError, TypeError):
             raise TypeError(f"size: the axis is no whole number. Got {given[0]!r}, expected an int, as in x.size(0).") from None
         except IndexError:
-            raise IndexError(f"size: there is no such axis. Got {given[0]} for shape {shape}, expected one in [{-len(shape)}, {len(shape)}).") from None
+            raise IndexError(
+                f"size: there is no such axis. Got {given[0]} for shape {shape}, expected one in [{-len(shape)}, {len(shape)})."
+            ) from None
 
 
 _core.set_count_class(Count)

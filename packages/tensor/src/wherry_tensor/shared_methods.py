@@ -11,7 +11,10 @@ from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 from wherry_tensor.spellings import spelled
 
-__all__ = ["apply", "apply_", "get_device", "new_empty", "new_full", "new_ones", "new_zeros", "requires_grad_", "resize_", "set_", "stride", "type_as"]
+__all__ = [
+    "apply", "apply_", "get_device", "new_empty", "new_full", "new_ones", "new_zeros", "requires_grad_", "resize_", "set_", "stride",
+    "type_as",
+]
 
 
 def _new(x: Any, size: Any, value: Any, dtype: Any, op_name: str) -> Tensor:
@@ -227,7 +230,9 @@ def _require_function(x: Tensor, func: Any, op_name: str) -> None:
     if not callable(func):
         raise InvalidTypeError(f"{op_name}: 'func' must be a function. Got {type(func).__name__}, expected one that takes the tensor. Use a lambda.")
     if not x.stop_gradient:
-        raise RuntimeError(f"{op_name}: a tensor that asks for gradients cannot be changed so. Got stop_gradient=False, expected True. Call the function.")
+        raise RuntimeError(
+            f"{op_name}: a tensor that asks for gradients cannot be changed so. Got stop_gradient=False, expected True. Call the function."
+        )
 
 
 def set_(

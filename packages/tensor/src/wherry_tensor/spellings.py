@@ -246,7 +246,7 @@ def respell(function: Spelled, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 
 @listed({**dict.fromkeys(("empty", "ones", "rand", "randn", "zeros"), 0),
-         **dict.fromkeys(("broadcast_to", "expand", "new_empty", "new_ones", "new_zeros", "permute", "repeat", "reshape", "reshape_", "tile", "view"), 1),
+         **dict.fromkeys("broadcast_to expand new_empty new_ones new_zeros permute repeat reshape reshape_ tile view".split(), 1),
          **dict.fromkeys(("flip",), 1)})
 def _one_list(call: Call, at: int) -> Call:
     return call._replace(args=(*call.args[:at], list(call.args[at:])))

@@ -21,6 +21,7 @@ from wherry_tensor.suggestions import did_you_mean
 
 # Names of Paddle that no package has yet, by module, and an alternative.
 NOT_YET: dict[str, dict[str, str]] = {
+    "optimizer": {"ASGD": "Use SGD or Momentum."},
     "": {
         "async_save": "Use wherry.save.",
         **dict.fromkeys(("uint32", "uint64"), "Use int64."),

@@ -4,7 +4,9 @@ from wherry_tensor import ops
 
 _REASON = "an update is not part of the function that is differentiated, as in Paddle"
 
-for _op in (ops.sgd, ops.momentum, ops.adam, ops.adamw, ops.adagrad, ops.adadelta, ops.adamax, ops.rmsprop, ops.lamb):
+for _op in (
+    ops.sgd, ops.momentum, ops.adam, ops.adamw, ops.adagrad, ops.adadelta, ops.adamax, ops.rmsprop, ops.lamb, ops.nadam, ops.radam, ops.rprop,
+):
     not_differentiable(_op, _REASON)
 
 # Clipping by these is not differentiated either; where it should be, wherry.linalg has norms with a gradient.

@@ -251,10 +251,13 @@ def flash_attn_qkvpacked(
 def _unpacked(qkv: Tensor, op_name: str, axes: str) -> tuple[Tensor, Tensor, Tensor]:
     shape = require_tensor(qkv, op_name, "qkv").shape
     if len(shape) != axes.count(",") + 1 or shape[-3] < 3:
-        raise InvalidArgumentError(f"{op_name}: qkv does not fit. Got shape {shape}, expected [{axes}] with a group at least. Stack query, key and value.")
+        raise InvalidArgumentError(
+            f"{op_name}: qkv does not fit. Got shape {shape}, expected [{axes}] with a group at least. Stack query, key and value."
+        )
     groups, heads, width = shape[-3] - 2, *shape[-2:]
     axis = len(shape) - 3
-    query, key, value = (ops.slice(qkv, axes=(axis,), starts=(a,), ends=(b,)) for a, b in ((0, groups), (groups, groups + 1), (groups + 1, groups + 2)))
+    bounds = ((0, groups), (groups, groups + 1), (groups + 1, groups + 2))
+    query, key, value = (ops.slice(qkv, axes=(axis,), starts=(a,), ends=(b,), steps=(1,)) for a, b in bounds)
     return (
         ops.reshape(query, shape=(*shape[:-3], groups * heads, width)), ops.reshape(key, shape=(*shape[:-3], heads, width)),
         ops.reshape(value, shape=(*shape[:-3], heads, width)),
@@ -292,7 +295,9 @@ def flash_attn_varlen_qkvpacked(
     op_name = "flash_attn_varlen_qkvpacked"
     parts = _unpacked(qkv, op_name, "total, groups + 2, kv_heads, D")
     if flag(varlen_padded, op_name, "varlen_padded") and qkv.shape[0] != int(cu_seqlens_q[-1]):
-        raise UnimplementedError(f"{op_name}: sequences lie one behind the other. Got padded ones, expected varlen_padded=False. Take the padding out.")
+        raise UnimplementedError(
+            f"{op_name}: sequences lie one behind the other. Got padded ones, expected varlen_padded=False. Take the padding out."
+        )
     return flash_attn_unpadded(
         *parts, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, scale, dropout, causal, return_softmax, fixed_seed_offset, rng_name, training
     )

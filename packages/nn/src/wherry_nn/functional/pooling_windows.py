@@ -109,7 +109,9 @@ def _sizes(value: Any, count: int, op_name: str, name: str) -> list[int]:
     if len(found) == 1:
         found *= count
     if len(found) != count or any(n < 1 for n in found):
-        raise InvalidArgumentError(f"{op_name}: {name} does not fit. Got {short(value)}, expected an int of at least 1, or one for each of {count} axes.")
+        raise InvalidArgumentError(
+            f"{op_name}: {name} does not fit. Got {short(value)}, expected an int of at least 1, or one for each of {count} axes."
+        )
     return found
 
 

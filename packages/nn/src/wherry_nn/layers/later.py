@@ -506,7 +506,8 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
         ends = list(integers_of(cutoffs, "AdaptiveLogSoftmaxWithLoss", "cutoffs"))
         if not ends or ends != sorted(set(ends)) or ends[0] < 1 or ends[-1] >= self.n_classes:
             raise InvalidArgumentError(
-                f"AdaptiveLogSoftmaxWithLoss: the cutoffs do not fit. Got {short(ends)} for {n_classes} classes, expected ascending numbers from 1 to "
+                f"AdaptiveLogSoftmaxWithLoss: the cutoffs do not fit. Got {short(ends)} for {n_classes} classes, expected ascending numbers from 1 "
+                "to "
                 f"{self.n_classes - 1}."
             )
         self.cutoffs, self.div_value, self.name = [*ends, self.n_classes], div_value, name

@@ -110,7 +110,9 @@ def from_numpy(ndarray: Any) -> Tensor:
     """
     numpy = numpy_module()
     if numpy is None or not isinstance(ndarray, numpy.ndarray):
-        raise InvalidTypeError(f"from_numpy: this is no array. Got {short(ndarray)} ({type(ndarray).__name__}), expected numpy.ndarray. Use to_tensor.")
+        raise InvalidTypeError(
+            f"from_numpy: this is no array. Got {short(ndarray)} ({type(ndarray).__name__}), expected numpy.ndarray. Use to_tensor."
+        )
     return creation.to_tensor(ndarray)
 
 
@@ -183,7 +185,9 @@ def range(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, nam
     begin, stop = (0, start) if end is None else (start, end)
     first, last, each = (number(one, "range", which) for one, which in ((begin, "start"), (stop, "end"), (step, "step")))
     if each == 0 or (last - first) * each < 0:
-        raise InvalidArgumentError(f"range: the step leads nowhere. Got start={first}, end={last}, step={each}, expected one that comes nearer to the end.")
+        raise InvalidArgumentError(
+            f"range: the step leads nowhere. Got start={first}, end={last}, step={each}, expected one that comes nearer to the end."
+        )
     wanted = default_dtype() if dtype is None else as_dtype(dtype, "range")
     count = math.floor((last - first) / each) + 1
     return creation.arange(first, first + each * (count - 0.5), each, wanted)

@@ -237,7 +237,9 @@ def binomial(count: Tensor, prob: Tensor, name: str | None = None) -> Tensor:
         return trials
     every = tuple(range(len(shape)))
     if not bool(ops.reduce_all(ops.logical_and(chance >= 0, chance <= 1), axes=every, keepdim=False)):
-        raise InvalidArgumentError("binomial: a probability is outside of [0, 1]. Got such a prob, expected numbers in [0, 1]. Divide percents by 100.")
+        raise InvalidArgumentError(
+            "binomial: a probability is outside of [0, 1]. Got such a prob, expected numbers in [0, 1]. Divide percents by 100."
+        )
     most, least = (int(op(trials, axes=every, keepdim=False).item()) for op in (ops.reduce_max, ops.reduce_min))
     if least < 0:
         raise InvalidArgumentError(f"binomial: a count is negative. Got {least}, expected counts of trials. Take their magnitude.")

@@ -27,7 +27,9 @@ def _constant(value: Any, like: Tensor) -> Tensor:
 def _floating(x: Any, op_name: str, name: str = "x") -> Tensor:
     if require_tensor(x, op_name, name).dtype.is_floating:
         return x  # type: ignore[no-any-return]
-    raise InvalidTypeError(f"{op_name}: '{name}' must be floating. Got {x.dtype.name}, expected float32 or float64. Cast it with x.astype('float32').")
+    raise InvalidTypeError(
+        f"{op_name}: '{name}' must be floating. Got {x.dtype.name}, expected float32 or float64. Cast it with x.astype('float32')."
+    )
 
 
 def isneginf(x: Tensor, name: str | None = None) -> Tensor:
@@ -413,7 +415,8 @@ def bitwise_right_shift(x: Tensor, y: Tensor, is_arithmetic: bool = True, out: T
         if not is_arithmetic:
             # what came in at the left is taken away: 2^(bits - y) - 1 are the bits that stay
             stays = _power(last + 1 - y) - 1
-            result = logic.where(movement.broadcast_to(y > 0, result.shape), ops.bitwise_and(result, movement.broadcast_to(stays, result.shape)), result)
+            moved = ops.bitwise_and(result, movement.broadcast_to(stays, result.shape))
+            result = logic.where(movement.broadcast_to(y > 0, result.shape), moved, result)
     return result if out is None else _core.rebind(require_tensor(out, "bitwise_right_shift", "out"), result)
 
 

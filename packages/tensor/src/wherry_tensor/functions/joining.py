@@ -149,7 +149,9 @@ def _split_at(x: Any, num_or_indices: Any, axis: Any, op_name: str) -> list[Tens
     else:
         count = integer(num_or_indices, op_name, "num_or_indices")
         if count < 1:
-            raise InvalidArgumentError(f"{op_name}: there must be parts. Got num_or_indices={count}, expected an int of at least 1. Use 1 for one part.")
+            raise InvalidArgumentError(
+                f"{op_name}: there must be parts. Got num_or_indices={count}, expected an int of at least 1. Use 1 for one part."
+            )
         least, longer = divmod(size, count)
         starts = [i * least + min(i, longer) for i in range(count + 1)]
         bounds = list(zip(starts, starts[1:]))

@@ -707,6 +707,6 @@ def is_empty(x: Tensor, name: str | None = None) -> Tensor:
 
 
 spelled(globals(), ops_of={
-    **{name: getattr(ops, name) for name in """bitwise_and bitwise_not bitwise_or bitwise_xor greater_equal greater_than isfinite isinf isnan less_equal
-        less_than logical_and logical_not logical_or logical_xor not_equal""".split()},
+    **{name: getattr(ops, name) for name in """bitwise_and bitwise_not bitwise_or bitwise_xor greater_equal greater_than isfinite isinf isnan
+        less_equal less_than logical_and logical_not logical_or logical_xor not_equal""".split()},
 })

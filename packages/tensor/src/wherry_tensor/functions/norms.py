@@ -7,6 +7,7 @@ from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import (
     MAX_RANK,
+    axes_of,
     flag,
     integer,
     integers_of,
@@ -53,8 +54,7 @@ def vector_norm(
     if dtype is not None:
         x = to_dtype(x, as_dtype(dtype, "vector_norm"))
     rank = x.ndim
-    axes = sorted({one_axis(a, rank, "vector_norm") for a in integers_of(axis if isinstance(axis, (list, tuple)) else [axis], "vector_norm", "axis")}) \
-        if axis is not None else list(range(rank))
+    axes = list(axes_of(axis, rank, "vector_norm"))
     others = [a for a in range(rank) if a not in axes]
     flat = movement.reshape(movement.transpose(x, [*others, *axes]) if rank else x, [*(x.shape[a] for a in others), -1])
     out = linalg.norm(flat, float(p), -1)
@@ -88,9 +88,13 @@ def matrix_norm(x: Tensor, p: Any = "fro", axis: Any = (-2, -1), keepdim: bool =
     require_rank(x, "matrix_norm", 2, MAX_RANK)
     axes = [one_axis(a, x.ndim, "matrix_norm") for a in integers_of(axis, "matrix_norm", "axis")]
     if len(axes) != 2 or axes[0] == axes[1]:
-        raise InvalidArgumentError(f"matrix_norm: a matrix has two axes. Got axis={short(axis)}, expected two different ones. Use vector_norm for others.")
+        raise InvalidArgumentError(
+            f"matrix_norm: a matrix has two axes. Got axis={short(axis)}, expected two different ones. Use vector_norm for others."
+        )
     if p not in ("fro", "nuc", 1, -1, 2, -2, float("inf"), -float("inf")):
-        raise InvalidArgumentError(f"matrix_norm: unknown p. Got {short(p)}, expected 'fro', 'nuc', 1, -1, 2, -2, inf or -inf. Use vector_norm for others.")
+        raise InvalidArgumentError(
+            f"matrix_norm: unknown p. Got {short(p)}, expected 'fro', 'nuc', 1, -1, 2, -2, inf or -inf. Use vector_norm for others."
+        )
     matrices = movement.moveaxis(x, axes, [-2, -1])
     size = ops.abs(matrices)
     if p == "fro":
@@ -266,7 +270,9 @@ def svd_lowrank(
     least = min(x.shape[-2:])
     count = min(6, least) if q is None else integer(q, "svd_lowrank", "q")
     if not 0 <= count <= least:
-        raise InvalidArgumentError(f"svd_lowrank: q is out of range. Got {count} for x of shape {x.shape}, expected an int in [0, {least}]. Leave it out.")
+        raise InvalidArgumentError(
+            f"svd_lowrank: q is out of range. Got {count} for x of shape {x.shape}, expected an int in [0, {least}]. Leave it out."
+        )
     return factorization.pca_lowrank(x if M is None else x - require_tensor(M, "svd_lowrank", "M"), count, False, niter)
 
 

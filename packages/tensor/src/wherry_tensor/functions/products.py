@@ -89,7 +89,9 @@ def reduce_as(x: Tensor, target: Tensor, name: str | None = None) -> Tensor:
     mine, wanted = require_tensor(x, "reduce_as").shape, require_tensor(target, "reduce_as", "target").shape
     more = len(mine) - len(wanted)
     if more < 0 or any(a != b and b != 1 for a, b in zip(mine[more:], wanted)):
-        raise InvalidArgumentError(f"reduce_as: the target does not broadcast to x. Got shapes {wanted} and {mine}, expected sizes that are equal or 1.")
+        raise InvalidArgumentError(
+            f"reduce_as: the target does not broadcast to x. Got shapes {wanted} and {mine}, expected sizes that are equal or 1."
+        )
     axes = [*range(more), *(i + more for i, n in enumerate(wanted) if n != mine[i + more])]
     return movement.reshape(reduction.sum(x, axes), wanted) if axes else x
 
@@ -150,7 +152,9 @@ def histogram_bin_edges(input: Tensor, bins: int = 100, min: float = 0.0, max: f
     count = integer(bins, "histogram_bin_edges", "bins")
     low, high = (real_number(one, "histogram_bin_edges", name) for one, name in ((min, "min"), (max, "max")))
     if count < 1 or high < low:
-        raise InvalidArgumentError(f"histogram_bin_edges: the bins cannot be. Got bins={count}, min={low}, max={high}, expected bins >= 1 and min <= max.")
+        raise InvalidArgumentError(
+            f"histogram_bin_edges: the bins cannot be. Got bins={count}, min={low}, max={high}, expected bins >= 1 and min <= max."
+        )
     if low == high == 0 and input.size:
         low, high = float(reduction.min(input)), float(reduction.max(input))
     if low == high:

@@ -48,10 +48,13 @@ def _reduced(input: Any, dim: Any, index: Any, src: Any, way: str, include_self:
         require_tensor(one, op_name, name)
     if not input.ndim == index.ndim == src.ndim:
         raise InvalidArgumentError(
-            f"{op_name}: the ranks differ. Got input of shape {input.shape}, index {index.shape} and src {src.shape}, expected one rank. Use unsqueeze."
+            f"{op_name}: the ranks differ. Got input of shape {input.shape}, index {index.shape} and src {src.shape}, expected one rank. Use "
+            "unsqueeze."
         )
     if any(a > b for a, b in zip(index.shape, src.shape)):
-        raise InvalidArgumentError(f"{op_name}: the index is larger than src. Got {index.shape} and {src.shape}, expected sizes that fit. Shorten it.")
+        raise InvalidArgumentError(
+            f"{op_name}: the index is larger than src. Got {index.shape} and {src.shape}, expected sizes that fit. Shorten it."
+        )
     part = src if src.shape == index.shape else movement.slice(src, list(range(src.ndim)), [0] * src.ndim, index.shape)
     return positions.put_along_axis(input, index, part, dim, way, include_self, False)
 
@@ -112,7 +115,8 @@ def masked_scatter(x: Tensor, mask: Tensor, value: Tensor, name: str | None = No
         require_tensor(one, "masked_scatter", name_)
     if not mask.dtype.is_bool or value.dtype is not x.dtype:
         raise InvalidTypeError(
-            f"masked_scatter: dtypes do not fit. Got a mask of {mask.dtype.name}, x of {x.dtype.name} and a value of {value.dtype.name}, expected bool "
+            f"masked_scatter: dtypes do not fit. Got a mask of {mask.dtype.name}, x of {x.dtype.name} and a value of {value.dtype.name}, expected "
+            "bool "
             f"and one dtype. Cast them."
         )
     shape = movement.broadcast_shape(x.shape, mask.shape)

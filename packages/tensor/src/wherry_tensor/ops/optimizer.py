@@ -33,6 +33,17 @@ lamb = op("lamb", "param, moment1, moment2, beta1_power, beta2_power, grad, lr, 
           weight_decay=float, adapt=bool,
           effects="in-place", outputs="param_out, moment1_out, moment2_out, beta1_power_out, beta2_power_out")
 
+# Powers hold beta ** t for the step before, and 1 at first. decay_power is 0.96 ** t, mu_product the product of the momenta so far.
+nadam = op("nadam", "param, moment1, moment2, decay_power, beta2_power, mu_product, grad, lr, scale?", beta1=float, beta2=float, epsilon=float,
+           momentum_decay=float, weight_decay=float, effects="in-place",
+           outputs="param_out, moment1_out, moment2_out, decay_power_out, beta2_power_out, mu_product_out")
+# rho holds t * beta2 ** t / (1 - beta2 ** t), 0 at first.
+radam = op("radam", "param, moment1, moment2, beta1_power, beta2_power, rho, grad, lr, scale?", beta1=float, beta2=float, epsilon=float,
+           weight_decay=float, effects="in-place", outputs="param_out, moment1_out, moment2_out, beta1_power_out, beta2_power_out, rho_out")
+# Each element has a rate of its own, in [least, most]; lr is not read after the first step.
+rprop = op("rprop", "param, prevs, learning_rates, grad, lr, scale?", least=float, most=float, eta_negative=float, eta_positive=float,
+           weight_decay=float, effects="in-place", outputs="param_out, prevs_out, learning_rates_out")
+
 # Of all tensors together: what clipping and loss scaling ask of gradients. 0-d float32, or float64 if any of
 # them is; and a 0-d bool.
 sum_of_squares = op("sum_of_squares", "*xs")
@@ -99,6 +110,27 @@ def infer_rmsprop(param, momentum, mean_square, mean_grad, grad, lr, scale=None,
 def infer_lamb(param, moment1, moment2, beta1_power, beta2_power, grad, lr, scale=None, *, beta1, beta2, epsilon, weight_decay,
                adapt):
     return _infer_adam("lamb", param, moment1, moment2, beta1_power, beta2_power, grad, lr, scale)
+
+
+@infer.rule(nadam)
+def infer_nadam(param, moment1, moment2, decay_power, beta2_power, mu_product, grad, lr, scale=None, *, beta1, beta2, epsilon, momentum_decay,
+                weight_decay):
+    numbers = {"decay_power": decay_power, "beta2_power": beta2_power, "mu_product": mu_product, "lr": lr, "scale": scale}
+    out = _updated("nadam", param, {"moment1": moment1, "moment2": moment2, "grad": grad}, numbers)
+    return out, out, out, decay_power, beta2_power, mu_product
+
+
+@infer.rule(radam)
+def infer_radam(param, moment1, moment2, beta1_power, beta2_power, rho, grad, lr, scale=None, *, beta1, beta2, epsilon, weight_decay):
+    numbers = {"beta1_power": beta1_power, "beta2_power": beta2_power, "rho": rho, "lr": lr, "scale": scale}
+    out = _updated("radam", param, {"moment1": moment1, "moment2": moment2, "grad": grad}, numbers)
+    return out, out, out, beta1_power, beta2_power, rho
+
+
+@infer.rule(rprop)
+def infer_rprop(param, prevs, learning_rates, grad, lr, scale=None, *, least, most, eta_negative, eta_positive, weight_decay):
+    out = _updated("rprop", param, {"prevs": prevs, "learning_rates": learning_rates, "grad": grad}, {"lr": lr, "scale": scale})
+    return out, out, out
 
 
 @infer.rule(sum_of_squares)
@@ -227,6 +259,59 @@ def decompose_adamax(param, moment, inf_norm, beta1_power, grad, lr, scale=None,
     n = ops.maximum(ops.abs(g), beta2 * widened(inf_norm) + epsilon)
     rate = _number(lr, p) / (1.0 - _number(beta1_power, p))
     return _narrowed(p - rate * m / n, param), _narrowed(m, moment), _narrowed(n, inf_norm), beta1_power * beta1
+
+
+@decompose.rule(nadam)
+def decompose_nadam(param, moment1, moment2, decay_power, beta2_power, mu_product, grad, lr, scale=None, *, beta1, beta2, epsilon, momentum_decay,
+                    weight_decay):
+    p = widened(param)
+    g = _decayed(grad, p, weight_decay, scale)
+    m1 = beta1 * widened(moment1) + (1.0 - beta1) * g
+    m2 = beta2 * widened(moment2) + (1.0 - beta2) * ops.square(g)
+    power, power2 = decay_power * 0.96, beta2_power * beta2
+    decayed = ops.power(_number(power, p), ops.full_like(_number(power, p), value=momentum_decay, dtype=p.dtype))
+    mu = beta1 * (1.0 - 0.5 * decayed)
+    next_mu = beta1 * (1.0 - 0.5 * 0.96**momentum_decay * decayed)
+    product = mu_product * ops.reshape_like(ops.cast(mu, dtype=mu_product.dtype), mu_product)
+    whole = _number(product, p)
+    step = next_mu * m1 / (1.0 - whole * next_mu) + (1.0 - mu) * g / (1.0 - whole)
+    out = p - _number(lr, p) * step / (ops.sqrt(m2 / (1.0 - _number(power2, p))) + epsilon)
+    return _narrowed(out, param), _narrowed(m1, moment1), _narrowed(m2, moment2), power, power2, product
+
+
+@decompose.rule(radam)
+def decompose_radam(param, moment1, moment2, beta1_power, beta2_power, rho, grad, lr, scale=None, *, beta1, beta2, epsilon, weight_decay):
+    p = widened(param)
+    g = _decayed(grad, p, weight_decay, scale)
+    m1 = beta1 * widened(moment1) + (1.0 - beta1) * g
+    m2 = beta2 * widened(moment2) + (1.0 - beta2) * ops.square(g)
+    power1, power2 = beta1_power * beta1, beta2_power * beta2
+    age = (rho * (beta2 - power2) + power2) / (1.0 - power2)
+    longest = 2.0 / (1.0 - beta2) - 1.0
+    length = longest - 2.0 * _number(age, p)
+    mean = m1 / (1.0 - _number(power1, p))
+    # The variance of the second moment is known from the sixth step on, or so; before, it does not scale the step.
+    known = ops.greater_than(length, ops.full_like(length, value=5.0, dtype=p.dtype))
+    safe = ops.where(known, length, ops.full_like(length, value=6.0, dtype=p.dtype))
+    rectified = ops.sqrt((safe - 4.0) * (safe - 2.0) * longest / ((longest - 4.0) * (longest - 2.0) * safe) * (1.0 - _number(power2, p)))
+    step = ops.where(known, mean * rectified / (ops.sqrt(m2) + epsilon), mean)
+    return _narrowed(p - _number(lr, p) * step, param), _narrowed(m1, moment1), _narrowed(m2, moment2), power1, power2, age
+
+
+@decompose.rule(rprop)
+def decompose_rprop(param, prevs, learning_rates, grad, lr, scale=None, *, least, most, eta_negative, eta_positive, weight_decay):
+    p = widened(param)
+    g = _decayed(grad, p, weight_decay, scale)
+    product = g * widened(prevs)
+    zero = ops.full_like(g, value=0.0, dtype=p.dtype)
+    positive, negative = ops.greater_than(product, zero), ops.less_than(product, zero)
+    rates = widened(learning_rates)
+    first = ops.equal(rates, zero)
+    rates = ops.where(first, zero + _number(lr, p), rates)
+    rates = ops.where(positive, rates * eta_positive, ops.where(negative, rates * eta_negative, rates))
+    rates = ops.minimum(ops.maximum(rates, zero + least), zero + most)
+    g = ops.where(negative, zero, g)  # where the sign has changed, the step is left out
+    return _narrowed(p - ops.sign(g) * rates, param), _narrowed(g, prevs), _narrowed(rates, learning_rates)
 
 
 @decompose.rule(rmsprop)

@@ -96,7 +96,8 @@ _rules = {
     always_black: (ops.scatter,),
     keep: (
         ops.cast, ops.batch_norm, ops.batch_norm_infer, ops.group_norm, ops.sum_of_squares, ops.all_finite,
-        ops.sgd, ops.momentum, ops.adam, ops.adamw, ops.adagrad, ops.adadelta, ops.adamax, ops.rmsprop, ops.lamb,
+        ops.sgd, ops.momentum, ops.adam, ops.adamw, ops.adagrad, ops.adadelta, ops.adamax, ops.rmsprop, ops.lamb, ops.nadam,
+        ops.radam, ops.rprop,
     ),
 }
 for _rule, _ops in _rules.items():

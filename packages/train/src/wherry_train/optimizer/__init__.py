@@ -5,6 +5,7 @@ from wherry_train.optimizer import lr
 from wherry_train.optimizer.adam import Adam, Adamax, AdamW, Lamb
 from wherry_train.optimizer.adaptive import Adadelta, Adagrad, RMSProp
 from wherry_train.optimizer.descent import SGD, Momentum
+from wherry_train.optimizer.later import NAdam, RAdam, Rprop
 from wherry_train.optimizer.lbfgs import LBFGS
 from wherry_train.optimizer.optimizer import Optimizer
 
@@ -18,7 +19,10 @@ __all__ = [
     "Adamax",
     "Lamb",
     "Momentum",
+    "NAdam",
     "Optimizer",
+    "RAdam",
     "RMSProp",
+    "Rprop",
     "lr",
 ]

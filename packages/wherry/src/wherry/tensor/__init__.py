@@ -5,6 +5,7 @@ from typing import Any
 
 from wherry import _absent
 from wherry_tensor import *  # noqa: F403
+from wherry_tensor import Tensor
 from wherry_tensor import __all__ as __all__
 from wherry_tensor.functions.conversions import made
 

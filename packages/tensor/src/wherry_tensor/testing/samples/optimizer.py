@@ -163,6 +163,88 @@ def spec_adamax(rng):
     )
 
 
+def _nadam_reference(
+    param, moment1, moment2, decay_power, beta2_power, mu_product, grad, lr, scale=None, *, beta1, beta2, epsilon, momentum_decay, weight_decay
+):
+    grad = _scaled(grad, scale) + weight_decay * param
+    moment1, moment2 = beta1 * moment1 + (1 - beta1) * grad, beta2 * moment2 + (1 - beta2) * grad**2
+    decay_power, beta2_power = decay_power * 0.96, beta2_power * beta2
+    mu, next_mu = (beta1 * (1 - 0.5 * (decay_power.item() * more) ** momentum_decay) for more in (1, 0.96))
+    mu_product = mu_product * mu
+    step = next_mu * moment1 / (1 - mu_product.item() * next_mu) + (1 - mu) * grad / (1 - mu_product.item())
+    param = param - lr.item() * step / (np.sqrt(moment2 / (1 - beta2_power.item())) + epsilon)
+    return param, moment1, moment2, decay_power, beta2_power, mu_product
+
+
+@spec(ops.nadam, reference=_nadam_reference, differentiable=False, tolerance=_TOLERANCE)
+def spec_nadam(rng):
+    settings = {"beta1": 0.75, "beta2": 0.5, "epsilon": 0.125, "momentum_decay": 0.004}
+    for shape in _SHAPES:
+        param, moment, grad = rng.standard_normal((3, *shape))
+        yield case(param, moment, rng.random(shape), np.array([1.0]), np.array([1.0]), np.array([1.0]), grad, _LR, weight_decay=0.0, **settings)
+        yield case(
+            param, moment, rng.random(shape), np.array([0.75]), np.array([0.5]), np.array([0.25]), grad, _LR, _SCALE, weight_decay=0.5, **settings
+        )
+    yield bad(
+        np.zeros(2), np.zeros(2), np.zeros(2), np.zeros(2), np.ones(1), np.ones(1), np.zeros(2), _LR, weight_decay=0.0, **settings,
+        error=ValueError, match="`decay_power` must hold one number",
+    )
+
+
+def _radam_reference(
+    param, moment1, moment2, beta1_power, beta2_power, rho, grad, lr, scale=None, *, beta1, beta2, epsilon, weight_decay
+):
+    grad = _scaled(grad, scale) + weight_decay * param
+    moment1, moment2 = beta1 * moment1 + (1 - beta1) * grad, beta2 * moment2 + (1 - beta2) * grad**2
+    beta1_power, beta2_power = beta1_power * beta1, beta2_power * beta2
+    rho = (rho * (beta2 - beta2_power) + beta2_power) / (1 - beta2_power)
+    longest = 2 / (1 - beta2) - 1
+    length = longest - 2 * rho.item()
+    step = moment1 / (1 - beta1_power.item())
+    if length > 5:
+        rectified = (length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)
+        step = step * np.sqrt(rectified * (1 - beta2_power.item())) / (np.sqrt(moment2) + epsilon)
+    return param - lr.item() * step, moment1, moment2, beta1_power, beta2_power, rho
+
+
+@spec(ops.radam, reference=_radam_reference, differentiable=False, tolerance=_TOLERANCE)
+def spec_radam(rng):
+    for shape in _SHAPES:
+        param, moment, grad = rng.standard_normal((3, *shape))
+        yield case(  # the first step
+            param, moment, rng.random(shape), np.array([1.0]), np.array([1.0]), np.array([0.0]), grad, _LR, beta1=0.75, beta2=0.875, epsilon=0.125,
+            weight_decay=0.0,
+        )
+        yield case(  # late enough for the variance
+            param, moment, rng.random(shape), np.array([0.25]), np.array([0.125]), np.array([1.5]), grad, _LR, _SCALE, beta1=0.75, beta2=0.875,
+            epsilon=0.125, weight_decay=0.5,
+        )
+    yield bad(
+        np.zeros(2), np.zeros(2), np.zeros(2), np.ones(1), np.ones(1), np.zeros(2), np.zeros(2), _LR, beta1=0.5, beta2=0.5, epsilon=0.1,
+        weight_decay=0.0, error=ValueError, match="`rho` must hold one number",
+    )
+
+
+def _rprop_reference(param, prevs, learning_rates, grad, lr, scale=None, *, least, most, eta_negative, eta_positive, weight_decay):
+    grad = _scaled(grad, scale) + weight_decay * param
+    product = grad * prevs
+    rates = np.where(learning_rates == 0, lr.item(), learning_rates)
+    rates = np.clip(rates * np.where(product > 0, eta_positive, np.where(product < 0, eta_negative, 1.0)), least, most)
+    grad = np.where(product < 0, 0, grad)
+    return param - np.sign(grad) * rates, grad, rates
+
+
+@spec(ops.rprop, reference=_rprop_reference, differentiable=False, tolerance=_TOLERANCE)
+def spec_rprop(rng):
+    settings = {"least": 0.0625, "most": 0.5, "eta_negative": 0.5, "eta_positive": 1.25}
+    for shape in _SHAPES:
+        # Signs of either kind, none near zero: rounding must not change them.
+        param, prevs, grad = (np.where(rng.random(shape) < 0.5, -1.0, 1.0) * rng.uniform(0.5, 1.0, shape) for _ in range(3))
+        yield case(param, prevs, np.zeros(shape), grad, _LR, weight_decay=0.0, **settings)
+        yield case(param, prevs, rng.uniform(0.1, 0.4, shape), grad, _LR, _SCALE, weight_decay=0.0, **settings)
+    yield bad(np.zeros(2), np.zeros(3), np.zeros(2), np.zeros(2), _LR, weight_decay=0.0, **settings, error=ValueError, match="`prevs` and `param`")
+
+
 def _rmsprop_reference(
     param, momentum, mean_square, mean_grad, grad, lr, scale=None, *, rho, epsilon, mu, centered, weight_decay
 ):
