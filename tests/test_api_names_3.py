@@ -22,7 +22,6 @@ _SMALL_FLOATS = "kernels for GPUs of numbers of 8 bits"
 _EXPERTS = "kernels for GPUs of mixtures of experts"
 _SEVERAL = "tensors of several processes"
 _INNER = "inner, and without a meaning outside of Paddle"
-_NO_DTYPE = "tensors have no such element type"
 _GPU = "kernels for GPUs, whose work other functions do"
 
 
@@ -53,9 +52,6 @@ EXCLUDED: dict[str, str] = {
     """),
     **of("paddle.nn.Layer", _SEVERAL, """
         full sharded_state_dict
-    """),
-    **of("paddle", _NO_DTYPE, """
-        float8_e4m3fn float8_e5m2 pstring raw uint32 uint64
     """),
     **of("paddle", _INNER, """
         MmapStorage

@@ -91,7 +91,7 @@ def test_dir_lists_what_there_is():
     assert all(hasattr(Tensor, name) for name in dir(Tensor))
     assert not {"relu", "movedim", "in_dim"} & set(dir(Tensor)) and "movedim" in dir(Own) and "movedim" in dir(Own())
     assert {"sum", "shape", "__add__"} <= set(dir(Tensor))
-    x = w.ones([1])  # whose class has one attribute that is for GPUs alone
+    x = w.ones([1, 1])  # whose class has one attribute that is for GPUs alone; mT is for matrices
     assert {name for name in dir(x) if not hasattr(x, name)} == {"__cuda_array_interface__"}
 
 

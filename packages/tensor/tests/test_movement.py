@@ -464,7 +464,7 @@ def test_symbolic_shapes_pass_through():
         (lambda x: w.as_strided(x, [1], [1], 1), ValueError, "multiple of 4"),
         (lambda x: w.unfold(x, 1, 5, 1), ValueError, "size=5"),
         (lambda x: w.unfold(x, 1, 1, 0), ValueError, "step=0"),
-        (lambda x: w.view(x, 5), TypeError, "5"),
+        (lambda x: w.view(x, 5), ValueError, r"shape \[5\]"),
         (lambda x: w.unflatten(x, 2, [1]), ValueError, "axis 2"),
         (lambda x: w.unflatten(x, 1, [2, 2]), ValueError, "reshape"),
         (lambda x: w.diff(x, 0), ValueError, "n=0"),

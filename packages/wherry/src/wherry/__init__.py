@@ -80,7 +80,10 @@ _LATER = {  # at the top in Paddle; programs that use tensors alone need not loa
     "LazyGuard": "wherry_nn",
     **dict.fromkeys(("adaptive_avg_pool1d", "conv1d", "conv2d", "conv3d", "group_norm", "layer_norm"), "wherry_nn.functional"),
     "softmax": "wherry_nn.compat",
-    **dict.fromkeys(("cdouble", "cfloat", "double", "float", "half", "uint16"), "wherry_tensor.dtype_names"),
+    **dict.fromkeys(
+        ("cdouble", "cfloat", "double", "float", "float8_e4m3fn", "float8_e5m2", "half", "pstring", "raw", "uint16", "uint32", "uint64"),
+        "wherry_tensor.dtype_names",
+    ),
     "vecdot": "wherry.linalg",
     **dict.fromkeys(
         ("autocast", "get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_enabled"), "wherry_train.amp"

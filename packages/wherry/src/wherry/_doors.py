@@ -85,6 +85,7 @@ base.dygraph: math_op_patch tensor_patch_methods tracer
 # module itself.
 NAMES = """
 : paddle=* < wherry
+: core=* < wherry._inside.core
 : _C_ops=* < wherry._inside.c_ops
 : _legacy_C_ops=* < wherry._inside.legacy_c_ops
 : __git_commit__=commit < wherry._inside.commit
@@ -93,6 +94,7 @@ amp.auto_cast: amp_decorate amp_guard auto_cast decorate < wherry_train.amp
 amp.debugging: DebugMode check_numerics < wherry._inside.debugging
 base: core=* < wherry._inside.core
 base: framework=* < wherry._inside.framework
+base.libpaddle: DataType=dtype < wherry
 base: data_feeder=* < wherry._inside.checks
 base: layer_helper=* < wherry._inside.helper
 base.layer_helper_base: LayerHelperBase=LayerHelper < wherry._inside.helper
