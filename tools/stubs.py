@@ -115,7 +115,7 @@ def home_of(name: str, value: Any) -> str | None:
         return "wherry_tensor._core" if hasattr(_core, name) else None
     defined = re.compile(rf"(?m)^{re.escape(name)}\s*(:[^=]+)?=")
     for module in sorted(m for m in sys.modules if m.partition(".")[0].partition("_")[0] == "wherry"):
-        if vars(sys.modules[module]).get(name) is value and value is not None and defined.search(text_of(module)):
+        if name in vars(sys.modules[module]) and vars(sys.modules[module])[name] is value and defined.search(text_of(module)):
             return module
     return None
 

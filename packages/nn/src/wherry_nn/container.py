@@ -405,7 +405,8 @@ class ParameterDict(Layer):
             self[pair[0]] = pair[1]
 
 
-ModuleDict, ModuleList = LayerDict, LayerList
+ModuleDict = LayerDict
+ModuleList = LayerList
 
 
 def _position(layers: Sequential | LayerList, index: Any, error: type[Exception]) -> int:

@@ -80,6 +80,10 @@ class CompiledInfer:
     """A shape rule of a wry_op_entry, called like one written in Python."""
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 
+class CountOrShape:
+    """`x.size`, the number of elements, and `x.size()`, the sizes of the axes."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
 class DeviceEvent:
     """A mark in a stream."""
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
@@ -178,6 +182,12 @@ class Scalar:
     """The declared type of an attribute that is an int, float, bool or complex number."""
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 
+class Spelled:
+    """A function, and what understands calls of it whose arguments have other names."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    list_at: Any
+    names: Any
+
 class ThreadEnd:
     """Lies in Python's dictionary of a thread and lets go of the thread's layers when that is cleared."""
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
@@ -227,12 +237,18 @@ class Tensor:
         """Angle of each element in the complex plane, in radians: pi for negative real numbers."""
     def any(self, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
         """Whether an element along `axis` is True (not 0). Arguments are those of `all`."""
+    def apply(self, func: Callable[[Tensor], Tensor]) -> Tensor:
+        """`func(x)`: the function is given the whole tensor."""
+    def apply_(self, func: Callable[[Tensor], Tensor]) -> Tensor:
+        """Overwrite the tensor with `func` of it; returns the tensor."""
     def argmax(self, axis: Any = ..., keepdim: bool = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
         """Position of the largest element along `axis`, the first where several are as large."""
     def argmin(self, axis: Any = ..., keepdim: bool = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
         """Position of the smallest element along `axis`. Arguments are those of `argmax`."""
     def argsort(self, axis: int = ..., descending: bool = ..., name: str | None = ...) -> Tensor:
         """The positions (int64) that put `x` in order along an axis; arguments as for `sort`."""
+    def argwhere(self, as_tuple: bool = ...) -> Any:
+        """Where `x` is not zero (or false)."""
     def as_complex(self, name: str | None = ...) -> Tensor:
         """Pairs of real numbers as complex ones."""
     def as_real(self, name: str | None = ...) -> Tensor:
@@ -267,12 +283,28 @@ class Tensor:
         """Each input with at least three axes: `[n]` becomes `[1, n, 1]`, `[m, n]` becomes `[m, n, 1]`."""
     def backward(self, grad_tensor: Tensor | None = ..., retain_graph: bool = ...) -> None:
         """Accumulate the gradients of this tensor into the `.grad` of the leaves that it depends on."""
+    def baddbmm(self, x: Tensor, y: Tensor, beta: float = ..., alpha: float = ..., name: str | None = ...) -> Tensor:
+        """`beta * input + alpha * x @ y` for batches of matrices."""
+    def baddbmm_(self, x: Any, y: Any, beta: Any = ..., alpha: Any = ..., name: Any = ...) -> Tensor:
+        """In-place form of `baddbmm`: writes the result into the first argument and returns it."""
+    def bernoulli_(self, p: Any = ..., name: str | None = ...) -> Tensor:
+        """Fill `x` with ones, of a probability, and zeros; returns `x`."""
+    def bfloat16(self) -> Tensor:
+        """The tensor in bfloat16 (differentiable)."""
     def bincount(self, weights: Tensor | None = ..., minlength: int = ..., name: str | None = ...) -> Tensor:
         """How often each number from 0 on occurs."""
     def bitwise_and(self, y: Tensor, out: Tensor | None = ..., name: str | None = ...) -> Tensor:
         """Bits that are set in both elements."""
     def bitwise_and_(self, y: Any, out: Any = ..., name: Any = ...) -> Tensor:
         """In-place form of `bitwise_and`: writes the result into the first argument and returns it."""
+    def bitwise_invert(self, out: Tensor | None = ..., name: str | None = ...) -> Tensor:
+        """Bits that are not set; for bool, the other truth value."""
+    def bitwise_invert_(self, out: Any = ..., name: Any = ...) -> Tensor:
+        """In-place form of `bitwise_not`: writes the result into the first argument and returns it."""
+    def bitwise_left_shift(self, y: Tensor, is_arithmetic: bool = ..., out: Tensor | None = ..., name: str | None = ...) -> Tensor:
+        """The bits of `x` moved to the left by `y` places, element by element; zeros come in."""
+    def bitwise_left_shift_(self, y: Any, is_arithmetic: Any = ..., out: Any = ..., name: Any = ...) -> Tensor:
+        """In-place form of `bitwise_left_shift`: writes the result into the first argument and returns it."""
     def bitwise_not(self, out: Tensor | None = ..., name: str | None = ...) -> Tensor:
         """Bits that are not set; for bool, the other truth value."""
     def bitwise_not_(self, out: Any = ..., name: Any = ...) -> Tensor:
@@ -281,41 +313,67 @@ class Tensor:
         """Bits that are set in one element or both. Arguments are those of `bitwise_and`."""
     def bitwise_or_(self, y: Any, out: Any = ..., name: Any = ...) -> Tensor:
         """In-place form of `bitwise_or`: writes the result into the first argument and returns it."""
+    def bitwise_right_shift(self, y: Tensor, is_arithmetic: bool = ..., out: Tensor | None = ..., name: str | None = ...) -> Tensor:
+        """The bits of `x` moved to the right by `y` places, element by element."""
+    def bitwise_right_shift_(self, y: Any, is_arithmetic: Any = ..., out: Any = ..., name: Any = ...) -> Tensor:
+        """In-place form of `bitwise_right_shift`: writes the result into the first argument and returns it."""
     def bitwise_xor(self, y: Tensor, out: Tensor | None = ..., name: str | None = ...) -> Tensor:
         """Bits that are set in exactly one element. Arguments are those of `bitwise_and`."""
     def bitwise_xor_(self, y: Any, out: Any = ..., name: Any = ...) -> Tensor:
         """In-place form of `bitwise_xor`: writes the result into the first argument and returns it."""
     @property
     def block(self) -> Any: ...
+    def block_diag(self, name: str | None = ...) -> Tensor:
+        """A matrix with the inputs along its diagonal and zeros elsewhere."""
     def bmm(self, y: Tensor, name: str | None = ...) -> Tensor:
         """The products of equally many matrices."""
+    def bool(self) -> Tensor:
+        """The tensor in bool (differentiable)."""
     @staticmethod
     def broadcast_shape(x_shape: Any, y_shape: Any) -> list[int]:
         """The shape of the result of an element-wise operation on two shapes; as `paddle.broadcast_shape`."""
+    def broadcast_shapes(*shapes: Sequence[int]) -> list[int]:
+        """The shape of the result of element-wise functions of tensors of these shapes."""
     def broadcast_tensors(self, name: str | None = ...) -> list[Tensor]:
         """Several tensors expanded to the shape that they broadcast to."""
     def broadcast_to(self, shape: Any, name: str | None = ...) -> Tensor:
         """`expand` under NumPy's name."""
     def bucketize(self, sorted_sequence: Tensor, out_int32: bool = ..., right: bool = ..., name: str | None = ...) -> Tensor:
         """`searchsorted` of `x` in one sequence, with the arguments in the other order."""
+    def byte(self) -> Tensor:
+        """The tensor in uint8 (differentiable)."""
     def cast(self, dtype: Any) -> Tensor:
         """`x` in another dtype."""
     def cast_(self, dtype: Any) -> Tensor:
         """`cast` in place: `x` itself gets the dtype."""
+    def cat(self, axis: Any = ..., name: str | None = ...) -> Tensor:
+        """Concatenation: several tensors one behind the other along an axis."""
     def cauchy_(self, loc: Any = ..., scale: Any = ..., name: str | None = ...) -> Tensor:
         """Fill `x` with Cauchy distributed random numbers around `loc`; returns `x`."""
     def cdist(self, y: Tensor, p: float = ..., compute_mode: str = ..., name: str | None = ...) -> Tensor:
         """The `p`-norm distance of each row of `x` to each row of `y`."""
+    def cdouble(self) -> Tensor:
+        """The tensor in complex128 (differentiable)."""
     def ceil(self, name: str | None = ...) -> Tensor:
         """Ceiling: the smallest integer not below each element."""
     def ceil_(self, name: Any = ...) -> Tensor:
         """In-place form of `ceil`: writes the result into the first argument and returns it."""
+    def cfloat(self) -> Tensor:
+        """The tensor in complex64 (differentiable)."""
+    def char(self) -> Tensor:
+        """The tensor in int8 (differentiable)."""
     def cholesky(self, upper: bool = ..., name: str | None = ...) -> Tensor:
         """The Cholesky factor of Hermitian positive definite matrices."""
+    def cholesky_inverse(self, upper: bool = ..., name: str | None = ...) -> Tensor:
+        """The inverse of a positive definite matrix, of which `x` is the Cholesky factor."""
     def cholesky_solve(self, y: Tensor, upper: bool = ..., name: str | None = ...) -> Tensor:
         """The solution of `A z = x`, where `y` is the Cholesky factor of A."""
     def chunk(self, chunks: int, axis: Any = ..., name: str | None = ...) -> list[Tensor]:
         """`x` cut into equal parts along an axis; the size must divide."""
+    def clamp(self, min: Any = ..., max: Any = ..., name: str | None = ...) -> Tensor:
+        """Each element limited to [min, max]; NaN stays NaN."""
+    def clamp_(self, min: Any = ..., max: Any = ..., name: Any = ...) -> Tensor:
+        """In-place form of `clip`: writes the result into the first argument and returns it."""
     def clear_grad(self, set_to_zero: bool = ...) -> None:
         """As `clear_gradient`: fill the gradient with zeros, or make it None. Where there is none, nothing happens."""
     def clear_gradient(self, set_to_zero: bool = ...) -> None:
@@ -330,9 +388,17 @@ class Tensor:
         """Refused: places that repeat are those of a tensor in COO form."""
     def cols(self) -> Any:
         """Refused: columns are those of a tensor in CSR form."""
+    def column_stack(self, name: str | None = ...) -> Tensor:
+        """Tensors side by side, where a vector is one column."""
     def combinations(self, r: int = ..., with_replacement: bool = ..., name: str | None = ...) -> Tensor:
         """All combinations of `r` elements of a vector, in the order of the elements."""
+    def complex128(self) -> Tensor:
+        """The tensor in complex128 (differentiable)."""
+    def complex64(self) -> Tensor:
+        """The tensor in complex64 (differentiable)."""
     def concat(self, axis: Any = ..., name: str | None = ...) -> Tensor:
+        """Concatenation: several tensors one behind the other along an axis."""
+    def concatenate(self, axis: Any = ..., name: str | None = ...) -> Tensor:
         """Concatenation: several tensors one behind the other along an axis."""
     def cond(self, p: float | str | None = ..., name: str | None = ...) -> Tensor:
         """The condition number: the norm of a matrix times that of its inverse."""
@@ -342,6 +408,10 @@ class Tensor:
         """The tensor itself when it is contiguous, else a contiguous copy (differentiable)."""
     def copy_(self, other: Tensor, blocking: bool = ...) -> Tensor:
         """Overwrite the values with those of `other`, as `set_value`."""
+    def copysign(self, y: Any, name: str | None = ...) -> Tensor:
+        """The magnitude of `x` with the sign of `y`, element by element."""
+    def copysign_(self, y: Any, name: Any = ...) -> Tensor:
+        """In-place form of `copysign`: writes the result into the first argument and returns it."""
     def corrcoef(self, rowvar: bool = ..., name: str | None = ...) -> Tensor:
         """The correlation matrix (Pearson's) of variables, each of which is a row of observations."""
     def cos(self, name: str | None = ...) -> Tensor:
@@ -394,10 +464,14 @@ class Tensor:
         """Address of the first element."""
     def deg2rad(self, name: str | None = ...) -> Tensor:
         """Degrees to radians."""
+    def dense_dim(self) -> Any:
+        """Refused: axes of stored values are those of a sparse tensor."""
     def detach(self) -> Tensor:
         """A tensor on the same memory without gradient history: stop_gradient is True."""
     def detach_(self) -> Tensor:
         """Cut the tensor off from what made it: stop_gradient becomes True."""
+    @property
+    def device(self) -> str: ...
     def diag(self, offset: int = ..., padding_value: Any = ..., name: str | None = ...) -> Tensor:
         """A matrix with a vector on its diagonal, or the diagonal of a matrix."""
     def diag_embed(self, offset: int = ..., dim1: int = ..., dim2: int = ...) -> Tensor:
@@ -418,12 +492,22 @@ class Tensor:
         """The number of axes."""
     def dist(self, y: Tensor, p: float = ..., name: str | None = ...) -> Tensor:
         """The `p`-norm of `x - y`, over all elements."""
+    def div(self, y: Tensor, name: str | None = ...) -> Tensor:
+        """Quotient of two tensors, element by element."""
+    def div_(self, y: Any, name: Any = ...) -> Tensor:
+        """In-place form of `divide`: writes the result into the first argument and returns it."""
     def divide(self, y: Tensor, name: str | None = ...) -> Tensor:
         """Quotient of two tensors, element by element."""
     def divide_(self, y: Any, name: Any = ...) -> Tensor:
         """In-place form of `divide`: writes the result into the first argument and returns it."""
     def dot(self, y: Tensor, name: str | None = ...) -> Tensor:
         """The inner product of two vectors, or of each row of two matrices."""
+    def double(self) -> Tensor:
+        """The tensor in float64 (differentiable)."""
+    def dsplit(self, num_or_indices: int | Sequence[int], name: str | None = ...) -> list[Tensor]:
+        """Parts of `x` along axis 2; as `tensor_split`."""
+    def dstack(self, name: str | None = ...) -> Tensor:
+        """Tensors one behind the other: along axis 2; `[n]` counts as `[1, n, 1]` and `[m, n]` as `[m, n, 1]`."""
     @property
     def dtype(self) -> DType: ...
     def eig(self, name: str | None = ...) -> tuple[Tensor, Tensor]:
@@ -434,6 +518,8 @@ class Tensor:
         """Eigenvalues of symmetric or Hermitian matrices, ascending and real."""
     def element_size(self) -> int:
         """The bytes of one element."""
+    def eq(self, y: Any, name: str | None = ...) -> Tensor:
+        """Equality of two tensors, element by element."""
     def equal(self, y: Any, name: str | None = ...) -> Tensor:
         """Equality of two tensors, element by element."""
     def equal_(self, y: Any, name: Any = ...) -> Tensor:
@@ -476,6 +562,14 @@ class Tensor:
         """`flatten` in place: `x` itself gets the new shape."""
     def flip(self, axis: Any, name: str | None = ...) -> Tensor:
         """`x` with its elements in reverse order along `axis`."""
+    def float(self) -> Tensor:
+        """The tensor in float32 (differentiable)."""
+    def float16(self) -> Tensor:
+        """The tensor in float16 (differentiable)."""
+    def float32(self) -> Tensor:
+        """The tensor in float32 (differentiable)."""
+    def float64(self) -> Tensor:
+        """The tensor in float64 (differentiable)."""
     def floor(self, name: str | None = ...) -> Tensor:
         """Floor: the largest integer not above each element."""
     def floor_(self, name: Any = ...) -> Tensor:
@@ -498,6 +592,18 @@ class Tensor:
         """In-place form of `frac`: writes the result into the first argument and returns it."""
     def frexp(self, name: str | None = ...) -> tuple[Tensor, Tensor]:
         """Mantissas and exponents: `x == mantissa * 2 ** exponent` with mantissas in [0.5, 1)."""
+    def gammainc(self, y: Tensor, name: str | None = ...) -> Tensor:
+        """The lower regularized incomplete gamma function P(x, y): the share of the gamma distribution of shape `x` below `y`."""
+    def gammainc_(self, y: Any, name: Any = ...) -> Tensor:
+        """In-place form of `gammainc`: writes the result into the first argument and returns it."""
+    def gammaincc(self, y: Tensor, name: str | None = ...) -> Tensor:
+        """The upper regularized incomplete gamma function Q(x, y): the share of the gamma distribution of shape `x` above `y`."""
+    def gammaincc_(self, y: Any, name: Any = ...) -> Tensor:
+        """In-place form of `gammaincc`: writes the result into the first argument and returns it."""
+    def gammaln(self, name: str | None = ...) -> Tensor:
+        """Logarithm of the absolute value of the gamma function."""
+    def gammaln_(self, name: Any = ...) -> Tensor:
+        """In-place form of `lgamma`: writes the result into the first argument and returns it."""
     def gather(self, index: Tensor, axis: Any = ..., name: str | None = ...) -> Tensor:
         """Slices of `x` at the positions `index` along an axis."""
     def gather_nd(self, index: Tensor, name: str | None = ...) -> Tensor:
@@ -506,10 +612,18 @@ class Tensor:
         """Greatest common divisor of two elements, never negative; that of 0 and 0 is 0."""
     def gcd_(self, y: Any, name: Any = ...) -> Tensor:
         """In-place form of `gcd`: writes the result into the first argument and returns it."""
+    def ge(self, y: Tensor, name: str | None = ...) -> Tensor:
+        """Greater or equal: where an element of `x` is at least that of `y`. Arguments are those of"""
     def geometric_(self, probs: Any, name: str | None = ...) -> Tensor:
         """Fill `x` with numbers of trials up to the first success of probability `probs`; returns `x`."""
+    def ger(self, y: Tensor, name: str | None = ...) -> Tensor:
+        """Outer product: all products of an element of `x` and one of `y`, both flattened: `[m]` and `[n]` give `[m, n]`."""
+    def get_device(self) -> int:
+        """The number of the GPU that holds the tensor; -1 for the CPU."""
     def get_strides(self) -> list[int]:
         """The distance between neighbours along each axis, in elements."""
+    def get_tensor(self) -> Tensor:
+        """The tensor itself, in Paddle the holder of its memory."""
     @property
     def grad(self) -> Tensor | None: ...
     @grad.setter
@@ -522,6 +636,8 @@ class Tensor:
     def grad_fn(self) -> Any: ...
     def gradient(self) -> Any:
         """The gradient as a NumPy array, or None."""
+    def greater(self, y: Tensor, name: str | None = ...) -> Tensor:
+        """Where an element of `x` is greater than that of `y`. Arguments are those of `less_than`."""
     def greater_equal(self, y: Tensor, name: str | None = ...) -> Tensor:
         """Greater or equal: where an element of `x` is at least that of `y`. Arguments are those of"""
     def greater_equal_(self, y: Any, name: Any = ...) -> Tensor:
@@ -530,16 +646,28 @@ class Tensor:
         """Where an element of `x` is greater than that of `y`. Arguments are those of `less_than`."""
     def greater_than_(self, y: Any, name: Any = ...) -> Tensor:
         """In-place form of `greater_than`: writes the result into the first argument and returns it."""
+    def gt(self, y: Tensor, name: str | None = ...) -> Tensor:
+        """Where an element of `x` is greater than that of `y`. Arguments are those of `less_than`."""
+    def half(self) -> Tensor:
+        """The tensor in float16 (differentiable)."""
     def heaviside(self, y: Tensor, name: str | None = ...) -> Tensor:
         """The step function: 0 where `x` is negative, 1 where it is positive, `y` where it is 0."""
     def histogram(self, bins: int = ..., min: float = ..., max: float = ..., name: str | None = ...) -> Tensor:
         """Histogram: how many elements fall into each of `bins` equal parts of a range."""
+    def histogram_bin_edges(self, bins: int = ..., min: float = ..., max: float = ..., name: str | None = ...) -> Tensor:
+        """The bounds of the bins that `histogram` counts in."""
+    def histogramdd(self, bins: Any = ..., ranges: Any = ..., density: bool = ..., weights: Tensor | None = ..., name: str | None = ...) -> tuple[Tensor, list[Tensor]]:
+        """How many points lie in each cell of a grid."""
     @property
     def hooks(self) -> Any: ...
     @hooks.setter
     def hooks(self, value: Any) -> None: ...
     def householder_product(self, tau: Tensor, name: str | None = ...) -> Tensor:
         """The first columns of a product of Householder reflections `I - tau_i v_i v_i^H`."""
+    def hsplit(self, num_or_indices: int | Sequence[int], name: str | None = ...) -> list[Tensor]:
+        """Parts of `x` along axis 1, or along the only axis of a vector; as `tensor_split`."""
+    def hstack(self, name: str | None = ...) -> Tensor:
+        """Tensors side by side: along axis 1, or along the only axis of vectors."""
     def hypot(self, y: Tensor, name: str | None = ...) -> Tensor:
         """Length of the hypotenuse: the root of `x * x + y * y`, without overflow on the way."""
     def hypot_(self, y: Any, name: Any = ...) -> Tensor:
@@ -580,14 +708,28 @@ class Tensor:
         """Inner product: sums of products over the last axis of both."""
     @property
     def inplace_version(self) -> int: ...
+    def int(self) -> Tensor:
+        """The tensor in int32 (differentiable)."""
+    def int16(self) -> Tensor:
+        """The tensor in int16 (differentiable)."""
+    def int32(self) -> Tensor:
+        """The tensor in int32 (differentiable)."""
+    def int64(self) -> Tensor:
+        """The tensor in int64 (differentiable)."""
+    def int8(self) -> Tensor:
+        """The tensor in int8 (differentiable)."""
     def inv(self, name: str | None = ...) -> Tensor:
         """The inverse of square matrices."""
     def inverse(self, name: str | None = ...) -> Tensor:
         """The inverse of square matrices."""
+    def is_coalesced(self) -> Any:
+        """Refused: places that repeat are those of a tensor in COO form."""
     def is_complex(self) -> bool:
         """Whether the dtype of `x` is complex64 or complex128."""
     def is_contiguous(self) -> Any:
         """Do the elements lie in memory in the order of their indices, without gaps?"""
+    @property
+    def is_cuda(self) -> bool: ...
     def is_dense(self) -> bool:
         """True: sparse tensors have a class of their own."""
     def is_dist(self) -> bool:
@@ -616,10 +758,18 @@ class Tensor:
         """Where `|x - y| <= atol + rtol * |y|`."""
     def isfinite(self, name: str | None = ...) -> Tensor:
         """Where an element is neither NaN nor infinite."""
+    def isin(self, test_x: Tensor, assume_unique: bool = ..., invert: bool = ..., name: str | None = ...) -> Tensor:
+        """Which elements of `x` are among those of `test_x`."""
     def isinf(self, name: str | None = ...) -> Tensor:
         """Where an element is infinity or minus infinity."""
     def isnan(self, name: str | None = ...) -> Tensor:
         """Where an element is NaN."""
+    def isneginf(self, name: str | None = ...) -> Tensor:
+        """Which elements are minus infinity."""
+    def isposinf(self, name: str | None = ...) -> Tensor:
+        """Which elements are plus infinity."""
+    def isreal(self, name: str | None = ...) -> Tensor:
+        """Which elements have no imaginary part; all of a real dtype."""
     def istft(self, n_fft: int, hop_length: int | None = ..., win_length: int | None = ..., window: Tensor | None = ..., center: bool = ..., normalized: bool = ..., onesided: bool = ..., length: int | None = ..., return_complex: bool = ..., name: str | None = ...) -> Tensor:
         """The inverse short-time Fourier transform: the signal whose frames have these spectra, by least squares where frames disagree."""
     def item(self, *index: Any) -> Any:
@@ -640,10 +790,16 @@ class Tensor:
         """`x * 2 ** y`, element by element."""
     def ldexp_(self, y: Any, name: Any = ...) -> Tensor:
         """In-place form of `ldexp`: writes the result into the first argument and returns it."""
+    def le(self, y: Tensor, name: str | None = ...) -> Tensor:
+        """Less or equal: where an element of `x` is at most that of `y`. Arguments are those of `less_than`."""
     def lerp(self, y: Tensor, weight: Any, name: str | None = ...) -> Tensor:
         """Linear interpolation `x + weight * (y - x)`."""
     def lerp_(self, y: Any, weight: Any, name: Any = ...) -> Tensor:
         """In-place form of `lerp`: writes the result into the first argument and returns it."""
+    def less(self, y: Tensor, name: str | None = ...) -> Tensor:
+        """Where an element of `x` is less than that of `y`."""
+    def less_(self, y: Any, name: Any = ...) -> Tensor:
+        """In-place form of `less_than`: writes the result into the first argument and returns it."""
     def less_equal(self, y: Tensor, name: str | None = ...) -> Tensor:
         """Less or equal: where an element of `x` is at most that of `y`. Arguments are those of `less_than`."""
     def less_equal_(self, y: Any, name: Any = ...) -> Tensor:
@@ -672,6 +828,8 @@ class Tensor:
         """In-place form of `log2`: writes the result into the first argument and returns it."""
     def log_(self, name: Any = ...) -> Tensor:
         """In-place form of `log`: writes the result into the first argument and returns it."""
+    def log_normal_(self, mean: float = ..., std: float = ..., name: str | None = ...) -> Tensor:
+        """Fill `x` with random numbers whose logarithms are normally distributed; returns `x`."""
     def logaddexp(self, y: Tensor, name: str | None = ...) -> Tensor:
         """log(exp(x) + exp(y)), without overflow on the way."""
     def logcumsumexp(self, axis: int | None = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
@@ -698,24 +856,36 @@ class Tensor:
         """In-place form of `logit`: writes the result into the first argument and returns it."""
     def logsumexp(self, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
         """Logarithm of the sum of exponentials of `x` along `axis`, safe from overflow."""
+    def long(self) -> Tensor:
+        """The tensor in int64 (differentiable)."""
     def lstsq(self, y: Tensor, rcond: float | None = ..., driver: str | None = ..., name: str | None = ...) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Least squares: the `z` that minimizes the norm of `x z - y`; the shortest one where several do."""
+    def lt(self, y: Tensor, name: str | None = ...) -> Tensor:
+        """Where an element of `x` is less than that of `y`."""
     def lu(self, pivot: bool = ..., get_infos: bool = ..., name: str | None = ...) -> Any:
         """The LU factorization with row exchanges, both factors in one matrix."""
     def lu_unpack(self, y: Tensor, unpack_ludata: bool = ..., unpack_pivots: bool = ..., name: str | None = ...) -> tuple[Tensor, Tensor, Tensor]:
         """The three matrices whose product was factorized by `lu`: `A = P L U`."""
+    @property
+    def mT(self) -> Tensor: ...
     def mark_written(self) -> Any:
         """Say that the memory was written from outside, by a collective or through its address, say."""
     def masked_fill(self, mask: Tensor, value: Any, name: str | None = ...) -> Tensor:
         """`x` with one value where `mask` is true."""
     def masked_fill_(self, mask: Tensor, value: Any, name: str | None = ...) -> Tensor:
         """`masked_fill` in place; `mask` broadcasts to the shape of `x`."""
+    def masked_scatter(self, mask: Tensor, value: Tensor, name: str | None = ...) -> Tensor:
+        """A copy of `x` in which the elements where `mask` is true are the first ones of `value`, in order."""
+    def masked_scatter_(self, mask: Any, value: Any, name: Any = ...) -> Tensor:
+        """In-place form of `masked_scatter`: writes the result into the first argument and returns it."""
     def masked_select(self, mask: Tensor, name: str | None = ...) -> Tensor:
         """The elements of `x` where `mask` is true, in the order of rows."""
     def matmul(self, y: Tensor, transpose_x: bool = ..., transpose_y: bool = ..., name: str | None = ...) -> Tensor:
         """The matrix product, over any number of matrices at once."""
     def matrix_power(self, n: int, name: str | None = ...) -> Tensor:
         """The product of `n` copies of a square matrix; of its inverse where `n` is negative."""
+    def matrix_transpose(self, name: str | None = ...) -> Tensor:
+        """`x` with its last two axes exchanged; a view."""
     def max(self, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
         """Largest element along `axis`; NaN is larger than anything."""
     def maximum(self, y: Tensor, name: str | None = ...) -> Tensor:
@@ -740,6 +910,12 @@ class Tensor:
         """The mode: the most frequent value along an axis, and its last position; of several the smallest."""
     def moveaxis(self, source: Any, destination: Any, name: str | None = ...) -> Tensor:
         """`x` with some axes moved to other places; the rest keep their order."""
+    def msort(self) -> Tensor:
+        """`input` sorted along axis 0, the smallest first; as `sort(input, axis=0)`."""
+    def mul(self, y: Tensor, name: str | None = ...) -> Tensor:
+        """Product of two tensors, element by element. Arguments are those of `add`."""
+    def mul_(self, y: Any, name: Any = ...) -> Tensor:
+        """In-place form of `multiply`: writes the result into the first argument and returns it."""
     def multi_dot(self, name: str | None = ...) -> Tensor:
         """The product of several matrices, in the order of multiplications that costs least."""
     def multigammaln(self, p: int, name: str | None = ...) -> Tensor:
@@ -768,20 +944,34 @@ class Tensor:
         """Mean of elements along `axis` that are not NaN; NaN where all are."""
     def nanmedian(self, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
         """Median of elements along `axis` that are not NaN."""
-    def nanquantile(self, q: float | Sequence[float], axis: Axes = ..., keepdim: bool = ...) -> Tensor:
+    def nanquantile(self, q: float | Sequence[float], axis: Axes = ..., keepdim: bool = ..., interpolation: str = ..., name: str | None = ...) -> Tensor:
         """As `quantile`, of the elements that are not NaN; NaN where all are."""
     def nansum(self, axis: Axes = ..., dtype: Any = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
         """Sum of elements along `axis`, NaN counted as 0. Arguments are those of `sum`."""
+    def narrow(self, dim: int, start: int | Tensor, length: int) -> Tensor:
+        """`length` neighbours along an axis, from `start` on; a view."""
     @property
     def nbytes(self) -> int: ...
     @property
     def ndim(self) -> int: ...
     def ndimension(self) -> int:
         """The number of axes."""
+    def ne(self, y: Tensor, name: str | None = ...) -> Tensor:
+        """Not equal: where two elements differ. Arguments are those of `less_than`, and complex numbers."""
     def neg(self, name: str | None = ...) -> Tensor:
         """Negation: each element with the other sign."""
     def neg_(self, name: Any = ...) -> Tensor:
         """In-place form of `neg`: writes the result into the first argument and returns it."""
+    def negative(self, name: str | None = ...) -> Tensor:
+        """Negation: each element with the other sign."""
+    def new_empty(self, size: Any, *, dtype: Any = ...) -> Tensor:
+        """A tensor of another shape whose values nobody has written, in the dtype and on the device of the tensor."""
+    def new_full(self, size: Any, fill_value: Any, *, dtype: Any = ...) -> Tensor:
+        """One number in another shape, in the dtype and on the device of the tensor."""
+    def new_ones(self, size: Any, *, dtype: Any = ...) -> Tensor:
+        """Ones of another shape, in the dtype and on the device of the tensor."""
+    def new_zeros(self, size: Any, *, dtype: Any = ...) -> Tensor:
+        """Zeros of another shape, in the dtype and on the device of the tensor."""
     def nextafter(self, y: Tensor, name: str | None = ...) -> Tensor:
         """The next number that the dtype holds after `x` in the direction of `y`."""
     def nnz(self) -> Any:
@@ -806,10 +996,14 @@ class Tensor:
         """A NumPy array with a copy of the values; bfloat16 comes as its bits in uint16, as in Paddle."""
     def one_hot(self, num_classes: Any, name: str | None = ...) -> Tensor:
         """One-hot vectors: for each label a vector with 1 at its place and 0 elsewhere."""
+    def ormqr(self, tau: Tensor, y: Tensor, left: bool = ..., transpose: bool = ..., name: str | None = ...) -> Tensor:
+        """The product of a matrix with the orthogonal one that Householder reflectors describe."""
     def outer(self, y: Tensor, name: str | None = ...) -> Tensor:
         """Outer product: all products of an element of `x` and one of `y`, both flattened: `[m]` and `[n]` give `[m, n]`."""
     def pca_lowrank(self, q: int | None = ..., center: bool = ..., niter: int = ..., name: str | None = ...) -> tuple[Tensor, Tensor, Tensor]:
         """Principal components: the `q` largest singular values of `x` and their vectors."""
+    def permute(self, perm: Sequence[int], name: str | None = ...) -> Tensor:
+        """`x` with its axes in another order."""
     @property
     def persistable(self) -> bool: ...
     @persistable.setter
@@ -826,6 +1020,8 @@ class Tensor:
         """The n-th derivative of `digamma`, of each element."""
     def polygamma_(self, n: Any, name: Any = ...) -> Tensor:
         """In-place form of `polygamma`: writes the result into the first argument and returns it."""
+    def positive(self, name: str | None = ...) -> Tensor:
+        """`+x`: the tensor itself."""
     def pow(self, y: Any, name: str | None = ...) -> Tensor:
         """Power: `x` to the power of `y`, element by element."""
     def pow_(self, y: Any, name: Any = ...) -> Tensor:
@@ -838,18 +1034,24 @@ class Tensor:
         """`put_along_axis` in place."""
     def qr(self, mode: str = ..., name: str | None = ...) -> Any:
         """The QR factorization: `x = q r` with orthonormal columns in q and an upper triangle r."""
-    def quantile(self, q: float | Sequence[float], axis: Axes = ..., keepdim: bool = ...) -> Tensor:
+    def quantile(self, q: float | Sequence[float], axis: Axes = ..., keepdim: bool = ..., interpolation: str = ..., name: str | None = ...) -> Tensor:
         """Quantiles: values below which the parts `q` of the elements along `axis` lie, interpolated linearly."""
     def rad2deg(self, name: str | None = ...) -> Tensor:
         """Radians to degrees."""
+    def random_(self, from_: int = ..., to: int | None = ...) -> Tensor:
+        """Fill `x` with whole random numbers of [from_, to); returns `x`."""
     def rank(self) -> Tensor:
         """The number of axes as a tensor: int32, 0-d. `input.ndim` gives it as an int."""
+    def ravel(self) -> Tensor:
+        """All elements along one axis; as `flatten`, and a view where strides allow it."""
     def real(self, name: str | None = ...) -> Tensor:
         """Real part of each element; real numbers are their own."""
     def reciprocal(self, name: str | None = ...) -> Tensor:
         """Reciprocal: 1 divided by each element."""
     def reciprocal_(self, name: Any = ...) -> Tensor:
         """In-place form of `reciprocal`: writes the result into the first argument and returns it."""
+    def reduce_as(self, target: Tensor, name: str | None = ...) -> Tensor:
+        """Sums of `x` along the axes in which it is larger than `target`: what undoes a broadcast."""
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> Any:
         """Call `hook` with the gradient of this tensor whenever a backward pass has completed it."""
     def register_post_accumulate_hook(self, hook: Callable[[Tensor], None]) -> Any:
@@ -862,12 +1064,20 @@ class Tensor:
         """Each slice along an axis, scaled down to the norm `max_norm` where its norm is larger."""
     def renorm_(self, p: float, axis: int, max_norm: float) -> Tensor:
         """`renorm` that writes into `x`."""
+    def repeat(self, repeats: int | Sequence[int] | Tensor) -> Tensor:
+        """Copies of the whole tensor beside each other; as `tile`. `x.repeat(2, 3)` is `x.repeat([2, 3])`."""
     def repeat_interleave(self, repeats: Any, axis: int | None = ..., name: str | None = ...) -> Tensor:
         """Repetition of elements: each element (or slice along `axis`) several times in succession."""
+    @property
+    def requires_grad(self) -> bool: ...
+    def requires_grad_(self, requires_grad: bool = ...) -> Tensor:
+        """Say whether the tensor asks for gradients: the opposite of `stop_gradient`."""
     def reshape(self, shape: Sequence[int | Tensor] | Tensor, name: str | None = ...) -> Tensor:
         """The elements of `x`, row by row, in another shape."""
     def reshape_(self, shape: Sequence[int | Tensor] | Tensor, name: str | None = ...) -> Tensor:
         """`reshape` in place: `x` itself gets the new shape."""
+    def resize_(self, shape: Any, fill_zero: bool = ..., name: str | None = ...) -> Tensor:
+        """Give the tensor another shape, with as many of its elements as there is room for."""
     def retain_grads(self) -> None:
         """Keep the gradient of this tensor in `.grad` although it is not a leaf. For a leaf nothing changes."""
     def reverse(self, axis: Any, name: str | None = ...) -> Tensor:
@@ -880,6 +1090,8 @@ class Tensor:
         """Nearest integer of each element; halves go away from 0."""
     def round_(self, name: Any = ...) -> Tensor:
         """In-place form of `round`: writes the result into the first argument and returns it."""
+    def row_stack(self, name: str | None = ...) -> Tensor:
+        """Tensors one below the other: along axis 0; a vector is one row."""
     def rows(self) -> Any:
         """Refused: rows are those of the gradient of Embedding(sparse=True)."""
     def rsqrt(self, name: str | None = ...) -> Tensor:
@@ -894,14 +1106,22 @@ class Tensor:
         """`x` with some of its rows replaced."""
     def scatter_(self, index: Tensor, updates: Tensor, overwrite: bool = ..., name: str | None = ...) -> Tensor:
         """`scatter` in place."""
+    def scatter_add(self, dim: int, index: Tensor, src: Tensor) -> Tensor:
+        """A copy of `input` to which the elements of `src` are added at the positions `index` along one axis."""
+    def scatter_add_(self, dim: Any, index: Any, src: Any) -> Tensor:
+        """In-place form of `scatter_add`: writes the result into the first argument and returns it."""
     def scatter_nd(self, updates: Tensor, shape: Any, name: str | None = ...) -> Tensor:
         """Zeros of `shape` with `updates` added at positions given by several coordinates."""
     def scatter_nd_add(self, index: Tensor, updates: Tensor, name: str | None = ...) -> Tensor:
         """`x` with `updates` added at positions given by several coordinates; repeats add up."""
+    def scatter_reduce(self, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = ...) -> Tensor:
+        """A copy of `input` in which elements of `src` are combined at the positions `index` along one axis."""
     def searchsorted(self, values: Tensor, out_int32: bool = ..., right: bool = ..., name: str | None = ...) -> Tensor:
         """Where each value would have to be inserted to keep a sequence sorted."""
     def select_scatter(self, values: Tensor, axis: int, index: int, name: str | None = ...) -> Tensor:
         """`x` with the slice at `index` along an axis replaced."""
+    def set_(self, source: Tensor | None = ..., shape: Any = ..., stride: Any = ..., offset: int = ..., name: str | None = ...) -> Tensor:
+        """Let the tensor have the memory of another one, seen with a shape and strides."""
     def set_grad_buffer(self, buffer: Tensor | None) -> None:
         """Let backward write the gradient of this leaf into `buffer`, a view of a larger memory, say."""
     def set_value(self, value: Any) -> None:
@@ -912,16 +1132,24 @@ class Tensor:
     def shape(self) -> list[int]: ...
     def shard_index(self, index_num: int, nshards: int, shard_id: int, ignore_value: int = ...) -> Tensor:
         """Indices of a table that is spread over shards, as they are called in one shard."""
+    def short(self) -> Tensor:
+        """The tensor in int16 (differentiable)."""
     def sigmoid(self, name: str | None = ...) -> Tensor:
         """Sigmoid: 1 / (1 + exp(-x)) of each element."""
     def sigmoid_(self, name: Any = ...) -> Tensor:
         """In-place form of `sigmoid`: writes the result into the first argument and returns it."""
     def sign(self, name: str | None = ...) -> Tensor:
         """-1, 0 or 1: the sign of each element; NaN stays NaN."""
+    def signbit(self, name: str | None = ...) -> Tensor:
+        """Which elements have a minus sign; -0.0 has one."""
     def sin(self, name: str | None = ...) -> Tensor:
         """Sine of each element, given in radians."""
     def sin_(self, name: Any = ...) -> Tensor:
         """In-place form of `sin`: writes the result into the first argument and returns it."""
+    def sinc(self, name: str | None = ...) -> Tensor:
+        """The normalized sine cardinal, sin(pi x) / (pi x), which is 1 at 0."""
+    def sinc_(self, name: Any = ...) -> Tensor:
+        """In-place form of `sinc`: writes the result into the first argument and returns it."""
     def sinh(self, name: str | None = ...) -> Tensor:
         """Hyperbolic sine of each element."""
     def sinh_(self, name: Any = ...) -> Tensor:
@@ -930,12 +1158,22 @@ class Tensor:
     def size(self) -> int: ...
     def slice(self, axes: Sequence[int], starts: Any, ends: Any) -> Tensor:
         """A range of some axes, by Python's rules for bounds."""
+    def slice_scatter(self, value: Tensor, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int], strides: Sequence[int], name: str | None = ...) -> Tensor:
+        """A copy of `x` in which a slice is `value`."""
+    def slogdet(self, name: str | None = ...) -> Tensor:
+        """Sign of the determinant and logarithm of its absolute value, which overflows less easily than the determinant."""
+    def softmax(self, dim: int | None = ..., dtype: Any = ..., *, out: Tensor | None = ...) -> Tensor:
+        """`paddle.softmax`."""
     def solve(self, y: Tensor, name: str | None = ...) -> Tensor:
         """The solution of `x z = y`."""
     def sort(self, axis: int = ..., descending: bool = ..., name: str | None = ...) -> Tensor:
         """`x` in order along an axis."""
+    def sparse_dim(self) -> Any:
+        """Refused: axes of places are those of a sparse tensor."""
     def split(self, num_or_sections: int | Sequence[int], axis: Any = ..., name: str | None = ...) -> list[Tensor]:
         """`x` cut into parts along an axis."""
+    def split_with_sizes(self, split_sizes: Sequence[int], dim: int = ...) -> list[Tensor]:
+        """Parts of `x` of given sizes along an axis; as `split` with a list."""
     def sqrt(self, name: str | None = ...) -> Tensor:
         """Square root of each element; NaN below 0."""
     def sqrt_(self, name: Any = ...) -> Tensor:
@@ -960,16 +1198,28 @@ class Tensor:
     def stop_gradient(self) -> bool: ...
     @stop_gradient.setter
     def stop_gradient(self, value: Any) -> None: ...
+    def stride(self, dim: int | None = ...) -> Any:
+        """Elements from one index to the next along each axis, or along one."""
     def strided_slice(self, axes: Sequence[int], starts: Any, ends: Any, strides: Any, name: str | None = ...) -> Tensor:
         """`slice` with a step for each axis, which may be negative."""
     @property
     def strides(self) -> list[int]: ...
+    def sub(self, y: Tensor, name: str | None = ...) -> Tensor:
+        """Difference of two tensors, element by element. Arguments are those of `add`."""
+    def sub_(self, y: Any, name: Any = ...) -> Tensor:
+        """In-place form of `subtract`: writes the result into the first argument and returns it."""
     def subtract(self, y: Tensor, name: str | None = ...) -> Tensor:
         """Difference of two tensors, element by element. Arguments are those of `add`."""
     def subtract_(self, y: Any, name: Any = ...) -> Tensor:
         """In-place form of `subtract`: writes the result into the first argument and returns it."""
     def sum(self, axis: Axes = ..., dtype: Any = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
         """Sum of elements along `axis`."""
+    def svd_lowrank(self, q: int | None = ..., niter: int = ..., M: Tensor | None = ..., name: str | None = ...) -> tuple[Tensor, Tensor, Tensor]:
+        """The largest singular values of a matrix and their vectors, by random projection."""
+    def swapaxes(self, axis0: Any, axis1: int | None = ..., name: str | None = ...) -> Tensor:
+        """`x` with two axes exchanged; a view."""
+    def swapdims(self, axis0: Any, axis1: int | None = ..., name: str | None = ...) -> Tensor:
+        """`x` with two axes exchanged; a view."""
     def t(self, name: str | None = ...) -> Tensor:
         """Matrix transpose: a matrix transposed; a vector or number as it is."""
     def t_(self, name: str | None = ...) -> Tensor:
@@ -977,6 +1227,8 @@ class Tensor:
     def take(self, index: Tensor, mode: str = ..., name: str | None = ...) -> Tensor:
         """Elements of the flattened `x`."""
     def take_along_axis(self, indices: Tensor, axis: int, broadcast: bool = ...) -> Tensor:
+        """For each place in `indices`, the element of `arr` at the same place but, along `axis`, at the position it holds."""
+    def take_along_dim(self, indices: Tensor, axis: int, broadcast: bool = ...) -> Tensor:
         """For each place in `indices`, the element of `arr` at the same place but, along `axis`, at the position it holds."""
     def tan(self, name: str | None = ...) -> Tensor:
         """Tangent of each element, given in radians."""
@@ -986,6 +1238,8 @@ class Tensor:
         """Hyperbolic tangent of each element."""
     def tanh_(self, name: Any = ...) -> Tensor:
         """In-place form of `tanh`: writes the result into the first argument and returns it."""
+    def tensor_split(self, num_or_indices: int | Sequence[int], axis: int = ..., name: str | None = ...) -> list[Tensor]:
+        """Parts of `x` along an axis, which need not be of one size."""
     def tensordot(self, y: Tensor, axes: Any = ..., name: str | None = ...) -> Tensor:
         """Tensor contraction: sums of products over pairs of axes."""
     def tile(self, repeat_times: Any, name: str | None = ...) -> Tensor:
@@ -1024,12 +1278,18 @@ class Tensor:
         """The upper triangle of matrices: what lies below the diagonal becomes 0."""
     def triu_(self, diagonal: Any = ..., name: Any = ...) -> Tensor:
         """In-place form of `triu`: writes the result into the first argument and returns it."""
+    def true_divide(self, y: Tensor, name: str | None = ...) -> Tensor:
+        """Quotient of two tensors, element by element."""
     def trunc(self, name: str | None = ...) -> Tensor:
         """Truncation: each element without its fraction: rounded toward 0."""
     def trunc_(self, name: Any = ...) -> Tensor:
         """In-place form of `trunc`: writes the result into the first argument and returns it."""
     @property
     def type(self) -> Any: ...
+    def type_as(self, other: Tensor) -> Tensor:
+        """The tensor in the dtype of another one."""
+    def uint8(self) -> Tensor:
+        """The tensor in uint8 (differentiable)."""
     def unbind(self, axis: int = ...) -> list[Tensor]:
         """The slices of `input` along an axis, each without it."""
     def unflatten(self, axis: int, shape: Sequence[int] | Tensor, name: str | None = ...) -> Tensor:
@@ -1060,8 +1320,14 @@ class Tensor:
         """`x` with another shape, or its bytes as another dtype, always on the memory of `x`."""
     def view_as(self, other: Tensor, name: str | None = ...) -> Tensor:
         """`x` with the shape of `other`, on the memory of `x`."""
+    def view_as_complex(self, name: str | None = ...) -> Tensor:
+        """Pairs of real numbers as complex ones."""
+    def view_as_real(self, name: str | None = ...) -> Tensor:
+        """Complex numbers as pairs of real ones, in a new last axis of size 2; a view."""
     def vsplit(self, num_or_sections: int | Sequence[int], name: str | None = ...) -> list[Tensor]:
         """`x`, of rank 2 or more, cut into parts along its first axis."""
+    def vstack(self, name: str | None = ...) -> Tensor:
+        """Tensors one below the other: along axis 0; a vector is one row."""
     def where(self, x: Any = ..., y: Any = ..., name: str | None = ...) -> Any:
         """Elements of `x` where `condition` is True, of `y` elsewhere."""
     def where_(self, x: Any = ..., y: Any = ..., name: str | None = ...) -> Tensor:
@@ -1207,6 +1473,8 @@ def seed_generators(seed: Any) -> Any:
     """Start the generators of all devices over from `seed`; returns the cpu's."""
 def set_copies_later(on: Any) -> Any:
     """Whether copies of this thread out of page-locked memory may return before they have read it; returns what was set before."""
+def set_count_class(kind: Any) -> Any:
+    """Tell the core of which class of int `x.size` is."""
 def set_current_device(device: Any) -> Any:
     """Let ops without inputs run on `device`, in all threads."""
 def set_default_generator(generator: Any) -> Any:
@@ -1229,6 +1497,10 @@ def set_number(x: Any, value: Any) -> Any:
     """Write a number into a 0-d tensor, past all layers: a tensor that a program reads keeps its place and gets a new value."""
 def set_random_rules(rules: Any) -> Any:
     """Let `rules`, functions by op, draw in place of the kernels of random ops; None gives these back their work."""
+def set_respell(function: Any) -> Any:
+    """Tell the core which function understands the calls that are spelled otherwise."""
+def set_shape_class(kind: Any) -> Any:
+    """Let `x.shape` be of a class of list; None: a list."""
 def set_stream(stream: Any) -> Any:
     """Let the calling thread work on `stream`; returns the one before."""
 def set_thread_budget(count: Any) -> Any:

@@ -36,8 +36,15 @@ class AbsentDType:
         return hash(self.name)
 
 
-half, float, double = float16, float32, float64
-cfloat, cdouble = complex64, complex128
+half = float16
+float = float32
+double = float64
+cfloat = complex64
+cdouble = complex128
 uint16 = bfloat16  # under whose name NumPy carries its bits
-float8_e4m3fn, float8_e5m2 = AbsentDType("float8_e4m3fn"), AbsentDType("float8_e5m2")
-uint32, uint64, pstring, raw = AbsentDType("uint32"), AbsentDType("uint64"), AbsentDType("pstring"), AbsentDType("raw")
+float8_e4m3fn = AbsentDType("float8_e4m3fn")
+float8_e5m2 = AbsentDType("float8_e5m2")
+pstring = AbsentDType("pstring")
+raw = AbsentDType("raw")
+uint32 = AbsentDType("uint32")
+uint64 = AbsentDType("uint64")

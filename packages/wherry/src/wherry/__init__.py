@@ -84,6 +84,7 @@ _LATER = {  # at the top in Paddle; programs that use tensors alone need not loa
         ("cdouble", "cfloat", "double", "float", "float8_e4m3fn", "float8_e5m2", "half", "pstring", "raw", "uint16", "uint32", "uint64"),
         "wherry_tensor.dtype_names",
     ),
+    "newaxis": "wherry_tensor.functions.conversions",
     "vecdot": "wherry.linalg",
     **dict.fromkeys(
         ("autocast", "get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_enabled"), "wherry_train.amp"

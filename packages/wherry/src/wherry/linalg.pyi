@@ -23,6 +23,7 @@ from wherry_tensor.functions.factorization import slogdet as slogdet
 from wherry_tensor.functions.factorization import solve as solve
 from wherry_tensor.functions.factorization import svd as svd
 from wherry_tensor.functions.factorization import triangular_solve as triangular_solve
+from wherry_tensor.functions.joining import matrix_transpose as matrix_transpose
 from wherry_tensor.functions.linalg import addmm as addmm
 from wherry_tensor.functions.linalg import addmm_ as addmm_
 from wherry_tensor.functions.linalg import bmm as bmm
@@ -42,5 +43,13 @@ from wherry_tensor.functions.linalg import trace as trace
 from wherry_tensor.functions.matrices import corrcoef as corrcoef
 from wherry_tensor.functions.matrices import cov as cov
 from wherry_tensor.functions.matrices import vecdot as vecdot
+from wherry_tensor.functions.norms import cholesky_inverse as cholesky_inverse
+from wherry_tensor.functions.norms import lu_solve as lu_solve
+from wherry_tensor.functions.norms import matrix_norm as matrix_norm
+from wherry_tensor.functions.norms import ormqr as ormqr
+from wherry_tensor.functions.norms import svd_lowrank as svd_lowrank
+from wherry_tensor.functions.norms import svdvals as svdvals
+from wherry_tensor.functions.norms import vector_norm as vector_norm
+from wherry_tensor.functions.positions import diagonal as diagonal
 __all__: list[str]
 inverse = _inv

@@ -19,6 +19,7 @@ from wherry_nn.layers.activation import ReLU6 as ReLU6
 from wherry_nn.layers.activation import SELU as SELU
 from wherry_nn.layers.activation import Sigmoid as Sigmoid
 from wherry_nn.layers.activation import Silu as Silu
+from wherry_nn.layers.activation import Silu as _Silu
 from wherry_nn.layers.activation import Softmax as Softmax
 from wherry_nn.layers.activation import Softmax2D as Softmax2D
 from wherry_nn.layers.activation import Softplus as Softplus
@@ -39,14 +40,52 @@ from wherry_nn.layers.common import Flatten as Flatten
 from wherry_nn.layers.common import Linear as Linear
 from wherry_nn.layers.common import Unflatten as Unflatten
 from wherry_nn.layers.conv import Conv1D as Conv1D
+from wherry_nn.layers.conv import Conv1D as _Conv1D
 from wherry_nn.layers.conv import Conv1DTranspose as Conv1DTranspose
 from wherry_nn.layers.conv import Conv2D as Conv2D
+from wherry_nn.layers.conv import Conv2D as _Conv2D
 from wherry_nn.layers.conv import Conv2DTranspose as Conv2DTranspose
 from wherry_nn.layers.conv import Conv3D as Conv3D
+from wherry_nn.layers.conv import Conv3D as _Conv3D
 from wherry_nn.layers.conv import Conv3DTranspose as Conv3DTranspose
 from wherry_nn.layers.decode import BeamSearchDecoder as BeamSearchDecoder
 from wherry_nn.layers.decode import dynamic_decode as dynamic_decode
 from wherry_nn.layers.distance import PairwiseDistance as PairwiseDistance
+from wherry_nn.layers.later import AdaptiveLogSoftmaxWithLoss as AdaptiveLogSoftmaxWithLoss
+from wherry_nn.layers.later import CircularPad1D as CircularPad1D
+from wherry_nn.layers.later import CircularPad1D as _CircularPad1D
+from wherry_nn.layers.later import CircularPad2D as CircularPad2D
+from wherry_nn.layers.later import CircularPad2D as _CircularPad2D
+from wherry_nn.layers.later import CircularPad3D as CircularPad3D
+from wherry_nn.layers.later import CircularPad3D as _CircularPad3D
+from wherry_nn.layers.later import ConstantPad1D as ConstantPad1D
+from wherry_nn.layers.later import ConstantPad1D as _ConstantPad1D
+from wherry_nn.layers.later import ConstantPad2D as ConstantPad2D
+from wherry_nn.layers.later import ConstantPad2D as _ConstantPad2D
+from wherry_nn.layers.later import ConstantPad3D as ConstantPad3D
+from wherry_nn.layers.later import ConstantPad3D as _ConstantPad3D
+from wherry_nn.layers.later import FeatureAlphaDropout as FeatureAlphaDropout
+from wherry_nn.layers.later import FractionalMaxPool2D as FractionalMaxPool2D
+from wherry_nn.layers.later import FractionalMaxPool3D as FractionalMaxPool3D
+from wherry_nn.layers.later import LPPool1D as LPPool1D
+from wherry_nn.layers.later import LPPool1D as _LPPool1D
+from wherry_nn.layers.later import LPPool2D as LPPool2D
+from wherry_nn.layers.later import LPPool2D as _LPPool2D
+from wherry_nn.layers.later import MultiLabelMarginLoss as MultiLabelMarginLoss
+from wherry_nn.layers.later import ReflectionPad1D as ReflectionPad1D
+from wherry_nn.layers.later import ReflectionPad1D as _ReflectionPad1D
+from wherry_nn.layers.later import ReflectionPad2D as ReflectionPad2D
+from wherry_nn.layers.later import ReflectionPad2D as _ReflectionPad2D
+from wherry_nn.layers.later import ReflectionPad3D as ReflectionPad3D
+from wherry_nn.layers.later import ReflectionPad3D as _ReflectionPad3D
+from wherry_nn.layers.later import ReplicationPad1D as ReplicationPad1D
+from wherry_nn.layers.later import ReplicationPad1D as _ReplicationPad1D
+from wherry_nn.layers.later import ReplicationPad2D as ReplicationPad2D
+from wherry_nn.layers.later import ReplicationPad2D as _ReplicationPad2D
+from wherry_nn.layers.later import ReplicationPad3D as ReplicationPad3D
+from wherry_nn.layers.later import ReplicationPad3D as _ReplicationPad3D
+from wherry_nn.layers.later import ZeroPad1D as ZeroPad1D
+from wherry_nn.layers.later import ZeroPad3D as ZeroPad3D
 from wherry_nn.layers.loss import BCELoss as BCELoss
 from wherry_nn.layers.loss import BCEWithLogitsLoss as BCEWithLogitsLoss
 from wherry_nn.layers.loss import CTCLoss as CTCLoss
@@ -88,8 +127,11 @@ from wherry_nn.layers.pooling import AdaptiveAvgPool1D as AdaptiveAvgPool1D
 from wherry_nn.layers.pooling import AdaptiveAvgPool2D as AdaptiveAvgPool2D
 from wherry_nn.layers.pooling import AdaptiveAvgPool3D as AdaptiveAvgPool3D
 from wherry_nn.layers.pooling import AdaptiveMaxPool1D as AdaptiveMaxPool1D
+from wherry_nn.layers.pooling import AdaptiveMaxPool1D as _AdaptiveMaxPool1D
 from wherry_nn.layers.pooling import AdaptiveMaxPool2D as AdaptiveMaxPool2D
+from wherry_nn.layers.pooling import AdaptiveMaxPool2D as _AdaptiveMaxPool2D
 from wherry_nn.layers.pooling import AdaptiveMaxPool3D as AdaptiveMaxPool3D
+from wherry_nn.layers.pooling import AdaptiveMaxPool3D as _AdaptiveMaxPool3D
 from wherry_nn.layers.pooling import AvgPool1D as AvgPool1D
 from wherry_nn.layers.pooling import AvgPool2D as AvgPool2D
 from wherry_nn.layers.pooling import AvgPool3D as AvgPool3D
@@ -122,4 +164,25 @@ from wherry_nn.layers.transformer import TransformerEncoderLayer as TransformerE
 from wherry_nn.layers.vision import ChannelShuffle as ChannelShuffle
 from wherry_nn.layers.vision import PixelShuffle as PixelShuffle
 from wherry_nn.layers.vision import PixelUnshuffle as PixelUnshuffle
+AdaptiveMaxPool1d = _AdaptiveMaxPool1D
+AdaptiveMaxPool2d = _AdaptiveMaxPool2D
+AdaptiveMaxPool3d = _AdaptiveMaxPool3D
+CircularPad1d = _CircularPad1D
+CircularPad2d = _CircularPad2D
+CircularPad3d = _CircularPad3D
+ConstantPad1d = _ConstantPad1D
+ConstantPad2d = _ConstantPad2D
+ConstantPad3d = _ConstantPad3D
+Conv1d = _Conv1D
+Conv2d = _Conv2D
+Conv3d = _Conv3D
+LPPool1d = _LPPool1D
+LPPool2d = _LPPool2D
+ReflectionPad1d = _ReflectionPad1D
+ReflectionPad2d = _ReflectionPad2D
+ReflectionPad3d = _ReflectionPad3D
+ReplicationPad1d = _ReplicationPad1D
+ReplicationPad2d = _ReplicationPad2D
+ReplicationPad3d = _ReplicationPad3D
+SiLU = _Silu
 __all__: list[str]

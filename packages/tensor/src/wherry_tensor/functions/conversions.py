@@ -14,11 +14,14 @@ from wherry_tensor.spellings import spelled
 
 __all__ = [
     "BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor", "ShortTensor",
-    "as_tensor", "asarray", "e", "from_dlpack", "from_numpy", "inf", "nan", "newaxis", "pi", "range", "to_dlpack",
+    "as_tensor", "asarray", "e", "from_dlpack", "from_numpy", "inf", "nan", "pi", "range", "to_dlpack",
 ]
 
-e, pi, inf, nan = math.e, math.pi, math.inf, math.nan
+e = math.e
+inf = math.inf
+nan = math.nan
 newaxis = None
+pi = math.pi
 
 
 def made(data: Any, dtype: Any, device: Any, requires_grad: Any, pin_memory: Any) -> Tensor:

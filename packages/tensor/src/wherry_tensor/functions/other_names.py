@@ -3,23 +3,34 @@ from __future__ import annotations
 
 from wherry_tensor.functions import inplace, linalg, logic, math, movement, positions, random, search
 
-cat = concatenate = movement.concat
+cat = movement.concat
+concatenate = movement.concat
 permute = movement.transpose
 view_as_complex = movement.as_complex
 view_as_real = movement.as_real
-eq, ne = logic.equal, logic.not_equal
-lt = less = logic.less_than
-le, gt, ge = logic.less_equal, logic.greater_than, logic.greater_equal
+eq = logic.equal
+ne = logic.not_equal
+lt = logic.less_than
+less = logic.less_than
+le = logic.less_equal
+gt = logic.greater_than
+ge = logic.greater_equal
 greater = logic.greater_than
 less_ = inplace.less_than_
-bitwise_invert, bitwise_invert_ = logic.bitwise_not, inplace.bitwise_not_
-mul, mul_ = math.multiply, inplace.multiply_
-sub, sub_ = math.subtract, inplace.subtract_
-div, div_ = math.divide, inplace.divide_
+bitwise_invert = logic.bitwise_not
+bitwise_invert_ = inplace.bitwise_not_
+mul = math.multiply
+mul_ = inplace.multiply_
+sub = math.subtract
+sub_ = inplace.subtract_
+div = math.divide
+div_ = inplace.divide_
 true_divide = math.divide
 negative = math.neg
-clamp, clamp_ = math.clip, inplace.clip_
-gammaln, gammaln_ = math.lgamma, inplace.lgamma_
+clamp = math.clip
+clamp_ = inplace.clip_
+gammaln = math.lgamma
+gammaln_ = inplace.lgamma_
 ger = linalg.outer
 argwhere = search.nonzero
 take_along_dim = positions.take_along_axis

@@ -9,6 +9,9 @@ from wherry_train.optimizer.adaptive import Adagrad as Adagrad
 from wherry_train.optimizer.adaptive import RMSProp as RMSProp
 from wherry_train.optimizer.descent import Momentum as Momentum
 from wherry_train.optimizer.descent import SGD as SGD
+from wherry_train.optimizer.later import NAdam as NAdam
+from wherry_train.optimizer.later import RAdam as RAdam
+from wherry_train.optimizer.later import Rprop as Rprop
 from wherry_train.optimizer.lbfgs import LBFGS as LBFGS
 from wherry_train.optimizer.optimizer import Optimizer as Optimizer
 __all__: list[str]

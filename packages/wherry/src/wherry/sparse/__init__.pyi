@@ -30,6 +30,7 @@ from wherry_sparse.functions import tan as tan
 from wherry_sparse.functions import tanh as tanh
 from wherry_sparse.functions import transpose as transpose
 from wherry_sparse.products import addmm as addmm
+from wherry_sparse.products import mask_as as mask_as
 from wherry_sparse.products import masked_matmul as masked_matmul
 from wherry_sparse.products import matmul as matmul
 from wherry_sparse.products import mv as mv

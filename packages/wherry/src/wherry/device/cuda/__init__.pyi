@@ -1,4 +1,6 @@
 """Stub of wherry.device.cuda, written by tools/stubs.py: where each public name comes from."""
+from wherry_tensor.accelerators import memory_summary as memory_summary
+from wherry_tensor.accelerators import vmm_compact as vmm_compact
 from wherry_tensor.cuda import DeviceProperties as DeviceProperties
 from wherry_tensor.cuda import Event as Event
 from wherry_tensor.cuda import Stream as Stream

@@ -12,6 +12,7 @@ from wherry_nn.functional.activation import hardtanh as hardtanh
 from wherry_nn.functional.activation import hardtanh_ as hardtanh_
 from wherry_nn.functional.activation import leaky_relu as leaky_relu
 from wherry_nn.functional.activation import leaky_relu_ as leaky_relu_
+from wherry_nn.functional.activation import log_sigmoid as _log_sigmoid
 from wherry_nn.functional.activation import log_sigmoid as log_sigmoid
 from wherry_nn.functional.activation import log_softmax as log_softmax
 from wherry_nn.functional.activation import maxout as maxout
@@ -53,6 +54,15 @@ from wherry_nn.functional.conv import conv3d as conv3d
 from wherry_nn.functional.conv import conv3d_transpose as conv3d_transpose
 from wherry_nn.functional.distance import pairwise_distance as pairwise_distance
 from wherry_nn.functional.extension import sequence_mask as sequence_mask
+from wherry_nn.functional.flash_attention import flash_attn_qkvpacked as flash_attn_qkvpacked
+from wherry_nn.functional.flash_attention import flash_attn_varlen_qkvpacked as flash_attn_varlen_qkvpacked
+from wherry_nn.functional.flash_attention import flashmask_attention as flashmask_attention
+from wherry_nn.functional.later import adaptive_log_softmax_with_loss as adaptive_log_softmax_with_loss
+from wherry_nn.functional.later import dropout1d as dropout1d
+from wherry_nn.functional.later import feature_alpha_dropout as feature_alpha_dropout
+from wherry_nn.functional.later import multi_label_margin_loss as multi_label_margin_loss
+from wherry_nn.functional.later import rms_norm as rms_norm
+from wherry_nn.functional.later import swiglu as swiglu
 from wherry_nn.functional.loss import binary_cross_entropy as binary_cross_entropy
 from wherry_nn.functional.loss import binary_cross_entropy_with_logits as binary_cross_entropy_with_logits
 from wherry_nn.functional.loss import cross_entropy as cross_entropy
@@ -98,6 +108,10 @@ from wherry_nn.functional.pooling import max_pool3d as max_pool3d
 from wherry_nn.functional.pooling import max_unpool1d as max_unpool1d
 from wherry_nn.functional.pooling import max_unpool2d as max_unpool2d
 from wherry_nn.functional.pooling import max_unpool3d as max_unpool3d
+from wherry_nn.functional.pooling_windows import fractional_max_pool2d as fractional_max_pool2d
+from wherry_nn.functional.pooling_windows import fractional_max_pool3d as fractional_max_pool3d
+from wherry_nn.functional.pooling_windows import lp_pool1d as lp_pool1d
+from wherry_nn.functional.pooling_windows import lp_pool2d as lp_pool2d
 from wherry_nn.functional.resizing import interpolate as interpolate
 from wherry_nn.functional.resizing import upsample as upsample
 from wherry_nn.functional.sampling import class_center_sample as class_center_sample
@@ -120,3 +134,4 @@ from wherry_tensor.functions.math import sigmoid as sigmoid
 from wherry_tensor.functions.math import tanh as tanh
 from wherry_tensor.functions.padding import pad as pad
 __all__: list[str]
+logsigmoid = _log_sigmoid
