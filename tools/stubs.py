@@ -179,14 +179,19 @@ def core_stub() -> str:
     for name, value in sorted(vars(_core).items()):
         if isinstance(value, type) and value.__module__ == _core.__name__ and value not in (_core.DType, _core.Op, _core.Tensor):
             lines += ["", *other_class(name, value, known)]
-    lines += ["", "class Tensor:", '    """An n-dimensional array of one dtype on one device."""', *tensor_class(known), ""]
+    lines += ["", "class Tensor:", '    """An n-dimensional array of one dtype on one device."""', *map(with_builtins, tensor_class(known)), ""]
     for name in sorted(vars(_core)):
         value = getattr(_core, name)
         if not name.startswith("_") and type(value).__name__ in ("cython_function_or_method", "builtin_function_or_method"):
             lines.append(known.method(name, value, ""))
     head = ['"""Stub of the compiled core, written by tools/stubs.py."""']
-    imports = sorted({*known.imports, "from collections.abc import Iterator", "from typing import Any", "import numpy as np"})
+    imports = sorted({*known.imports, "from collections.abc import Iterator", "from typing import Any", "import builtins", "import numpy as np"})
     return "\n".join([*head, *imports, "", *lines]) + "\n"
+
+
+def with_builtins(line: str) -> str:
+    """A line of the class Tensor, whose methods `int`, `float` and `bool` hide the types of these names."""
+    return line if line.lstrip().startswith('"') else re.sub(r"(?<![\w.])(bool|int|float)(?=[\s,|=:)\]]|$)", r"builtins.\1", line)
 
 
 def other_class(name: str, kind: type, known: Annotations) -> list[str]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from wherry_nn import functional as F
 from wherry_nn.layer import Layer
+from wherry_tensor import _core
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import flag, integer, integers_of, require_rank, require_tensor
 from wherry_tensor.errors import InvalidArgumentError, short
@@ -15,13 +16,14 @@ from wherry_tensor.spellings import spelled
 __all__ = ["Linear", "Softmax", "linear", "pad", "softmax"]
 
 
-def softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
+def softmax(input: Tensor, dim: int | None = None, dtype: Any = None, *, out: Tensor | None = None) -> Tensor:
     """Softmax with the arguments of PyTorch.
 
     Args:
         input: floating.
         dim: the axis; None: 0 for 0, 1 or 3 axes, and otherwise 1.
         dtype: cast `input` to it first.
+        out: the tensor that becomes the result.
 
     Shape:
         `[...]` to the same.
@@ -39,7 +41,8 @@ def softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
     """
     require_tensor(input, "softmax", "input")
     axis = (0 if input.ndim in (0, 1, 3) else 1) if dim is None else dim
-    return F.softmax(input, axis, dtype)
+    result = F.softmax(input, axis, dtype)
+    return result if out is None else _core.rebind(require_tensor(out, "softmax", "out"), result)
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -141,7 +144,7 @@ class Linear(Layer):
         self.in_features, self.out_features = integer(in_features, "Linear", "in_features"), integer(out_features, "Linear", "out_features")
         bound = self.in_features**-0.5 if self.in_features > 0 else 0.0
         draw = Uniform(-bound, bound)
-        self.weight = self.create_parameter([self.out_features, self.in_features], dtype=dtype, default_initializer=draw)
+        self.weight: Any = self.create_parameter([self.out_features, self.in_features], dtype=dtype, default_initializer=draw)
         has_bias = flag(bias, "Linear", "bias")
         self.bias = self.create_parameter([self.out_features], dtype=dtype, is_bias=True, default_initializer=draw) if has_bias else None
         if device is not None:

@@ -28,6 +28,7 @@ from wherry_tensor.dtype import as_dtype, get_default_dtype
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions.creation import to_tensor
 from wherry_tensor.spellings import spelled as _spelled
+from wherry_tensor.spellings import takes
 from wherry_tensor.static_builder import building
 from wherry_tensor.suggestions import check_keywords, did_you_mean
 from wherry_tensor.tracebacks import tidy, warn
@@ -215,7 +216,7 @@ class Layer(SharedMethods):
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         if kwargs:
-            check_keywords(cls, kwargs)
+            check_keywords(cls, kwargs, takes)
         return super().__new__(cls)
 
     def __init__(self, name_scope: str | None = None, dtype: Any = "float32") -> None:

@@ -2,19 +2,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import flag
 from wherry_tensor.errors import InvalidTypeError, UnimplementedError, short
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from wherry_nn.layer import HookRemoveHelper, Layer
     from wherry_nn.parameter import Parameter
 
 __all__ = ["SharedMethods"]
+
+_Layer = TypeVar("_Layer", bound="Any")
 
 
 class _Keys(NamedTuple):
@@ -111,12 +111,10 @@ class SharedMethods:
             >>> wherry.nn.Sequential(wherry.nn.ReLU()).get_sublayer("0")
             ReLU()
         """
-        from wherry_nn.layer import Layer
-
         found = self
         for part in _path(target, "get_sublayer").split(".") if target else ():
             found = getattr(found, part, None)
-            if not isinstance(found, Layer):
+            if not isinstance(found, SharedMethods):
                 raise AttributeError(
                     f"get_sublayer: there is no layer at this path. Got {short(target)}, of which {part!r} is none, expected one of "
                     "named_sublayers()."
@@ -146,9 +144,7 @@ class SharedMethods:
             >>> net[0]
             Tanh()
         """
-        from wherry_nn.layer import Layer
-
-        if not isinstance(layer, Layer):
+        if not isinstance(layer, SharedMethods):
             raise InvalidTypeError(f"set_sublayer: this is no layer. Got {type(layer).__name__}, expected a Layer. Make one first.")
         above, _, name = _path(target, "set_sublayer").rpartition(".")
         if not name:
@@ -268,7 +264,7 @@ class SharedMethods:
         for parameter in self.parameters():
             parameter.clear_gradient(keep)
 
-    def requires_grad_(self: Any, requires_grad: bool = True) -> Self:
+    def requires_grad_(self: _Layer, requires_grad: bool = True) -> _Layer:
         """Say whether all parameters ask for gradients; the opposite of `stop_gradient`. Returns the layer.
 
         Source:
@@ -313,7 +309,7 @@ class SharedMethods:
             )
         return self.register_forward_post_hook(hook, prepend=flag(prepend, "register_forward_hook", "prepend"))  # type: ignore[no-any-return]
 
-    def cpu(self: Any) -> Self:
+    def cpu(self: _Layer) -> _Layer:
         """Move parameters and buffers to the CPU. Returns the layer.
 
         Source:
@@ -325,7 +321,7 @@ class SharedMethods:
         """
         return self.to(device="cpu")  # type: ignore[no-any-return]
 
-    def cuda(self: Any, device: Any = None) -> Self:
+    def cuda(self: _Layer, device: Any = None) -> _Layer:
         """Move parameters and buffers to a GPU. Returns the layer.
 
         Args:
@@ -344,7 +340,7 @@ class SharedMethods:
         """
         return self.to(device=_numbered("gpu", device))  # type: ignore[no-any-return]
 
-    def xpu(self: Any, device: Any = None) -> Self:
+    def xpu(self: _Layer, device: Any = None) -> _Layer:
         """Move parameters and buffers to an XPU, where a plug-in brings one. Returns the layer.
 
         Raises:
@@ -360,7 +356,7 @@ class SharedMethods:
         """
         return self.to(device=_numbered("xpu", device))  # type: ignore[no-any-return]
 
-    def type(self: Any, dst_type: Any) -> Self:
+    def type(self: _Layer, dst_type: Any) -> _Layer:
         """Cast parameters and buffers. Returns the layer.
 
         Raises:
@@ -375,7 +371,7 @@ class SharedMethods:
         """
         return self.astype(dst_type)  # type: ignore[no-any-return]
 
-    def double(self: Any) -> Self:
+    def double(self: _Layer) -> _Layer:
         """Cast floating parameters and buffers to float64. Returns the layer.
 
         Source:
@@ -387,7 +383,7 @@ class SharedMethods:
         """
         return self.astype("float64")  # type: ignore[no-any-return]
 
-    def half(self: Any) -> Self:
+    def half(self: _Layer) -> _Layer:
         """Cast floating parameters and buffers to float16. Returns the layer.
 
         Source:

@@ -149,7 +149,8 @@ def mask_as(x: Tensor, mask: SparseTensor, name: str | None = None) -> Any:
     dense, sparse = require_tensor(x, "mask_as"), require_sparse(mask, "mask_as", "mask")
     if list(dense.shape) != list(sparse.shape):
         raise InvalidArgumentError(f"mask_as: the mask has another shape. Got {sparse.shape}, expected {dense.shape}. Reshape it.")
-    places = (sparse.to_sparse_coo(len(sparse.shape)) if isinstance(sparse, SparseCsrTensor) else sparse).indices()
+    in_coo: Any = sparse.to_sparse_coo(len(sparse.shape)) if isinstance(sparse, SparseCsrTensor) else sparse
+    places = in_coo.indices()
     return sparse._with(dense[tuple(places.unbind(0))])
 
 

@@ -14,6 +14,7 @@ from wherry_tensor import (
     device,
     errors,
     flags,
+    later_arguments,  # noqa: F401  spellings knows them from then on
     methods,
     nan_inf_check,  # noqa: F401  it serves its flag
     threads,

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from typing import Any
 from wherry_tensor.arguments import Axes
+import builtins
 import numpy as np
 
 VOCABULARY_VERSION: int
@@ -221,39 +222,39 @@ class Tensor:
         """In-place form of `add`: writes the result into the first argument and returns it."""
     def add_n(self, name: str | None = ...) -> Tensor:
         """Sum of several tensors of one shape and dtype."""
-    def addmm(self, x: Tensor, y: Tensor, beta: float = ..., alpha: float = ..., name: str | None = ...) -> Tensor:
+    def addmm(self, x: Tensor, y: Tensor, beta: builtins.float = ..., alpha: builtins.float = ..., name: str | None = ...) -> Tensor:
         """`beta * input + alpha * (x @ y)`."""
-    def addmm_(self, x: Tensor, y: Tensor, beta: float = ..., alpha: float = ..., name: str | None = ...) -> Tensor:
+    def addmm_(self, x: Tensor, y: Tensor, beta: builtins.float = ..., alpha: builtins.float = ..., name: str | None = ...) -> Tensor:
         """`addmm` that writes into `input`."""
-    def all(self, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
+    def all(self, axis: Axes = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """Whether all elements along `axis` are True (not 0)."""
-    def allclose(self, y: Tensor, rtol: float = ..., atol: float = ..., equal_nan: bool = ..., name: str | None = ...) -> Tensor:
+    def allclose(self, y: Tensor, rtol: builtins.float = ..., atol: builtins.float = ..., equal_nan: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """Whether all elements are close. Arguments are those of `isclose`."""
-    def amax(self, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
+    def amax(self, axis: Axes = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """Largest element along `axis`. Tied maxima share the gradient; else as `max`."""
-    def amin(self, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
+    def amin(self, axis: Axes = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """Smallest element along `axis`. Tied minima share the gradient; else as `min`."""
     def angle(self, name: str | None = ...) -> Tensor:
         """Angle of each element in the complex plane, in radians: pi for negative real numbers."""
-    def any(self, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
+    def any(self, axis: Axes = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """Whether an element along `axis` is True (not 0). Arguments are those of `all`."""
     def apply(self, func: Callable[[Tensor], Tensor]) -> Tensor:
         """`func(x)`: the function is given the whole tensor."""
     def apply_(self, func: Callable[[Tensor], Tensor]) -> Tensor:
         """Overwrite the tensor with `func` of it; returns the tensor."""
-    def argmax(self, axis: Any = ..., keepdim: bool = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
+    def argmax(self, axis: Any = ..., keepdim: builtins.bool = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
         """Position of the largest element along `axis`, the first where several are as large."""
-    def argmin(self, axis: Any = ..., keepdim: bool = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
+    def argmin(self, axis: Any = ..., keepdim: builtins.bool = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
         """Position of the smallest element along `axis`. Arguments are those of `argmax`."""
-    def argsort(self, axis: int = ..., descending: bool = ..., name: str | None = ...) -> Tensor:
+    def argsort(self, axis: builtins.int = ..., descending: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """The positions (int64) that put `x` in order along an axis; arguments as for `sort`."""
-    def argwhere(self, as_tuple: bool = ...) -> Any:
+    def argwhere(self, as_tuple: builtins.bool = ...) -> Any:
         """Where `x` is not zero (or false)."""
     def as_complex(self, name: str | None = ...) -> Tensor:
         """Pairs of real numbers as complex ones."""
     def as_real(self, name: str | None = ...) -> Tensor:
         """Complex numbers as pairs of real ones, in a new last axis of size 2; a view."""
-    def as_strided(self, shape: Sequence[int], stride: Sequence[int], offset: int = ..., name: str | None = ...) -> Tensor:
+    def as_strided(self, shape: Sequence[builtins.int], stride: Sequence[builtins.int], offset: builtins.int = ..., name: str | None = ...) -> Tensor:
         """A view of the memory of `x` with any shape, strides and offset."""
     def asin(self, name: str | None = ...) -> Tensor:
         """Inverse sine of each element, in radians; NaN outside [-1, 1]."""
@@ -281,9 +282,9 @@ class Tensor:
         """Each input with at least two axes, the new ones first; a list when there are several."""
     def atleast_3d(*inputs: Tensor, name: str | None = ...) -> Any:
         """Each input with at least three axes: `[n]` becomes `[1, n, 1]`, `[m, n]` becomes `[m, n, 1]`."""
-    def backward(self, grad_tensor: Tensor | None = ..., retain_graph: bool = ...) -> None:
+    def backward(self, grad_tensor: Tensor | None = ..., retain_graph: builtins.bool = ...) -> None:
         """Accumulate the gradients of this tensor into the `.grad` of the leaves that it depends on."""
-    def baddbmm(self, x: Tensor, y: Tensor, beta: float = ..., alpha: float = ..., name: str | None = ...) -> Tensor:
+    def baddbmm(self, x: Tensor, y: Tensor, beta: builtins.float = ..., alpha: builtins.float = ..., name: str | None = ...) -> Tensor:
         """`beta * input + alpha * x @ y` for batches of matrices."""
     def baddbmm_(self, x: Any, y: Any, beta: Any = ..., alpha: Any = ..., name: Any = ...) -> Tensor:
         """In-place form of `baddbmm`: writes the result into the first argument and returns it."""
@@ -291,29 +292,29 @@ class Tensor:
         """Fill `x` with ones, of a probability, and zeros; returns `x`."""
     def bfloat16(self) -> Tensor:
         """The tensor in bfloat16 (differentiable)."""
-    def bincount(self, weights: Tensor | None = ..., minlength: int = ..., name: str | None = ...) -> Tensor:
+    def bincount(self, weights: Tensor | None = ..., minlength: builtins.int = ..., name: str | None = ...) -> Tensor:
         """How often each number from 0 on occurs."""
     def bitwise_and(self, y: Tensor, out: Tensor | None = ..., name: str | None = ...) -> Tensor:
         """Bits that are set in both elements."""
     def bitwise_and_(self, y: Any, out: Any = ..., name: Any = ...) -> Tensor:
         """In-place form of `bitwise_and`: writes the result into the first argument and returns it."""
     def bitwise_invert(self, out: Tensor | None = ..., name: str | None = ...) -> Tensor:
-        """Bits that are not set; for bool, the other truth value."""
+        """Bits that are not set; for builtins.bool, the other truth value."""
     def bitwise_invert_(self, out: Any = ..., name: Any = ...) -> Tensor:
         """In-place form of `bitwise_not`: writes the result into the first argument and returns it."""
-    def bitwise_left_shift(self, y: Tensor, is_arithmetic: bool = ..., out: Tensor | None = ..., name: str | None = ...) -> Tensor:
+    def bitwise_left_shift(self, y: Tensor, is_arithmetic: builtins.bool = ..., out: Tensor | None = ..., name: str | None = ...) -> Tensor:
         """The bits of `x` moved to the left by `y` places, element by element; zeros come in."""
     def bitwise_left_shift_(self, y: Any, is_arithmetic: Any = ..., out: Any = ..., name: Any = ...) -> Tensor:
         """In-place form of `bitwise_left_shift`: writes the result into the first argument and returns it."""
     def bitwise_not(self, out: Tensor | None = ..., name: str | None = ...) -> Tensor:
-        """Bits that are not set; for bool, the other truth value."""
+        """Bits that are not set; for builtins.bool, the other truth value."""
     def bitwise_not_(self, out: Any = ..., name: Any = ...) -> Tensor:
         """In-place form of `bitwise_not`: writes the result into the first argument and returns it."""
     def bitwise_or(self, y: Tensor, out: Tensor | None = ..., name: str | None = ...) -> Tensor:
         """Bits that are set in one element or both. Arguments are those of `bitwise_and`."""
     def bitwise_or_(self, y: Any, out: Any = ..., name: Any = ...) -> Tensor:
         """In-place form of `bitwise_or`: writes the result into the first argument and returns it."""
-    def bitwise_right_shift(self, y: Tensor, is_arithmetic: bool = ..., out: Tensor | None = ..., name: str | None = ...) -> Tensor:
+    def bitwise_right_shift(self, y: Tensor, is_arithmetic: builtins.bool = ..., out: Tensor | None = ..., name: str | None = ...) -> Tensor:
         """The bits of `x` moved to the right by `y` places, element by element."""
     def bitwise_right_shift_(self, y: Any, is_arithmetic: Any = ..., out: Any = ..., name: Any = ...) -> Tensor:
         """In-place form of `bitwise_right_shift`: writes the result into the first argument and returns it."""
@@ -328,17 +329,17 @@ class Tensor:
     def bmm(self, y: Tensor, name: str | None = ...) -> Tensor:
         """The products of equally many matrices."""
     def bool(self) -> Tensor:
-        """The tensor in bool (differentiable)."""
+        """The tensor in builtins.bool (differentiable)."""
     @staticmethod
-    def broadcast_shape(x_shape: Any, y_shape: Any) -> list[int]:
+    def broadcast_shape(x_shape: Any, y_shape: Any) -> list[builtins.int]:
         """The shape of the result of an element-wise operation on two shapes; as `paddle.broadcast_shape`."""
-    def broadcast_shapes(*shapes: Sequence[int]) -> list[int]:
+    def broadcast_shapes(*shapes: Sequence[builtins.int]) -> list[builtins.int]:
         """The shape of the result of element-wise functions of tensors of these shapes."""
     def broadcast_tensors(self, name: str | None = ...) -> list[Tensor]:
         """Several tensors expanded to the shape that they broadcast to."""
     def broadcast_to(self, shape: Any, name: str | None = ...) -> Tensor:
         """`expand` under NumPy's name."""
-    def bucketize(self, sorted_sequence: Tensor, out_int32: bool = ..., right: bool = ..., name: str | None = ...) -> Tensor:
+    def bucketize(self, sorted_sequence: Tensor, out_int32: builtins.bool = ..., right: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """`searchsorted` of `x` in one sequence, with the arguments in the other order."""
     def byte(self) -> Tensor:
         """The tensor in uint8 (differentiable)."""
@@ -350,7 +351,7 @@ class Tensor:
         """Concatenation: several tensors one behind the other along an axis."""
     def cauchy_(self, loc: Any = ..., scale: Any = ..., name: str | None = ...) -> Tensor:
         """Fill `x` with Cauchy distributed random numbers around `loc`; returns `x`."""
-    def cdist(self, y: Tensor, p: float = ..., compute_mode: str = ..., name: str | None = ...) -> Tensor:
+    def cdist(self, y: Tensor, p: builtins.float = ..., compute_mode: str = ..., name: str | None = ...) -> Tensor:
         """The `p`-norm distance of each row of `x` to each row of `y`."""
     def cdouble(self) -> Tensor:
         """The tensor in complex128 (differentiable)."""
@@ -362,21 +363,21 @@ class Tensor:
         """The tensor in complex64 (differentiable)."""
     def char(self) -> Tensor:
         """The tensor in int8 (differentiable)."""
-    def cholesky(self, upper: bool = ..., name: str | None = ...) -> Tensor:
+    def cholesky(self, upper: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """The Cholesky factor of Hermitian positive definite matrices."""
-    def cholesky_inverse(self, upper: bool = ..., name: str | None = ...) -> Tensor:
+    def cholesky_inverse(self, upper: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """The inverse of a positive definite matrix, of which `x` is the Cholesky factor."""
-    def cholesky_solve(self, y: Tensor, upper: bool = ..., name: str | None = ...) -> Tensor:
+    def cholesky_solve(self, y: Tensor, upper: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """The solution of `A z = x`, where `y` is the Cholesky factor of A."""
-    def chunk(self, chunks: int, axis: Any = ..., name: str | None = ...) -> list[Tensor]:
+    def chunk(self, chunks: builtins.int, axis: Any = ..., name: str | None = ...) -> list[Tensor]:
         """`x` cut into equal parts along an axis; the size must divide."""
     def clamp(self, min: Any = ..., max: Any = ..., name: str | None = ...) -> Tensor:
         """Each element limited to [min, max]; NaN stays NaN."""
     def clamp_(self, min: Any = ..., max: Any = ..., name: Any = ...) -> Tensor:
         """In-place form of `clip`: writes the result into the first argument and returns it."""
-    def clear_grad(self, set_to_zero: bool = ...) -> None:
+    def clear_grad(self, set_to_zero: builtins.bool = ...) -> None:
         """As `clear_gradient`: fill the gradient with zeros, or make it None. Where there is none, nothing happens."""
-    def clear_gradient(self, set_to_zero: bool = ...) -> None:
+    def clear_gradient(self, set_to_zero: builtins.bool = ...) -> None:
         """Clear the gradient: fill it with zeros, or make it None. Where there is none, nothing happens."""
     def clip(self, min: Any = ..., max: Any = ..., name: str | None = ...) -> Tensor:
         """Each element limited to [min, max]; NaN stays NaN."""
@@ -390,7 +391,7 @@ class Tensor:
         """Refused: columns are those of a tensor in CSR form."""
     def column_stack(self, name: str | None = ...) -> Tensor:
         """Tensors side by side, where a vector is one column."""
-    def combinations(self, r: int = ..., with_replacement: bool = ..., name: str | None = ...) -> Tensor:
+    def combinations(self, r: builtins.int = ..., with_replacement: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """All combinations of `r` elements of a vector, in the order of the elements."""
     def complex128(self) -> Tensor:
         """The tensor in complex128 (differentiable)."""
@@ -400,19 +401,19 @@ class Tensor:
         """Concatenation: several tensors one behind the other along an axis."""
     def concatenate(self, axis: Any = ..., name: str | None = ...) -> Tensor:
         """Concatenation: several tensors one behind the other along an axis."""
-    def cond(self, p: float | str | None = ..., name: str | None = ...) -> Tensor:
+    def cond(self, p: builtins.float | str | None = ..., name: str | None = ...) -> Tensor:
         """The condition number: the norm of a matrix times that of its inverse."""
     def conj(self, name: str | None = ...) -> Tensor:
         """Complex conjugate of each element; real numbers are their own."""
     def contiguous(self) -> Any:
         """The tensor itself when it is contiguous, else a contiguous copy (differentiable)."""
-    def copy_(self, other: Tensor, blocking: bool = ...) -> Tensor:
+    def copy_(self, other: Tensor, blocking: builtins.bool = ...) -> Tensor:
         """Overwrite the values with those of `other`, as `set_value`."""
     def copysign(self, y: Any, name: str | None = ...) -> Tensor:
         """The magnitude of `x` with the sign of `y`, element by element."""
     def copysign_(self, y: Any, name: Any = ...) -> Tensor:
         """In-place form of `copysign`: writes the result into the first argument and returns it."""
-    def corrcoef(self, rowvar: bool = ..., name: str | None = ...) -> Tensor:
+    def corrcoef(self, rowvar: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """The correlation matrix (Pearson's) of variables, each of which is a row of observations."""
     def cos(self, name: str | None = ...) -> Tensor:
         """Cosine of each element, given in radians."""
@@ -422,39 +423,39 @@ class Tensor:
         """Hyperbolic cosine of each element."""
     def cosh_(self, name: Any = ...) -> Tensor:
         """In-place form of `cosh`: writes the result into the first argument and returns it."""
-    def count_nonzero(self, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
+    def count_nonzero(self, axis: Axes = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """How many elements along `axis` are not 0."""
-    def cov(self, rowvar: bool = ..., ddof: bool = ..., fweights: Tensor | None = ..., aweights: Tensor | None = ..., name: str | None = ...) -> Tensor:
+    def cov(self, rowvar: builtins.bool = ..., ddof: builtins.bool = ..., fweights: Tensor | None = ..., aweights: Tensor | None = ..., name: str | None = ...) -> Tensor:
         """The covariance matrix of variables, each of which is a row of observations."""
     def cpu(self) -> Tensor:
         """The tensor on the CPU: itself when it is there, else a copy (differentiable)."""
     @staticmethod
-    def create_parameter(shape: Any, dtype: Any, name: str | None = ..., attr: Any = ..., is_bias: bool = ..., default_initializer: Any = ...) -> Any:
+    def create_parameter(shape: Any, dtype: Any, name: str | None = ..., attr: Any = ..., is_bias: builtins.bool = ..., default_initializer: Any = ...) -> Any:
         """`paddle.create_parameter`, which Paddle has on Tensor, though it takes none."""
     @staticmethod
-    def create_tensor(dtype: Any, name: str | None = ..., persistable: bool = ...) -> Tensor:
+    def create_tensor(dtype: Any, name: str | None = ..., persistable: builtins.bool = ...) -> Tensor:
         """A 0-d tensor whose value is set later; in static mode a variable of the program."""
     def crop(self, shape: Any = ..., offsets: Any = ..., name: str | None = ...) -> Tensor:
         """A block cut out of `x`."""
-    def cross(self, y: Tensor, axis: int = ..., name: str | None = ...) -> Tensor:
+    def cross(self, y: Tensor, axis: builtins.int = ..., name: str | None = ...) -> Tensor:
         """The cross product of vectors of three numbers along an axis."""
     def crows(self) -> Any:
         """Refused: beginnings of rows are those of a tensor in CSR form."""
-    def cuda(self, device_id: int | None = ..., blocking: bool = ...) -> Tensor:
+    def cuda(self, device_id: builtins.int | None = ..., blocking: builtins.bool = ...) -> Tensor:
         """The tensor on a GPU (differentiable)."""
-    def cummax(self, axis: int | None = ..., dtype: Any = ..., name: str | None = ...) -> tuple[Tensor, Tensor]:
+    def cummax(self, axis: builtins.int | None = ..., dtype: Any = ..., name: str | None = ...) -> tuple[Tensor, Tensor]:
         """Running maxima along `axis`, and the positions where they were found."""
-    def cummin(self, axis: int | None = ..., dtype: Any = ..., name: str | None = ...) -> tuple[Tensor, Tensor]:
+    def cummin(self, axis: builtins.int | None = ..., dtype: Any = ..., name: str | None = ...) -> tuple[Tensor, Tensor]:
         """Running minima along `axis`, and their positions. Arguments are those of `cummax`."""
-    def cumprod(self, dim: int | None = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
+    def cumprod(self, dim: builtins.int | None = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
         """Running products along `dim`."""
     def cumprod_(self, dim: Any = ..., dtype: Any = ..., name: Any = ...) -> Tensor:
         """In-place form of `cumprod`: writes the result into the first argument and returns it."""
-    def cumsum(self, axis: int | None = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
+    def cumsum(self, axis: builtins.int | None = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
         """Running sums along `axis`."""
-    def cumsum_(self, axis: int | None = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
+    def cumsum_(self, axis: builtins.int | None = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
         """In-place form of `cumsum`: writes the result into `x` and returns it."""
-    def cumulative_trapezoid(self, x: Tensor | None = ..., dx: Any = ..., axis: int = ..., name: str | None = ...) -> Tensor:
+    def cumulative_trapezoid(self, x: Tensor | None = ..., dx: Any = ..., axis: builtins.int = ..., name: str | None = ...) -> Tensor:
         """The running integral of samples along an axis by the trapezoidal rule."""
     @property
     def data(self) -> Tensor: ...
@@ -472,25 +473,25 @@ class Tensor:
         """Cut the tensor off from what made it: stop_gradient becomes True."""
     @property
     def device(self) -> str: ...
-    def diag(self, offset: int = ..., padding_value: Any = ..., name: str | None = ...) -> Tensor:
+    def diag(self, offset: builtins.int = ..., padding_value: Any = ..., name: str | None = ...) -> Tensor:
         """A matrix with a vector on its diagonal, or the diagonal of a matrix."""
-    def diag_embed(self, offset: int = ..., dim1: int = ..., dim2: int = ...) -> Tensor:
+    def diag_embed(self, offset: builtins.int = ..., dim1: builtins.int = ..., dim2: builtins.int = ...) -> Tensor:
         """Matrices with the last axis of `input` on their diagonals."""
-    def diagflat(self, offset: int = ..., name: str | None = ...) -> Tensor:
+    def diagflat(self, offset: builtins.int = ..., name: str | None = ...) -> Tensor:
         """A matrix with all elements of `x`, row by row, on its diagonal."""
-    def diagonal(self, offset: int = ..., axis1: int = ..., axis2: int = ..., name: str | None = ...) -> Tensor:
+    def diagonal(self, offset: builtins.int = ..., axis1: builtins.int = ..., axis2: builtins.int = ..., name: str | None = ...) -> Tensor:
         """The diagonal of each matrix that two axes of `x` form."""
-    def diagonal_scatter(self, y: Tensor, offset: int = ..., axis1: int = ..., axis2: int = ..., name: str | None = ...) -> Tensor:
+    def diagonal_scatter(self, y: Tensor, offset: builtins.int = ..., axis1: builtins.int = ..., axis2: builtins.int = ..., name: str | None = ...) -> Tensor:
         """`x` with `y` on a diagonal; arguments as for `diagonal`, whose shape `y` has."""
-    def diff(self, n: int = ..., axis: int = ..., prepend: Tensor | None = ..., append: Tensor | None = ..., name: str | None = ...) -> Tensor:
+    def diff(self, n: builtins.int = ..., axis: builtins.int = ..., prepend: Tensor | None = ..., append: Tensor | None = ..., name: str | None = ...) -> Tensor:
         """Differences of neighbours along an axis."""
     def digamma(self, name: str | None = ...) -> Tensor:
         """Derivative of the logarithm of the gamma function; NaN at 0, -1, -2, ..."""
     def digamma_(self, name: Any = ...) -> Tensor:
         """In-place form of `digamma`: writes the result into the first argument and returns it."""
-    def dim(self) -> int:
+    def dim(self) -> builtins.int:
         """The number of axes."""
-    def dist(self, y: Tensor, p: float = ..., name: str | None = ...) -> Tensor:
+    def dist(self, y: Tensor, p: builtins.float = ..., name: str | None = ...) -> Tensor:
         """The `p`-norm of `x - y`, over all elements."""
     def div(self, y: Tensor, name: str | None = ...) -> Tensor:
         """Quotient of two tensors, element by element."""
@@ -504,7 +505,7 @@ class Tensor:
         """The inner product of two vectors, or of each row of two matrices."""
     def double(self) -> Tensor:
         """The tensor in float64 (differentiable)."""
-    def dsplit(self, num_or_indices: int | Sequence[int], name: str | None = ...) -> list[Tensor]:
+    def dsplit(self, num_or_indices: builtins.int | Sequence[builtins.int], name: str | None = ...) -> list[Tensor]:
         """Parts of `x` along axis 2; as `tensor_split`."""
     def dstack(self, name: str | None = ...) -> Tensor:
         """Tensors one behind the other: along axis 2; `[n]` counts as `[1, n, 1]` and `[m, n]` as `[m, n, 1]`."""
@@ -516,7 +517,7 @@ class Tensor:
         """Eigenvalues of square matrices, complex and in no particular order."""
     def eigvalsh(self, UPLO: str = ..., name: str | None = ...) -> Tensor:
         """Eigenvalues of symmetric or Hermitian matrices, ascending and real."""
-    def element_size(self) -> int:
+    def element_size(self) -> builtins.int:
         """The bytes of one element."""
     def eq(self, y: Any, name: str | None = ...) -> Tensor:
         """Equality of two tensors, element by element."""
@@ -550,15 +551,15 @@ class Tensor:
         """Fill `x` with exponentially distributed random numbers of rate `lam` (mean 1 / lam); returns `x`."""
     def fill_(self, value: Any) -> Tensor:
         """Fill `x` with one number, in place."""
-    def fill_diagonal_(self, value: Any, offset: int = ..., wrap: bool = ..., name: str | None = ...) -> Tensor:
+    def fill_diagonal_(self, value: Any, offset: builtins.int = ..., wrap: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """`x` with one value on its diagonal, in place."""
-    def fill_diagonal_tensor(self, y: Tensor, offset: int = ..., dim1: int = ..., dim2: int = ..., name: str | None = ...) -> Tensor:
+    def fill_diagonal_tensor(self, y: Tensor, offset: builtins.int = ..., dim1: builtins.int = ..., dim2: builtins.int = ..., name: str | None = ...) -> Tensor:
         """`diagonal_scatter` under the name of the Tensor method."""
-    def fill_diagonal_tensor_(self, y: Tensor, offset: int = ..., dim1: int = ..., dim2: int = ..., name: str | None = ...) -> Tensor:
+    def fill_diagonal_tensor_(self, y: Tensor, offset: builtins.int = ..., dim1: builtins.int = ..., dim2: builtins.int = ..., name: str | None = ...) -> Tensor:
         """`fill_diagonal_tensor` in place."""
-    def flatten(self, start_axis: int = ..., stop_axis: int = ..., name: str | None = ...) -> Tensor:
+    def flatten(self, start_axis: builtins.int = ..., stop_axis: builtins.int = ..., name: str | None = ...) -> Tensor:
         """`x` with the axes from `start_axis` to `stop_axis` (included) merged into one."""
-    def flatten_(self, start_axis: int = ..., stop_axis: int = ..., name: str | None = ...) -> Tensor:
+    def flatten_(self, start_axis: builtins.int = ..., stop_axis: builtins.int = ..., name: str | None = ...) -> Tensor:
         """`flatten` in place: `x` itself gets the new shape."""
     def flip(self, axis: Any, name: str | None = ...) -> Tensor:
         """`x` with its elements in reverse order along `axis`."""
@@ -618,9 +619,9 @@ class Tensor:
         """Fill `x` with numbers of trials up to the first success of probability `probs`; returns `x`."""
     def ger(self, y: Tensor, name: str | None = ...) -> Tensor:
         """Outer product: all products of an element of `x` and one of `y`, both flattened: `[m]` and `[n]` give `[m, n]`."""
-    def get_device(self) -> int:
+    def get_device(self) -> builtins.int:
         """The number of the GPU that holds the tensor; -1 for the CPU."""
-    def get_strides(self) -> list[int]:
+    def get_strides(self) -> list[builtins.int]:
         """The distance between neighbours along each axis, in elements."""
     def get_tensor(self) -> Tensor:
         """The tensor itself, in Paddle the holder of its memory."""
@@ -652,11 +653,11 @@ class Tensor:
         """The tensor in float16 (differentiable)."""
     def heaviside(self, y: Tensor, name: str | None = ...) -> Tensor:
         """The step function: 0 where `x` is negative, 1 where it is positive, `y` where it is 0."""
-    def histogram(self, bins: int = ..., min: float = ..., max: float = ..., name: str | None = ...) -> Tensor:
+    def histogram(self, bins: builtins.int = ..., min: builtins.float = ..., max: builtins.float = ..., name: str | None = ...) -> Tensor:
         """Histogram: how many elements fall into each of `bins` equal parts of a range."""
-    def histogram_bin_edges(self, bins: int = ..., min: float = ..., max: float = ..., name: str | None = ...) -> Tensor:
+    def histogram_bin_edges(self, bins: builtins.int = ..., min: builtins.float = ..., max: builtins.float = ..., name: str | None = ...) -> Tensor:
         """The bounds of the bins that `histogram` counts in."""
-    def histogramdd(self, bins: Any = ..., ranges: Any = ..., density: bool = ..., weights: Tensor | None = ..., name: str | None = ...) -> tuple[Tensor, list[Tensor]]:
+    def histogramdd(self, bins: Any = ..., ranges: Any = ..., density: builtins.bool = ..., weights: Tensor | None = ..., name: str | None = ...) -> tuple[Tensor, list[Tensor]]:
         """How many points lie in each cell of a grid."""
     @property
     def hooks(self) -> Any: ...
@@ -664,7 +665,7 @@ class Tensor:
     def hooks(self, value: Any) -> None: ...
     def householder_product(self, tau: Tensor, name: str | None = ...) -> Tensor:
         """The first columns of a product of Householder reflections `I - tau_i v_i v_i^H`."""
-    def hsplit(self, num_or_indices: int | Sequence[int], name: str | None = ...) -> list[Tensor]:
+    def hsplit(self, num_or_indices: builtins.int | Sequence[builtins.int], name: str | None = ...) -> list[Tensor]:
         """Parts of `x` along axis 1, or along the only axis of a vector; as `tensor_split`."""
     def hstack(self, name: str | None = ...) -> Tensor:
         """Tensors side by side: along axis 1, or along the only axis of vectors."""
@@ -686,28 +687,28 @@ class Tensor:
         """Imaginary part of each element; 0 for real numbers."""
     def increment(self, value: Any = ..., name: str | None = ...) -> Tensor:
         """Add `value` to a tensor of one element, in place; returns it."""
-    def index_add(self, index: Tensor, axis: int, value: Tensor, name: str | None = ...) -> Tensor:
+    def index_add(self, index: Tensor, axis: builtins.int, value: Tensor, name: str | None = ...) -> Tensor:
         """`x` with slices of `value` added at the positions `index` along an axis; repeats add up."""
-    def index_add_(self, index: Tensor, axis: int, value: Tensor, name: str | None = ...) -> Tensor:
+    def index_add_(self, index: Tensor, axis: builtins.int, value: Tensor, name: str | None = ...) -> Tensor:
         """`index_add` in place."""
-    def index_fill(self, index: Tensor, axis: int, value: Any, name: str | None = ...) -> Tensor:
+    def index_fill(self, index: Tensor, axis: builtins.int, value: Any, name: str | None = ...) -> Tensor:
         """`x` with the slices at the positions `index` along an axis filled with one value."""
-    def index_fill_(self, index: Tensor, axis: int, value: Any, name: str | None = ...) -> Tensor:
+    def index_fill_(self, index: Tensor, axis: builtins.int, value: Any, name: str | None = ...) -> Tensor:
         """`index_fill` in place."""
-    def index_put(self, indices: Sequence[Tensor], value: Tensor, accumulate: bool = ..., name: str | None = ...) -> Tensor:
+    def index_put(self, indices: Sequence[Tensor], value: Tensor, accumulate: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """`x` with `value` written (or added) at positions given by one index tensor for each of the first axes."""
-    def index_put_(self, indices: Sequence[Tensor], value: Tensor, accumulate: bool = ..., name: str | None = ...) -> Tensor:
+    def index_put_(self, indices: Sequence[Tensor], value: Tensor, accumulate: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """`index_put` in place."""
     def index_sample(self, index: Tensor) -> Tensor:
         """From each row of `x` the elements at the positions in the same row of `index`."""
-    def index_select(self, index: Tensor, axis: int = ..., name: str | None = ...) -> Tensor:
+    def index_select(self, index: Tensor, axis: builtins.int = ..., name: str | None = ...) -> Tensor:
         """Slices of `x` at the positions `index` along an axis."""
     def indices(self) -> Any:
         """Refused: places are those of a tensor in COO form."""
     def inner(self, y: Tensor, name: str | None = ...) -> Tensor:
         """Inner product: sums of products over the last axis of both."""
     @property
-    def inplace_version(self) -> int: ...
+    def inplace_version(self) -> builtins.int: ...
     def int(self) -> Tensor:
         """The tensor in int32 (differentiable)."""
     def int16(self) -> Tensor:
@@ -724,41 +725,41 @@ class Tensor:
         """The inverse of square matrices."""
     def is_coalesced(self) -> Any:
         """Refused: places that repeat are those of a tensor in COO form."""
-    def is_complex(self) -> bool:
+    def is_complex(self) -> builtins.bool:
         """Whether the dtype of `x` is complex64 or complex128."""
     def is_contiguous(self) -> Any:
         """Do the elements lie in memory in the order of their indices, without gaps?"""
     @property
-    def is_cuda(self) -> bool: ...
-    def is_dense(self) -> bool:
+    def is_cuda(self) -> builtins.bool: ...
+    def is_dense(self) -> builtins.bool:
         """True: sparse tensors have a class of their own."""
-    def is_dist(self) -> bool:
+    def is_dist(self) -> builtins.bool:
         """False: tensors live in one process."""
     def is_empty(self, name: str | None = ...) -> Tensor:
         """Whether `x` has no elements."""
-    def is_floating_point(self) -> bool:
+    def is_floating_point(self) -> builtins.bool:
         """Whether the dtype of `x` is float16, bfloat16, float32 or float64."""
-    def is_integer(self) -> bool:
-        """Whether the dtype of `x` is an integer one; bool is not."""
+    def is_integer(self) -> builtins.bool:
+        """Whether the dtype of `x` is an integer one; builtins.bool is not."""
     @property
-    def is_leaf(self) -> bool: ...
-    def is_same_shape(self, y: Tensor) -> bool:
+    def is_leaf(self) -> builtins.bool: ...
+    def is_same_shape(self, y: Tensor) -> builtins.bool:
         """Whether `y` has the same shape."""
-    def is_selected_rows(self) -> bool:
+    def is_selected_rows(self) -> builtins.bool:
         """False: sparse gradients have a class of their own."""
-    def is_sparse(self) -> bool:
+    def is_sparse(self) -> builtins.bool:
         """False: sparse tensors have a class of their own."""
-    def is_sparse_coo(self) -> bool:
+    def is_sparse_coo(self) -> builtins.bool:
         """False: sparse tensors have a class of their own."""
-    def is_sparse_csr(self) -> bool:
+    def is_sparse_csr(self) -> builtins.bool:
         """False: sparse tensors have a class of their own."""
-    def is_tensor(self) -> bool:
+    def is_tensor(self) -> builtins.bool:
         """Whether `x` is a Tensor."""
-    def isclose(self, y: Tensor, rtol: float = ..., atol: float = ..., equal_nan: bool = ..., name: str | None = ...) -> Tensor:
+    def isclose(self, y: Tensor, rtol: builtins.float = ..., atol: builtins.float = ..., equal_nan: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """Where `|x - y| <= atol + rtol * |y|`."""
     def isfinite(self, name: str | None = ...) -> Tensor:
         """Where an element is neither NaN nor infinite."""
-    def isin(self, test_x: Tensor, assume_unique: bool = ..., invert: bool = ..., name: str | None = ...) -> Tensor:
+    def isin(self, test_x: Tensor, assume_unique: builtins.bool = ..., invert: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """Which elements of `x` are among those of `test_x`."""
     def isinf(self, name: str | None = ...) -> Tensor:
         """Where an element is infinity or minus infinity."""
@@ -770,15 +771,15 @@ class Tensor:
         """Which elements are plus infinity."""
     def isreal(self, name: str | None = ...) -> Tensor:
         """Which elements have no imaginary part; all of a real dtype."""
-    def istft(self, n_fft: int, hop_length: int | None = ..., win_length: int | None = ..., window: Tensor | None = ..., center: bool = ..., normalized: bool = ..., onesided: bool = ..., length: int | None = ..., return_complex: bool = ..., name: str | None = ...) -> Tensor:
+    def istft(self, n_fft: builtins.int, hop_length: builtins.int | None = ..., win_length: builtins.int | None = ..., window: Tensor | None = ..., center: builtins.bool = ..., normalized: builtins.bool = ..., onesided: builtins.bool = ..., length: builtins.int | None = ..., return_complex: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """The inverse short-time Fourier transform: the signal whose frames have these spectra, by least squares where frames disagree."""
     def item(self, *index: Any) -> Any:
         """One element as a Python number; without an index the tensor must have just one."""
     @property
-    def itemsize(self) -> int: ...
+    def itemsize(self) -> builtins.int: ...
     def kron(self, y: Tensor, name: str | None = ...) -> Tensor:
         """The Kronecker product: a block `x[i, j] * y` for each element of `x`."""
-    def kthvalue(self, k: int, axis: int | None = ..., keepdim: bool = ..., name: str | None = ...) -> tuple[Tensor, Tensor]:
+    def kthvalue(self, k: builtins.int, axis: builtins.int | None = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> tuple[Tensor, Tensor]:
         """The `k`-th smallest value along an axis, and where it is."""
     @property
     def layout(self) -> str: ...
@@ -828,11 +829,11 @@ class Tensor:
         """In-place form of `log2`: writes the result into the first argument and returns it."""
     def log_(self, name: Any = ...) -> Tensor:
         """In-place form of `log`: writes the result into the first argument and returns it."""
-    def log_normal_(self, mean: float = ..., std: float = ..., name: str | None = ...) -> Tensor:
+    def log_normal_(self, mean: builtins.float = ..., std: builtins.float = ..., name: str | None = ...) -> Tensor:
         """Fill `x` with random numbers whose logarithms are normally distributed; returns `x`."""
     def logaddexp(self, y: Tensor, name: str | None = ...) -> Tensor:
         """log(exp(x) + exp(y)), without overflow on the way."""
-    def logcumsumexp(self, axis: int | None = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
+    def logcumsumexp(self, axis: builtins.int | None = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
         """Logarithms of running sums of exponentials along `axis`, safe from overflow."""
     def logical_and(self, y: Tensor, out: Tensor | None = ..., name: str | None = ...) -> Tensor:
         """Logical and: where both elements are True."""
@@ -850,21 +851,21 @@ class Tensor:
         """Logical exclusive or: where exactly one element is True. Arguments are those of `logical_and`."""
     def logical_xor_(self, y: Any, out: Any = ..., name: Any = ...) -> Tensor:
         """In-place form of `logical_xor`: writes the result into the first argument and returns it."""
-    def logit(self, eps: float | None = ..., name: str | None = ...) -> Tensor:
+    def logit(self, eps: builtins.float | None = ..., name: str | None = ...) -> Tensor:
         """Logits: log(x / (1 - x)) of each element: the inverse of `sigmoid`."""
     def logit_(self, eps: Any = ..., name: Any = ...) -> Tensor:
         """In-place form of `logit`: writes the result into the first argument and returns it."""
-    def logsumexp(self, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
+    def logsumexp(self, axis: Axes = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """Logarithm of the sum of exponentials of `x` along `axis`, safe from overflow."""
     def long(self) -> Tensor:
         """The tensor in int64 (differentiable)."""
-    def lstsq(self, y: Tensor, rcond: float | None = ..., driver: str | None = ..., name: str | None = ...) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    def lstsq(self, y: Tensor, rcond: builtins.float | None = ..., driver: str | None = ..., name: str | None = ...) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Least squares: the `z` that minimizes the norm of `x z - y`; the shortest one where several do."""
     def lt(self, y: Tensor, name: str | None = ...) -> Tensor:
         """Where an element of `x` is less than that of `y`."""
-    def lu(self, pivot: bool = ..., get_infos: bool = ..., name: str | None = ...) -> Any:
+    def lu(self, pivot: builtins.bool = ..., get_infos: builtins.bool = ..., name: str | None = ...) -> Any:
         """The LU factorization with row exchanges, both factors in one matrix."""
-    def lu_unpack(self, y: Tensor, unpack_ludata: bool = ..., unpack_pivots: bool = ..., name: str | None = ...) -> tuple[Tensor, Tensor, Tensor]:
+    def lu_unpack(self, y: Tensor, unpack_ludata: builtins.bool = ..., unpack_pivots: builtins.bool = ..., name: str | None = ...) -> tuple[Tensor, Tensor, Tensor]:
         """The three matrices whose product was factorized by `lu`: `A = P L U`."""
     @property
     def mT(self) -> Tensor: ...
@@ -880,23 +881,23 @@ class Tensor:
         """In-place form of `masked_scatter`: writes the result into the first argument and returns it."""
     def masked_select(self, mask: Tensor, name: str | None = ...) -> Tensor:
         """The elements of `x` where `mask` is true, in the order of rows."""
-    def matmul(self, y: Tensor, transpose_x: bool = ..., transpose_y: bool = ..., name: str | None = ...) -> Tensor:
+    def matmul(self, y: Tensor, transpose_x: builtins.bool = ..., transpose_y: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """The matrix product, over any number of matrices at once."""
-    def matrix_power(self, n: int, name: str | None = ...) -> Tensor:
+    def matrix_power(self, n: builtins.int, name: str | None = ...) -> Tensor:
         """The product of `n` copies of a square matrix; of its inverse where `n` is negative."""
     def matrix_transpose(self, name: str | None = ...) -> Tensor:
         """`x` with its last two axes exchanged; a view."""
-    def max(self, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
+    def max(self, axis: Axes = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """Largest element along `axis`; NaN is larger than anything."""
     def maximum(self, y: Tensor, name: str | None = ...) -> Tensor:
         """Element-wise maximum of two tensors; NaN where one is NaN."""
-    def mean(self, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
+    def mean(self, axis: Axes = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """Arithmetic mean of elements along `axis`."""
-    def median(self, axis: Any = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
+    def median(self, axis: Any = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """Median of elements along `axis`: the middle one, or the mean of the two in the middle."""
     def memory(self) -> Any:
         """Where the elements lie: a `Memory`, for code that hands the memory to another library."""
-    def min(self, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
+    def min(self, axis: Axes = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """Smallest element along `axis`; NaN is smaller than anything. Arguments are those of `max`."""
     def minimum(self, y: Tensor, name: str | None = ...) -> Tensor:
         """Element-wise minimum of two tensors; NaN where one is NaN. Arguments are those of `maximum`."""
@@ -906,7 +907,7 @@ class Tensor:
         """Remainder: what `floor_divide` leaves, with the sign of `y`. Arguments are those of `floor_divide`."""
     def mod_(self, y: Any, name: Any = ...) -> Tensor:
         """In-place form of `remainder`: writes the result into the first argument and returns it."""
-    def mode(self, axis: int = ..., keepdim: bool = ..., name: str | None = ...) -> tuple[Tensor, Tensor]:
+    def mode(self, axis: builtins.int = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> tuple[Tensor, Tensor]:
         """The mode: the most frequent value along an axis, and its last position; of several the smallest."""
     def moveaxis(self, source: Any, destination: Any, name: str | None = ...) -> Tensor:
         """`x` with some axes moved to other places; the rest keep their order."""
@@ -918,11 +919,11 @@ class Tensor:
         """In-place form of `multiply`: writes the result into the first argument and returns it."""
     def multi_dot(self, name: str | None = ...) -> Tensor:
         """The product of several matrices, in the order of multiplications that costs least."""
-    def multigammaln(self, p: int, name: str | None = ...) -> Tensor:
+    def multigammaln(self, p: builtins.int, name: str | None = ...) -> Tensor:
         """Logarithm of the multivariate gamma function of dimension `p`."""
     def multigammaln_(self, p: Any, name: Any = ...) -> Tensor:
         """In-place form of `multigammaln`: writes the result into the first argument and returns it."""
-    def multinomial(self, num_samples: int = ..., replacement: bool = ..., name: str | None = ...) -> Tensor:
+    def multinomial(self, num_samples: builtins.int = ..., replacement: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """Sampling without or with replacement: random positions, drawn with the weights of each row."""
     def multiplex(self, index: Tensor, name: str | None = ...) -> Tensor:
         """Row i of the result is row i of the input that `index[i]` names."""
@@ -936,25 +937,25 @@ class Tensor:
     def name(self) -> str: ...
     @name.setter
     def name(self, value: Any) -> None: ...
-    def nan_to_num(self, nan: float = ..., posinf: float | None = ..., neginf: float | None = ..., name: str | None = ...) -> Tensor:
+    def nan_to_num(self, nan: builtins.float = ..., posinf: builtins.float | None = ..., neginf: builtins.float | None = ..., name: str | None = ...) -> Tensor:
         """Numbers in place of NaN and infinity."""
     def nan_to_num_(self, nan: Any = ..., posinf: Any = ..., neginf: Any = ..., name: Any = ...) -> Tensor:
         """In-place form of `nan_to_num`: writes the result into the first argument and returns it."""
-    def nanmean(self, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
+    def nanmean(self, axis: Axes = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """Mean of elements along `axis` that are not NaN; NaN where all are."""
-    def nanmedian(self, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
+    def nanmedian(self, axis: Axes = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """Median of elements along `axis` that are not NaN."""
-    def nanquantile(self, q: float | Sequence[float], axis: Axes = ..., keepdim: bool = ..., interpolation: str = ..., name: str | None = ...) -> Tensor:
+    def nanquantile(self, q: builtins.float | Sequence[builtins.float], axis: Axes = ..., keepdim: builtins.bool = ..., interpolation: str = ..., name: str | None = ...) -> Tensor:
         """As `quantile`, of the elements that are not NaN; NaN where all are."""
-    def nansum(self, axis: Axes = ..., dtype: Any = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
+    def nansum(self, axis: Axes = ..., dtype: Any = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """Sum of elements along `axis`, NaN counted as 0. Arguments are those of `sum`."""
-    def narrow(self, dim: int, start: int | Tensor, length: int) -> Tensor:
+    def narrow(self, dim: builtins.int, start: builtins.int | Tensor, length: builtins.int) -> Tensor:
         """`length` neighbours along an axis, from `start` on; a view."""
     @property
-    def nbytes(self) -> int: ...
+    def nbytes(self) -> builtins.int: ...
     @property
-    def ndim(self) -> int: ...
-    def ndimension(self) -> int:
+    def ndim(self) -> builtins.int: ...
+    def ndimension(self) -> builtins.int:
         """The number of axes."""
     def ne(self, y: Tensor, name: str | None = ...) -> Tensor:
         """Not equal: where two elements differ. Arguments are those of `less_than`, and complex numbers."""
@@ -980,9 +981,9 @@ class Tensor:
     def node(self) -> Any: ...
     @node.setter
     def node(self, value: Any) -> None: ...
-    def nonzero(self, as_tuple: bool = ...) -> Any:
+    def nonzero(self, as_tuple: builtins.bool = ...) -> Any:
         """Where `x` is not zero (or false)."""
-    def norm(self, p: float | str = ..., axis: Any = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
+    def norm(self, p: builtins.float | str = ..., axis: Any = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """Norm: the length of vectors, in several senses."""
     def normal_(self, mean: Any = ..., std: Any = ..., name: str | None = ...) -> Tensor:
         """Fill `x` with normally distributed random numbers; returns `x`."""
@@ -996,27 +997,27 @@ class Tensor:
         """A NumPy array with a copy of the values; bfloat16 comes as its bits in uint16, as in Paddle."""
     def one_hot(self, num_classes: Any, name: str | None = ...) -> Tensor:
         """One-hot vectors: for each label a vector with 1 at its place and 0 elsewhere."""
-    def ormqr(self, tau: Tensor, y: Tensor, left: bool = ..., transpose: bool = ..., name: str | None = ...) -> Tensor:
+    def ormqr(self, tau: Tensor, y: Tensor, left: builtins.bool = ..., transpose: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """The product of a matrix with the orthogonal one that Householder reflectors describe."""
     def outer(self, y: Tensor, name: str | None = ...) -> Tensor:
         """Outer product: all products of an element of `x` and one of `y`, both flattened: `[m]` and `[n]` give `[m, n]`."""
-    def pca_lowrank(self, q: int | None = ..., center: bool = ..., niter: int = ..., name: str | None = ...) -> tuple[Tensor, Tensor, Tensor]:
+    def pca_lowrank(self, q: builtins.int | None = ..., center: builtins.bool = ..., niter: builtins.int = ..., name: str | None = ...) -> tuple[Tensor, Tensor, Tensor]:
         """Principal components: the `q` largest singular values of `x` and their vectors."""
-    def permute(self, perm: Sequence[int], name: str | None = ...) -> Tensor:
+    def permute(self, perm: Sequence[builtins.int], name: str | None = ...) -> Tensor:
         """`x` with its axes in another order."""
     @property
-    def persistable(self) -> bool: ...
+    def persistable(self) -> builtins.bool: ...
     @persistable.setter
     def persistable(self, value: Any) -> None: ...
-    def pin_memory(self, blocking: bool = ...) -> Tensor:
+    def pin_memory(self, blocking: builtins.bool = ...) -> Tensor:
         """The tensor in pinned memory, from which a GPU copies faster."""
-    def pinv(self, rcond: float | Tensor = ..., hermitian: bool = ..., name: str | None = ...) -> Tensor:
+    def pinv(self, rcond: builtins.float | Tensor = ..., hermitian: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """The Moore-Penrose inverse, which exists for every matrix."""
     @property
     def place(self) -> Any: ...
     def polar(self, angle: Tensor, name: str | None = ...) -> Tensor:
         """Complex numbers from absolute values and angles (radians), which broadcast together."""
-    def polygamma(self, n: int, name: str | None = ...) -> Tensor:
+    def polygamma(self, n: builtins.int, name: str | None = ...) -> Tensor:
         """The n-th derivative of `digamma`, of each element."""
     def polygamma_(self, n: Any, name: Any = ...) -> Tensor:
         """In-place form of `polygamma`: writes the result into the first argument and returns it."""
@@ -1026,19 +1027,19 @@ class Tensor:
         """Power: `x` to the power of `y`, element by element."""
     def pow_(self, y: Any, name: Any = ...) -> Tensor:
         """In-place form of `pow`: writes the result into the first argument and returns it."""
-    def prod(self, axis: Axes = ..., keepdim: bool = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
+    def prod(self, axis: Axes = ..., keepdim: builtins.bool = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
         """Product of elements along `axis`."""
-    def put_along_axis(self, indices: Tensor, values: Any, axis: int, reduce: str = ..., include_self: bool = ..., broadcast: bool = ...) -> Tensor:
+    def put_along_axis(self, indices: Tensor, values: Any, axis: builtins.int, reduce: str = ..., include_self: builtins.bool = ..., broadcast: builtins.bool = ...) -> Tensor:
         """`arr` with `values` put where `take_along_axis` would read."""
-    def put_along_axis_(self, indices: Tensor, values: Any, axis: int, reduce: str = ..., include_self: bool = ..., broadcast: bool = ...) -> Tensor:
+    def put_along_axis_(self, indices: Tensor, values: Any, axis: builtins.int, reduce: str = ..., include_self: builtins.bool = ..., broadcast: builtins.bool = ...) -> Tensor:
         """`put_along_axis` in place."""
     def qr(self, mode: str = ..., name: str | None = ...) -> Any:
         """The QR factorization: `x = q r` with orthonormal columns in q and an upper triangle r."""
-    def quantile(self, q: float | Sequence[float], axis: Axes = ..., keepdim: bool = ..., interpolation: str = ..., name: str | None = ...) -> Tensor:
+    def quantile(self, q: builtins.float | Sequence[builtins.float], axis: Axes = ..., keepdim: builtins.bool = ..., interpolation: str = ..., name: str | None = ...) -> Tensor:
         """Quantiles: values below which the parts `q` of the elements along `axis` lie, interpolated linearly."""
     def rad2deg(self, name: str | None = ...) -> Tensor:
         """Radians to degrees."""
-    def random_(self, from_: int = ..., to: int | None = ...) -> Tensor:
+    def random_(self, from_: builtins.int = ..., to: builtins.int | None = ...) -> Tensor:
         """Fill `x` with whole random numbers of [from_, to); returns `x`."""
     def rank(self) -> Tensor:
         """The number of axes as a tensor: int32, 0-d. `input.ndim` gives it as an int."""
@@ -1060,23 +1061,23 @@ class Tensor:
         """Remainder: what `floor_divide` leaves, with the sign of `y`. Arguments are those of `floor_divide`."""
     def remainder_(self, y: Any, name: Any = ...) -> Tensor:
         """In-place form of `remainder`: writes the result into the first argument and returns it."""
-    def renorm(self, p: float, axis: int, max_norm: float) -> Tensor:
+    def renorm(self, p: builtins.float, axis: builtins.int, max_norm: builtins.float) -> Tensor:
         """Each slice along an axis, scaled down to the norm `max_norm` where its norm is larger."""
-    def renorm_(self, p: float, axis: int, max_norm: float) -> Tensor:
+    def renorm_(self, p: builtins.float, axis: builtins.int, max_norm: builtins.float) -> Tensor:
         """`renorm` that writes into `x`."""
-    def repeat(self, repeats: int | Sequence[int] | Tensor) -> Tensor:
+    def repeat(self, repeats: builtins.int | Sequence[builtins.int] | Tensor) -> Tensor:
         """Copies of the whole tensor beside each other; as `tile`. `x.repeat(2, 3)` is `x.repeat([2, 3])`."""
-    def repeat_interleave(self, repeats: Any, axis: int | None = ..., name: str | None = ...) -> Tensor:
+    def repeat_interleave(self, repeats: Any, axis: builtins.int | None = ..., name: str | None = ...) -> Tensor:
         """Repetition of elements: each element (or slice along `axis`) several times in succession."""
     @property
-    def requires_grad(self) -> bool: ...
-    def requires_grad_(self, requires_grad: bool = ...) -> Tensor:
+    def requires_grad(self) -> builtins.bool: ...
+    def requires_grad_(self, requires_grad: builtins.bool = ...) -> Tensor:
         """Say whether the tensor asks for gradients: the opposite of `stop_gradient`."""
-    def reshape(self, shape: Sequence[int | Tensor] | Tensor, name: str | None = ...) -> Tensor:
+    def reshape(self, shape: Sequence[builtins.int | Tensor] | Tensor, name: str | None = ...) -> Tensor:
         """The elements of `x`, row by row, in another shape."""
-    def reshape_(self, shape: Sequence[int | Tensor] | Tensor, name: str | None = ...) -> Tensor:
+    def reshape_(self, shape: Sequence[builtins.int | Tensor] | Tensor, name: str | None = ...) -> Tensor:
         """`reshape` in place: `x` itself gets the new shape."""
-    def resize_(self, shape: Any, fill_zero: bool = ..., name: str | None = ...) -> Tensor:
+    def resize_(self, shape: Any, fill_zero: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """Give the tensor another shape, with as many of its elements as there is room for."""
     def retain_grads(self) -> None:
         """Keep the gradient of this tensor in `.grad` although it is not a leaf. For a leaf nothing changes."""
@@ -1084,7 +1085,7 @@ class Tensor:
         """`flip` under its older name."""
     def roll(self, shifts: Any, axis: Axes = ..., name: str | None = ...) -> Tensor:
         """`x` with its elements moved on along `axis`; those that leave at the end enter at the start."""
-    def rot90(self, k: int = ..., axes: Sequence[int] = ..., name: str | None = ...) -> Tensor:
+    def rot90(self, k: builtins.int = ..., axes: Sequence[builtins.int] = ..., name: str | None = ...) -> Tensor:
         """Rotation: `x` turned by `k` times 90 degrees in the plane of two axes, from the first towards the second."""
     def round(self, name: str | None = ...) -> Tensor:
         """Nearest integer of each element; halves go away from 0."""
@@ -1098,15 +1099,15 @@ class Tensor:
         """1 divided by the square root of each element."""
     def rsqrt_(self, name: Any = ...) -> Tensor:
         """In-place form of `rsqrt`: writes the result into the first argument and returns it."""
-    def scale(self, scale: Any = ..., bias: Any = ..., bias_after_scale: bool = ..., act: str | None = ..., name: str | None = ...) -> Tensor:
+    def scale(self, scale: Any = ..., bias: Any = ..., bias_after_scale: builtins.bool = ..., act: str | None = ..., name: str | None = ...) -> Tensor:
         """`scale * x + bias`, or `scale * (x + bias)`."""
     def scale_(self, scale: Any = ..., bias: Any = ..., bias_after_scale: Any = ..., act: Any = ..., name: Any = ...) -> Tensor:
         """In-place form of `scale`: writes the result into the first argument and returns it."""
-    def scatter(self, index: Tensor, updates: Tensor, overwrite: bool = ..., name: str | None = ...) -> Tensor:
+    def scatter(self, index: Tensor, updates: Tensor, overwrite: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """`x` with some of its rows replaced."""
-    def scatter_(self, index: Tensor, updates: Tensor, overwrite: bool = ..., name: str | None = ...) -> Tensor:
+    def scatter_(self, index: Tensor, updates: Tensor, overwrite: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """`scatter` in place."""
-    def scatter_add(self, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    def scatter_add(self, dim: builtins.int, index: Tensor, src: Tensor) -> Tensor:
         """A copy of `input` to which the elements of `src` are added at the positions `index` along one axis."""
     def scatter_add_(self, dim: Any, index: Any, src: Any) -> Tensor:
         """In-place form of `scatter_add`: writes the result into the first argument and returns it."""
@@ -1114,13 +1115,13 @@ class Tensor:
         """Zeros of `shape` with `updates` added at positions given by several coordinates."""
     def scatter_nd_add(self, index: Tensor, updates: Tensor, name: str | None = ...) -> Tensor:
         """`x` with `updates` added at positions given by several coordinates; repeats add up."""
-    def scatter_reduce(self, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = ...) -> Tensor:
+    def scatter_reduce(self, dim: builtins.int, index: Tensor, src: Tensor, reduce: str, *, include_self: builtins.bool = ...) -> Tensor:
         """A copy of `input` in which elements of `src` are combined at the positions `index` along one axis."""
-    def searchsorted(self, values: Tensor, out_int32: bool = ..., right: bool = ..., name: str | None = ...) -> Tensor:
+    def searchsorted(self, values: Tensor, out_int32: builtins.bool = ..., right: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """Where each value would have to be inserted to keep a sequence sorted."""
-    def select_scatter(self, values: Tensor, axis: int, index: int, name: str | None = ...) -> Tensor:
+    def select_scatter(self, values: Tensor, axis: builtins.int, index: builtins.int, name: str | None = ...) -> Tensor:
         """`x` with the slice at `index` along an axis replaced."""
-    def set_(self, source: Tensor | None = ..., shape: Any = ..., stride: Any = ..., offset: int = ..., name: str | None = ...) -> Tensor:
+    def set_(self, source: Tensor | None = ..., shape: Any = ..., stride: Any = ..., offset: builtins.int = ..., name: str | None = ...) -> Tensor:
         """Let the tensor have the memory of another one, seen with a shape and strides."""
     def set_grad_buffer(self, buffer: Tensor | None) -> None:
         """Let backward write the gradient of this leaf into `buffer`, a view of a larger memory, say."""
@@ -1129,8 +1130,8 @@ class Tensor:
     def sgn(self, name: str | None = ...) -> Tensor:
         """`x / |x|`, and 0 where `x` is 0: the sign of real numbers, the direction of complex ones."""
     @property
-    def shape(self) -> list[int]: ...
-    def shard_index(self, index_num: int, nshards: int, shard_id: int, ignore_value: int = ...) -> Tensor:
+    def shape(self) -> list[builtins.int]: ...
+    def shard_index(self, index_num: builtins.int, nshards: builtins.int, shard_id: builtins.int, ignore_value: builtins.int = ...) -> Tensor:
         """Indices of a table that is spread over shards, as they are called in one shard."""
     def short(self) -> Tensor:
         """The tensor in int16 (differentiable)."""
@@ -1155,24 +1156,24 @@ class Tensor:
     def sinh_(self, name: Any = ...) -> Tensor:
         """In-place form of `sinh`: writes the result into the first argument and returns it."""
     @property
-    def size(self) -> int: ...
-    def slice(self, axes: Sequence[int], starts: Any, ends: Any) -> Tensor:
+    def size(self) -> builtins.int: ...
+    def slice(self, axes: Sequence[builtins.int], starts: Any, ends: Any) -> Tensor:
         """A range of some axes, by Python's rules for bounds."""
-    def slice_scatter(self, value: Tensor, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int], strides: Sequence[int], name: str | None = ...) -> Tensor:
+    def slice_scatter(self, value: Tensor, axes: Sequence[builtins.int], starts: Sequence[builtins.int], ends: Sequence[builtins.int], strides: Sequence[builtins.int], name: str | None = ...) -> Tensor:
         """A copy of `x` in which a slice is `value`."""
     def slogdet(self, name: str | None = ...) -> Tensor:
         """Sign of the determinant and logarithm of its absolute value, which overflows less easily than the determinant."""
-    def softmax(self, dim: int | None = ..., dtype: Any = ..., *, out: Tensor | None = ...) -> Tensor:
+    def softmax(self, dim: builtins.int | None = ..., dtype: Any = ..., *, out: Tensor | None = ...) -> Tensor:
         """`paddle.softmax`."""
     def solve(self, y: Tensor, name: str | None = ...) -> Tensor:
         """The solution of `x z = y`."""
-    def sort(self, axis: int = ..., descending: bool = ..., name: str | None = ...) -> Tensor:
+    def sort(self, axis: builtins.int = ..., descending: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """`x` in order along an axis."""
     def sparse_dim(self) -> Any:
         """Refused: axes of places are those of a sparse tensor."""
-    def split(self, num_or_sections: int | Sequence[int], axis: Any = ..., name: str | None = ...) -> list[Tensor]:
+    def split(self, num_or_sections: builtins.int | Sequence[builtins.int], axis: Any = ..., name: str | None = ...) -> list[Tensor]:
         """`x` cut into parts along an axis."""
-    def split_with_sizes(self, split_sizes: Sequence[int], dim: int = ...) -> list[Tensor]:
+    def split_with_sizes(self, split_sizes: Sequence[builtins.int], dim: builtins.int = ...) -> list[Tensor]:
         """Parts of `x` of given sizes along an axis; as `split` with a list."""
     def sqrt(self, name: str | None = ...) -> Tensor:
         """Square root of each element; NaN below 0."""
@@ -1186,24 +1187,24 @@ class Tensor:
         """`x` without axes of size 1."""
     def squeeze_(self, axis: Axes = ..., name: str | None = ...) -> Tensor:
         """`squeeze` in place: `x` itself loses the axes."""
-    def stack(self, axis: int = ..., name: str | None = ...) -> Tensor:
+    def stack(self, axis: builtins.int = ..., name: str | None = ...) -> Tensor:
         """Tensors of one shape side by side along a new axis."""
-    def stanh(self, scale_a: float = ..., scale_b: float = ..., name: str | None = ...) -> Tensor:
+    def stanh(self, scale_a: builtins.float = ..., scale_b: builtins.float = ..., name: str | None = ...) -> Tensor:
         """Scaled hyperbolic tangent: `scale_b * tanh(scale_a * x)`."""
-    def std(self, axis: Axes = ..., unbiased: bool = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
+    def std(self, axis: Axes = ..., unbiased: builtins.bool = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """Standard deviation of elements along `axis`: the root of `var`, whose arguments it has."""
-    def stft(self, n_fft: int, hop_length: int | None = ..., win_length: int | None = ..., window: Tensor | None = ..., center: bool = ..., pad_mode: str = ..., normalized: bool = ..., onesided: bool = ..., name: str | None = ...) -> Tensor:
+    def stft(self, n_fft: builtins.int, hop_length: builtins.int | None = ..., win_length: builtins.int | None = ..., window: Tensor | None = ..., center: builtins.bool = ..., pad_mode: str = ..., normalized: builtins.bool = ..., onesided: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """The short-time Fourier transform: spectra of the frames of a signal."""
     @property
-    def stop_gradient(self) -> bool: ...
+    def stop_gradient(self) -> builtins.bool: ...
     @stop_gradient.setter
     def stop_gradient(self, value: Any) -> None: ...
-    def stride(self, dim: int | None = ...) -> Any:
+    def stride(self, dim: builtins.int | None = ...) -> Any:
         """Elements from one index to the next along each axis, or along one."""
-    def strided_slice(self, axes: Sequence[int], starts: Any, ends: Any, strides: Any, name: str | None = ...) -> Tensor:
+    def strided_slice(self, axes: Sequence[builtins.int], starts: Any, ends: Any, strides: Any, name: str | None = ...) -> Tensor:
         """`slice` with a step for each axis, which may be negative."""
     @property
-    def strides(self) -> list[int]: ...
+    def strides(self) -> list[builtins.int]: ...
     def sub(self, y: Tensor, name: str | None = ...) -> Tensor:
         """Difference of two tensors, element by element. Arguments are those of `add`."""
     def sub_(self, y: Any, name: Any = ...) -> Tensor:
@@ -1212,13 +1213,13 @@ class Tensor:
         """Difference of two tensors, element by element. Arguments are those of `add`."""
     def subtract_(self, y: Any, name: Any = ...) -> Tensor:
         """In-place form of `subtract`: writes the result into the first argument and returns it."""
-    def sum(self, axis: Axes = ..., dtype: Any = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
+    def sum(self, axis: Axes = ..., dtype: Any = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """Sum of elements along `axis`."""
-    def svd_lowrank(self, q: int | None = ..., niter: int = ..., M: Tensor | None = ..., name: str | None = ...) -> tuple[Tensor, Tensor, Tensor]:
+    def svd_lowrank(self, q: builtins.int | None = ..., niter: builtins.int = ..., M: Tensor | None = ..., name: str | None = ...) -> tuple[Tensor, Tensor, Tensor]:
         """The largest singular values of a matrix and their vectors, by random projection."""
-    def swapaxes(self, axis0: Any, axis1: int | None = ..., name: str | None = ...) -> Tensor:
+    def swapaxes(self, axis0: Any, axis1: builtins.int | None = ..., name: str | None = ...) -> Tensor:
         """`x` with two axes exchanged; a view."""
-    def swapdims(self, axis0: Any, axis1: int | None = ..., name: str | None = ...) -> Tensor:
+    def swapdims(self, axis0: Any, axis1: builtins.int | None = ..., name: str | None = ...) -> Tensor:
         """`x` with two axes exchanged; a view."""
     def t(self, name: str | None = ...) -> Tensor:
         """Matrix transpose: a matrix transposed; a vector or number as it is."""
@@ -1226,9 +1227,9 @@ class Tensor:
         """`t` in place: `input` itself is transposed."""
     def take(self, index: Tensor, mode: str = ..., name: str | None = ...) -> Tensor:
         """Elements of the flattened `x`."""
-    def take_along_axis(self, indices: Tensor, axis: int, broadcast: bool = ...) -> Tensor:
+    def take_along_axis(self, indices: Tensor, axis: builtins.int, broadcast: builtins.bool = ...) -> Tensor:
         """For each place in `indices`, the element of `arr` at the same place but, along `axis`, at the position it holds."""
-    def take_along_dim(self, indices: Tensor, axis: int, broadcast: bool = ...) -> Tensor:
+    def take_along_dim(self, indices: Tensor, axis: builtins.int, broadcast: builtins.bool = ...) -> Tensor:
         """For each place in `indices`, the element of `arr` at the same place but, along `axis`, at the position it holds."""
     def tan(self, name: str | None = ...) -> Tensor:
         """Tangent of each element, given in radians."""
@@ -1238,7 +1239,7 @@ class Tensor:
         """Hyperbolic tangent of each element."""
     def tanh_(self, name: Any = ...) -> Tensor:
         """In-place form of `tanh`: writes the result into the first argument and returns it."""
-    def tensor_split(self, num_or_indices: int | Sequence[int], axis: int = ..., name: str | None = ...) -> list[Tensor]:
+    def tensor_split(self, num_or_indices: builtins.int | Sequence[builtins.int], axis: builtins.int = ..., name: str | None = ...) -> list[Tensor]:
         """Parts of `x` along an axis, which need not be of one size."""
     def tensordot(self, y: Tensor, axes: Any = ..., name: str | None = ...) -> Tensor:
         """Tensor contraction: sums of products over pairs of axes."""
@@ -1248,7 +1249,7 @@ class Tensor:
         """The tensor on a device and in a dtype."""
     def to_dense(self) -> Tensor:
         """The tensor itself: all of its elements are stored."""
-    def to_sparse_coo(self, sparse_dim: int) -> Any:
+    def to_sparse_coo(self, sparse_dim: builtins.int) -> Any:
         """The elements that are not 0, with their places along the first `sparse_dim` axes."""
     def to_sparse_csr(self) -> Any:
         """The elements of a matrix, or of a batch of matrices, that are not 0, row by row."""
@@ -1256,25 +1257,25 @@ class Tensor:
         """The values as bytes, row by row, as of NumPy's arrays."""
     def tolist(self) -> Any:
         """The elements as nested Python lists; a number for a 0-d tensor."""
-    def top_p_sampling(self, ps: Tensor, threshold: Tensor | None = ..., seed: int | None = ..., name: str | None = ...) -> Any:
+    def top_p_sampling(self, ps: Tensor, threshold: Tensor | None = ..., seed: builtins.int | None = ..., name: str | None = ...) -> Any:
         """Refused: Paddle 2.6.2 samples so on GPUs alone, and has no such operator for the CPU."""
-    def topk(self, k: Any, axis: int | None = ..., largest: bool = ..., sorted: bool = ..., name: str | None = ...) -> tuple[Tensor, Tensor]:
+    def topk(self, k: Any, axis: builtins.int | None = ..., largest: builtins.bool = ..., sorted: builtins.bool = ..., name: str | None = ...) -> tuple[Tensor, Tensor]:
         """The `k` largest (or smallest) values along an axis, and where they are."""
-    def trace(self, offset: int = ..., axis1: int = ..., axis2: int = ..., name: str | None = ...) -> Tensor:
+    def trace(self, offset: builtins.int = ..., axis1: builtins.int = ..., axis2: builtins.int = ..., name: str | None = ...) -> Tensor:
         """The sum of a diagonal of each matrix that two axes of `x` form."""
-    def transpose(self, perm: Sequence[int], name: str | None = ...) -> Tensor:
+    def transpose(self, perm: Sequence[builtins.int], name: str | None = ...) -> Tensor:
         """`x` with its axes in another order."""
-    def transpose_(self, perm: Sequence[int], name: str | None = ...) -> Tensor:
+    def transpose_(self, perm: Sequence[builtins.int], name: str | None = ...) -> Tensor:
         """`transpose` in place: `x` itself gets the new order of axes."""
-    def trapezoid(self, x: Tensor | None = ..., dx: Any = ..., axis: int = ..., name: str | None = ...) -> Tensor:
+    def trapezoid(self, x: Tensor | None = ..., dx: Any = ..., axis: builtins.int = ..., name: str | None = ...) -> Tensor:
         """The integral of samples along an axis by the trapezoidal rule."""
-    def triangular_solve(self, y: Tensor, upper: bool = ..., transpose: bool = ..., unitriangular: bool = ..., name: str | None = ...) -> Tensor:
+    def triangular_solve(self, y: Tensor, upper: builtins.bool = ..., transpose: builtins.bool = ..., unitriangular: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """The solution of `x z = y` for triangular `x`."""
-    def tril(self, diagonal: int = ..., name: str | None = ...) -> Tensor:
+    def tril(self, diagonal: builtins.int = ..., name: str | None = ...) -> Tensor:
         """The lower triangle of matrices: what lies above the diagonal becomes 0."""
     def tril_(self, diagonal: Any = ..., name: Any = ...) -> Tensor:
         """In-place form of `tril`: writes the result into the first argument and returns it."""
-    def triu(self, diagonal: int = ..., name: str | None = ...) -> Tensor:
+    def triu(self, diagonal: builtins.int = ..., name: str | None = ...) -> Tensor:
         """The upper triangle of matrices: what lies below the diagonal becomes 0."""
     def triu_(self, diagonal: Any = ..., name: Any = ...) -> Tensor:
         """In-place form of `triu`: writes the result into the first argument and returns it."""
@@ -1290,31 +1291,31 @@ class Tensor:
         """The tensor in the dtype of another one."""
     def uint8(self) -> Tensor:
         """The tensor in uint8 (differentiable)."""
-    def unbind(self, axis: int = ...) -> list[Tensor]:
+    def unbind(self, axis: builtins.int = ...) -> list[Tensor]:
         """The slices of `input` along an axis, each without it."""
-    def unflatten(self, axis: int, shape: Sequence[int] | Tensor, name: str | None = ...) -> Tensor:
+    def unflatten(self, axis: builtins.int, shape: Sequence[builtins.int] | Tensor, name: str | None = ...) -> Tensor:
         """`x` with one axis cut into several."""
-    def unfold(self, axis: int, size: int, step: int, name: str | None = ...) -> Tensor:
+    def unfold(self, axis: builtins.int, size: builtins.int, step: builtins.int, name: str | None = ...) -> Tensor:
         """Windows of `size` elements along an axis, one every `step` elements, as a new last axis."""
-    def uniform_(self, min: Any = ..., max: Any = ..., seed: int = ..., name: str | None = ...) -> Tensor:
+    def uniform_(self, min: Any = ..., max: Any = ..., seed: builtins.int = ..., name: str | None = ...) -> Tensor:
         """Fill `x` with random numbers in `[min, max)`; returns `x`."""
-    def unique(self, return_index: bool = ..., return_inverse: bool = ..., return_counts: bool = ..., axis: int | None = ..., dtype: Any = ..., name: str | None = ...) -> Any:
+    def unique(self, return_index: builtins.bool = ..., return_inverse: builtins.bool = ..., return_counts: builtins.bool = ..., axis: builtins.int | None = ..., dtype: Any = ..., name: str | None = ...) -> Any:
         """The unique values of `x`, sorted."""
-    def unique_consecutive(self, return_inverse: bool = ..., return_counts: bool = ..., axis: int | None = ..., dtype: Any = ..., name: str | None = ...) -> Any:
+    def unique_consecutive(self, return_inverse: builtins.bool = ..., return_counts: builtins.bool = ..., axis: builtins.int | None = ..., dtype: Any = ..., name: str | None = ...) -> Any:
         """`x` with runs of equal values reduced to one; arguments and results as for `unique`."""
     def unsqueeze(self, axis: Any, name: str | None = ...) -> Tensor:
         """`x` with new axes of size 1."""
     def unsqueeze_(self, axis: Any, name: str | None = ...) -> Tensor:
         """`unsqueeze` in place: `x` itself gets the axes."""
-    def unstack(self, axis: int = ..., num: int | None = ...) -> list[Tensor]:
+    def unstack(self, axis: builtins.int = ..., num: builtins.int | None = ...) -> list[Tensor]:
         """`unbind` into copies."""
     def value(self) -> Tensor:
         """The tensor itself."""
     def values(self) -> Any:
         """Refused: stored values are those of a sparse tensor."""
-    def vander(self, n: int | None = ..., increasing: bool = ..., name: str | None = ...) -> Tensor:
+    def vander(self, n: builtins.int | None = ..., increasing: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """The Vandermonde matrix: powers of a vector as columns."""
-    def var(self, axis: Axes = ..., unbiased: bool = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
+    def var(self, axis: Axes = ..., unbiased: builtins.bool = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> Tensor:
         """Variance of elements along `axis`."""
     def view(self, shape_or_dtype: Any, name: str | None = ...) -> Tensor:
         """`x` with another shape, or its bytes as another dtype, always on the memory of `x`."""
@@ -1324,7 +1325,7 @@ class Tensor:
         """Pairs of real numbers as complex ones."""
     def view_as_real(self, name: str | None = ...) -> Tensor:
         """Complex numbers as pairs of real ones, in a new last axis of size 2; a view."""
-    def vsplit(self, num_or_sections: int | Sequence[int], name: str | None = ...) -> list[Tensor]:
+    def vsplit(self, num_or_sections: builtins.int | Sequence[builtins.int], name: str | None = ...) -> list[Tensor]:
         """`x`, of rank 2 or more, cut into parts along its first axis."""
     def vstack(self, name: str | None = ...) -> Tensor:
         """Tensors one below the other: along axis 0; a vector is one row."""
@@ -1366,21 +1367,21 @@ class Tensor:
     def __pos__(self) -> Tensor: ...
     def __abs__(self) -> Tensor: ...
     def __invert__(self) -> Tensor: ...
-    def __bool__(self) -> bool: ...
-    def __int__(self) -> int: ...
-    def __float__(self) -> float: ...
+    def __bool__(self) -> builtins.bool: ...
+    def __int__(self) -> builtins.int: ...
+    def __float__(self) -> builtins.float: ...
     def __complex__(self) -> complex: ...
-    def __index__(self) -> int: ...
-    def __len__(self) -> int: ...
-    def __hash__(self) -> int: ...
+    def __index__(self) -> builtins.int: ...
+    def __len__(self) -> builtins.int: ...
+    def __hash__(self) -> builtins.int: ...
     def __getitem__(self, index: Any) -> Tensor: ...
     def __setitem__(self, index: Any, value: Any) -> None: ...
     def __iter__(self) -> Iterator[Tensor]: ...
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     def __array__(self, dtype: Any = ..., copy: Any = ...) -> np.ndarray[Any, Any]: ...
-    def __buffer__(self, flags: int, /) -> memoryview: ...
+    def __buffer__(self, flags: builtins.int, /) -> memoryview: ...
     def __dlpack__(self, **options: Any) -> Any: ...
-    def __dlpack_device__(self) -> tuple[int, int]: ...
+    def __dlpack_device__(self) -> tuple[builtins.int, builtins.int]: ...
     def __deepcopy__(self, memo: Any) -> Tensor: ...
 
 def add_methods(methods: Any) -> Any:

@@ -1,17 +1,23 @@
-"""Arguments that came with Paddle 3, where a call with the older ones says the same: `round(x, decimals=2)`, `var(x, correction=0)`, ...
+"""Calls that Paddle 2's functions understand once they are written otherwise: `round(x, decimals=2)`, `x.gather(1, index)`, `ones(2, device="cpu")`, ...
 
-Loaded when a call first has an argument that its function does not know.
+Declared for `spellings`, which knows nothing of functions.
 """
 from __future__ import annotations
 
 from typing import Any
 
-from wherry_tensor import ops
+from wherry_tensor import compat, ops
 from wherry_tensor._core import Tensor
-from wherry_tensor.arguments import flag, integer, number, real_number, require_tensor, to_dtype
+from wherry_tensor.arguments import axes_of, flag, integer, number, one_axis, real_number, require_tensor, to_dtype
+from wherry_tensor.device import device_code
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, UnimplementedError, short
-from wherry_tensor.spellings import Call, added
+from wherry_tensor.functions import inplace, math, positions
+from wherry_tensor.functions.joining import matrix_transpose
+from wherry_tensor.functions.positions import take_along_axis
+from wherry_tensor.functions.products import histogram_of_weights
+from wherry_tensor.methods import on_device
+from wherry_tensor.spellings import NEW, Call, added, listed
 
 __all__: list[str] = []
 
@@ -64,8 +70,6 @@ def _correction(call: Call, correction: Any) -> Call:
     call.kwargs["unbiased"] = less == 1
     if less not in (0, 1):
         x, axis = require_tensor(_given(call, "x"), call.owner), _given(call, "axis", call.kwargs.get("dim"))
-        from wherry_tensor.arguments import axes_of
-
         n = 1
         for i in axes_of(axis, x.ndim, call.owner):
             n *= x.shape[i]
@@ -100,8 +104,6 @@ def _chance(call: Call, p: Any) -> Call:
 def _left(call: Call, left: Any) -> Call:
     if flag(left, call.owner, "left"):
         return call
-    from wherry_tensor.functions.joining import matrix_transpose
-
     call = call.replaced("x", matrix_transpose).replaced("y", matrix_transpose)  # x A = b is A' x' = b'
     call.after.insert(0, matrix_transpose)
     return call
@@ -120,8 +122,6 @@ def _side(call: Call, side: Any) -> Call:
 def _sorter(call: Call, sorter: Any) -> Call:
     if sorter is None:
         return call
-    from wherry_tensor.functions.positions import take_along_axis
-
     return call.replaced("sorted_sequence", lambda sequence: take_along_axis(sequence, require_tensor(sorter, "searchsorted", "sorter"), -1))
 
 
@@ -133,8 +133,6 @@ def _lower_median(call: Call, mode: Any) -> Call:
         raise InvalidArgumentError(
             f"{call.owner}: unknown mode. Got {short(mode)}, expected 'avg' or 'min'. 'avg' is the mean of the two in the middle."
         )
-    from wherry_tensor import compat
-
     x, axis, keepdim = (_given(call, name, default) for name, default in (("x", None), ("axis", None), ("keepdim", False)))
     return call._replace(function=getattr(compat, call.owner), args=(x, axis, keepdim), kwargs={})
 
@@ -144,7 +142,98 @@ def _lower_median(call: Call, mode: Any) -> Call:
 def _weighted(call: Call, value: Any) -> Call:
     if value is None or value is False:
         return call
-    from wherry_tensor.functions.products import histogram_of_weights
-
     name = "weight" if isinstance(value, Tensor) else "density"
     return call._replace(function=histogram_of_weights, kwargs={**call.kwargs, name: value}, names=(*call.names, name))
+
+
+@listed("transpose", "transpose_")
+def _two_axes(call: Call, at: int) -> Call:
+    """`x.transpose(0, 1)` exchanges two axes."""
+    if len(call.args) != at + 2:
+        return call._replace(args=(*call.args[:at], list(call.args[at:])))
+    x, axes = call.args[0], call.args[at:]
+    return call._replace(args=(x, _exchanged(x, axes[0], axes[1], call.owner)))
+
+
+def _exchanged(x: Any, a: Any, b: Any, op_name: str) -> list[int]:
+    order = list(range(require_tensor(x, op_name).ndim))
+    if not order:
+        return order
+    i, j = (one_axis(axis, len(order), op_name) for axis in (a, b))
+    order[i], order[j] = order[j], order[i]
+    return order
+
+
+@added("dim0", ("transpose", "transpose_"))
+def _named_axes(call: Call, dim0: Any) -> Call:
+    x = call.args[0] if call.args else call.kwargs.get("x", call.kwargs.get("input"))
+    call.kwargs["perm"] = _exchanged(x, dim0, call.kwargs.pop("dim1", -1), call.owner)
+    return call
+
+
+@listed("gather", "index_add", "index_add_", "index_select", "scatter", "scatter_")
+def _axis_first(call: Call, at: int) -> Call:
+    """PyTorch's order: the axis, then positions, then values."""
+    x, axis, index, *rest = call.args
+    if not isinstance(index, Tensor):
+        return call
+    if call.owner in ("index_select", "index_add", "index_add_"):
+        return call._replace(args=(x, index, axis, *rest))
+    return _along(call, x, axis, index, *rest)
+
+
+def _along(call: Call, x: Any, axis: Any, index: Any, source: Any = None) -> Call:
+    """Elements at positions of an index of the rank of `x`, along one axis: PyTorch's `gather` and `scatter`."""
+    if call.owner == "gather":
+        return call._replace(function=positions.take_along_axis, args=(x, index, axis, False))
+    if source is None:
+        source = call.kwargs.pop("src", call.kwargs.pop("value", None))
+    reduce = {"reduce": call.kwargs.pop("reduce")} if "reduce" in call.kwargs else {}
+    function = positions.put_along_axis_ if call.owner.endswith("_") else positions.put_along_axis
+    return call._replace(function=function, args=(x, index, source, axis), kwargs={**call.kwargs, **reduce, "broadcast": False})
+
+
+@added("dim", ("gather", "scatter", "scatter_"))
+def _along_named(call: Call, dim: Any) -> Call:
+    given = dict(zip(("x", "index", "source"), call.args))
+    for name, others in {"x": ("input", "x"), "index": ("index",), "source": ("src", "value")}.items():
+        for other in others:
+            if other in call.kwargs:
+                given[name] = call.kwargs.pop(other)
+    return _along(call._replace(args=()), given.get("x"), dim, given.get("index"), given.get("source"))
+
+
+@added("device", [*NEW, "tensor", "as_tensor", "asarray"])
+def _device(call: Call, device: Any) -> Call:
+    if device is None:
+        return call
+    code = device_code(device, call.owner)
+    call.after.insert(0, lambda result: on_device(result, code))
+    return call
+
+
+@added("alpha", ("add", "add_", "subtract", "subtract_"))
+def _alpha(call: Call, alpha: Any) -> Call:
+    """`x + alpha * y`."""
+    factor = number(alpha, call.owner, "alpha")
+    if factor == 1:
+        return call
+    if "other" in call.kwargs:
+        call.kwargs["y"] = call.kwargs.pop("other")
+    return call.replaced("y", lambda y: y * factor)
+
+
+@added("rounding_mode", ("divide", "divide_"))
+def _rounding_mode(call: Call, mode: Any) -> Call:
+    if mode is None:
+        return call
+    if mode not in ("floor", "trunc"):
+        raise InvalidArgumentError(
+            f"{call.owner}: rounding_mode is unknown. Got {short(mode)}, expected None, 'trunc' or 'floor'. 'floor' rounds toward minus infinity."
+        )
+    in_place = call.owner.endswith("_")
+    if mode == "floor":
+        return call._replace(function=inplace.floor_divide_ if in_place else math.floor_divide)
+    toward_zero = inplace.trunc_ if in_place else math.trunc
+    call.after.insert(0, lambda result: result if result.dtype.is_integer else toward_zero(result))  # integers are cut already
+    return call

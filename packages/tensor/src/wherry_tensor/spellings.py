@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from wherry_tensor import _core
 from wherry_tensor._core import Op, Spelled, Tensor
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.errors import InvalidTypeError, short
 
-__all__ = ["Call", "added", "listed", "others_of", "spelled", "takes"]
+__all__ = ["NEW", "Call", "added", "listed", "others_of", "spelled", "takes"]
 
 # What an argument may be called besides: the names of those that it may stand for, of which a function has one.
 NAMES: dict[str, tuple[str, ...]] = {
@@ -103,7 +103,12 @@ class Call(NamedTuple):
 _Added = Callable[[Call, Any], Call]
 _added: dict[str, dict[str, _Added]] = {}  # by argument and owner
 _added_by_need: dict[str, tuple[str, _Added]] = {}  # by argument: whoever has the parameter
-_LISTS: dict[str, int] = {}
+# The position of the argument of a function that may be written as several; what that means stands with `listed`.
+_LISTS: dict[str, int] = {
+    **dict.fromkeys("empty ones rand randn zeros".split(), 0),
+    **dict.fromkeys("broadcast_to expand flip new_empty new_ones new_zeros permute repeat reshape reshape_ tile view".split(), 1),
+    **dict.fromkeys("gather index_add index_add_ index_select scatter scatter_ transpose transpose_".split(), 1),
+}
 _listed: dict[str, Callable[[Call, int], Call]] = {}
 
 
@@ -134,11 +139,13 @@ def _besides(owner: str, names: tuple[str, ...], argument: str) -> _Added | None
     return found
 
 
-def listed(owners: dict[str, int]) -> Callable[[Callable[[Call, int], Call]], Callable[[Call, int], Call]]:
-    """Declare that an argument of functions, by its position, may be written as several numbers; `function(call, at)` collects them."""
+def listed(*owners: str) -> Callable[[Callable[[Call, int], Call]], Callable[[Call, int], Call]]:
+    """Declare what calls mean in which an argument is written as several: `function(call, at)` gives the call in the function's spelling.
+
+    Where nothing is declared, the arguments from there on are one list.
+    """
 
     def decorate(function: Callable[[Call, int], Call]) -> Callable[[Call, int], Call]:
-        _LISTS.update(owners)
         _listed.update(dict.fromkeys(owners, function))
         return function
 
@@ -181,14 +188,8 @@ def _owner_of(function: Any) -> str:
     return path[-2] if path[-1] == "__init__" and len(path) > 1 else path[-1]
 
 
-def _load() -> None:
-    """The arguments that are declared in a module of their own, which a program of Paddle 2 does not load."""
-    from wherry_tensor import later_arguments  # noqa: F401
-
-
 def takes(function: Any, name: str) -> bool:
     """Whether a function, or constructor, takes an argument of this name besides its own."""
-    _load()
     return type(function) is Spelled and (
         _meant(_owner_of(function), function.names, name) is not None or _besides(_owner_of(function), function.names, name) is not None
     )
@@ -214,11 +215,11 @@ def _meant(owner: str, names: tuple[str, ...], name: str) -> str | None:
 
 def respell(function: Spelled, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The result of a call that is not written as the function has its arguments: what the core asks."""
-    _load()
     owner, names, at = _owner_of(function), function.names, function.list_at
-    call = Call(owner, function.__wrapped__, names, args, kwargs, [])
+    inner: Any = function.__wrapped__  # type: ignore[attr-defined]
+    call = Call(owner, inner, names, args, kwargs, [])
     if at >= 0 and len(args) > at + 1:
-        call = _listed[function.__name__](call, at)
+        call = _listed[inner.__name__](call, at) if inner.__name__ in _listed else call._replace(args=(*args[:at], list(args[at:])))
     for name in [one for one in kwargs if one not in names]:
         special = _added.get(name, {}).get(owner)
         meant = None if special is not None else _meant(owner, names, name)
@@ -242,77 +243,6 @@ def respell(function: Spelled, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     return result
 
 
-# ---- lists that are written out ------------------------------------------------------------------------------------------------------------
-
-
-@listed({**dict.fromkeys(("empty", "ones", "rand", "randn", "zeros"), 0),
-         **dict.fromkeys("broadcast_to expand new_empty new_ones new_zeros permute repeat reshape reshape_ tile view".split(), 1),
-         **dict.fromkeys(("flip",), 1)})
-def _one_list(call: Call, at: int) -> Call:
-    return call._replace(args=(*call.args[:at], list(call.args[at:])))
-
-
-@listed({"transpose": 1, "transpose_": 1})
-def _two_axes(call: Call, at: int) -> Call:
-    """`x.transpose(0, 1)` exchanges two axes."""
-    if len(call.args) != at + 2:
-        return _one_list(call, at)
-    x, axes = call.args[0], call.args[at:]
-    return call._replace(args=(x, _exchanged(x, axes[0], axes[1], call.owner)))
-
-
-def _exchanged(x: Any, a: Any, b: Any, op_name: str) -> list[int]:
-    from wherry_tensor.arguments import one_axis, require_tensor
-
-    order = list(range(require_tensor(x, op_name).ndim))
-    if not order:
-        return order
-    i, j = (one_axis(axis, len(order), op_name) for axis in (a, b))
-    order[i], order[j] = order[j], order[i]
-    return order
-
-
-@added("dim0", ("transpose", "transpose_"))
-def _named_axes(call: Call, dim0: Any) -> Call:
-    x = call.args[0] if call.args else call.kwargs.get("x", call.kwargs.get("input"))
-    call.kwargs["perm"] = _exchanged(x, dim0, call.kwargs.pop("dim1", -1), call.owner)
-    return call
-
-
-@listed({"gather": 1, "index_select": 1, "index_add": 1, "index_add_": 1, "scatter": 1, "scatter_": 1})
-def _axis_first(call: Call, at: int) -> Call:
-    """PyTorch's order: the axis, then positions, then values."""
-    x, axis, index, *rest = call.args
-    if not isinstance(index, Tensor):
-        return call
-    if call.owner in ("index_select", "index_add", "index_add_"):
-        return call._replace(args=(x, index, axis, *rest))
-    return _along(call, x, axis, index, *rest)
-
-
-def _along(call: Call, x: Any, axis: Any, index: Any, source: Any = None) -> Call:
-    """Elements at positions of an index of the rank of `x`, along one axis: PyTorch's `gather` and `scatter`."""
-    from wherry_tensor.functions import positions
-
-    if call.owner == "gather":
-        return call._replace(function=positions.take_along_axis, args=(x, index, axis, False))
-    if source is None:
-        source = call.kwargs.pop("src", call.kwargs.pop("value", None))
-    reduce = {"reduce": call.kwargs.pop("reduce")} if "reduce" in call.kwargs else {}
-    function = positions.put_along_axis_ if call.owner.endswith("_") else positions.put_along_axis
-    return call._replace(function=function, args=(x, index, source, axis), kwargs={**call.kwargs, **reduce, "broadcast": False})
-
-
-@added("dim", ("gather", "scatter", "scatter_"))
-def _along_named(call: Call, dim: Any) -> Call:
-    given = dict(zip(("x", "index", "source"), call.args))
-    for name, others in {"x": ("input", "x"), "index": ("index",), "source": ("src", "value")}.items():
-        for other in others:
-            if other in call.kwargs:
-                given[name] = call.kwargs.pop(other)
-    return _along(call._replace(args=()), given.get("x"), dim, given.get("index"), given.get("source"))
-
-
 # ---- arguments besides ---------------------------------------------------------------------------------------------------------------------
 
 _OUT = """abs acos acosh add all amax amin any arange argmax argmin asin asinh atan atan2 atanh baddbmm bitwise_and bitwise_left_shift
@@ -325,7 +255,7 @@ _OUT = """abs acos acosh add all amax amin any arange argmax argmin asin asinh a
     rand randn randperm range reciprocal relu remainder rfft rfft2 rfftfreq rfftn round rsqrt scatter searchsorted sigmoid sign
     silu sin sinh slogdet softmax solve sqrt square stack standard_normal std subtract sum svd take_along_axis tan tanh topk tril
     triu trunc uniform var vector_norm where zeros""".split()
-_NEW = """arange empty empty_like eye fftfreq full full_like linspace logspace new_empty new_full new_ones new_zeros ones ones_like rand
+NEW = """arange empty empty_like eye fftfreq full full_like linspace logspace new_empty new_full new_ones new_zeros ones ones_like rand
     rand_like randint randint_like randn randn_like randperm range rfftfreq standard_normal uniform zeros zeros_like""".split()
 
 
@@ -348,63 +278,20 @@ def _out(call: Call, out: Any) -> Call:
     return call
 
 
-@added("device", [*_NEW, "tensor", "as_tensor", "asarray"])
-def _device(call: Call, device: Any) -> Call:
-    if device is None:
-        return call
-    from wherry_tensor.device import device_code
-    from wherry_tensor.methods import on_device
-
-    code = device_code(device, call.owner)
-    call.after.insert(0, lambda result: on_device(result, code))
-    return call
-
-
-@added("pin_memory", _NEW)
+@added("pin_memory", NEW)
 def _pin_memory(call: Call, pin_memory: Any) -> Call:
     if pin_memory:
         call.after.append(lambda result: result.pin_memory())
     return call
 
 
-@added("requires_grad", _NEW)
+@added("requires_grad", NEW)
 def _requires_grad(call: Call, requires_grad: Any) -> Call:
     def asked(result: Tensor) -> Tensor:
         result.stop_gradient = not requires_grad
         return result
 
     call.after.append(asked)
-    return call
-
-
-@added("alpha", ("add", "add_", "subtract", "subtract_"))
-def _alpha(call: Call, alpha: Any) -> Call:
-    """`x + alpha * y`."""
-    from wherry_tensor.arguments import number
-
-    factor = number(alpha, call.owner, "alpha")
-    if factor == 1:
-        return call
-    if "other" in call.kwargs:
-        call.kwargs["y"] = call.kwargs.pop("other")
-    return call.replaced("y", lambda y: y * factor)
-
-
-@added("rounding_mode", ("divide", "divide_"))
-def _rounding_mode(call: Call, mode: Any) -> Call:
-    if mode is None:
-        return call
-    if mode not in ("floor", "trunc"):
-        raise InvalidArgumentError(
-            f"{call.owner}: rounding_mode is unknown. Got {short(mode)}, expected None, 'trunc' or 'floor'. 'floor' rounds toward minus infinity."
-        )
-    from wherry_tensor.functions import inplace, math
-
-    in_place = call.owner.endswith("_")
-    if mode == "floor":
-        return call._replace(function=inplace.floor_divide_ if in_place else math.floor_divide)
-    toward_zero = inplace.trunc_ if in_place else math.trunc
-    call.after.insert(0, lambda result: result if result.dtype.is_integer else toward_zero(result))  # integers are cut already
     return call
 
 

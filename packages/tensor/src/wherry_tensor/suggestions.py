@@ -202,10 +202,10 @@ def keywords_of(function: Any) -> list[str]:
     return [one.name for one in parameters if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY) and one.name != "self"]
 
 
-def check_keywords(kind: type, given: Collection[str]) -> None:
+def check_keywords(kind: type, given: Collection[str], takes: Callable[[Any, str], bool] = lambda function, name: False) -> None:
     """Raise TypeError, with a hint, when `kind` is called with keyword arguments that its __init__ does not have.
 
-    Only for classes whose __init__ is ours: what other people's classes take is their business.
+    Only for classes whose __init__ is ours: what other people's classes take is their business. `takes` knows other spellings of arguments.
     """
     init: Any = kind.__init__  # type: ignore[misc]
     while hasattr(init, "__wrapped__"):
@@ -217,8 +217,6 @@ def check_keywords(kind: type, given: Collection[str]) -> None:
     known = code.co_varnames[1:count]
     for name in given:
         if name not in known:
-            from wherry_tensor.spellings import takes
-
             if takes(kind.__init__, name):  # type: ignore[misc]
                 continue
             raise TypeError(

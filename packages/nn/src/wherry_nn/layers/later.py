@@ -513,9 +513,9 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
         self.cutoffs, self.div_value, self.name = [*ends, self.n_classes], div_value, name
         self.shortlist_size, self.n_clusters = ends[0], len(ends)
         self.head_size = self.shortlist_size + self.n_clusters
-        self.head_weight = self.create_parameter([self.in_features, self.head_size], attr=weight_attr)
+        self.head_weight: Any = self.create_parameter([self.in_features, self.head_size], attr=weight_attr)
         self.head_bias = self.create_parameter([self.head_size], attr=bias_attr, is_bias=True) if head_bias else None
-        self.tail_weights: list[list[Tensor]] = []
+        self.tail_weights: list[list[Any]] = []
         for i, (low, high) in enumerate(zip(self.cutoffs, self.cutoffs[1:])):
             inner = max(int(self.in_features // div_value ** (i + 1)), 1)
             pair = [self.create_parameter([self.in_features, inner], attr=weight_attr), self.create_parameter([inner, high - low], attr=weight_attr)]
