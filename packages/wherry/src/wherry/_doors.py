@@ -162,7 +162,7 @@ distributed.fleet.meta_parallel: RNGStatesTracker get_rng_state_tracker model_pa
 distributed.fleet.meta_parallel.parallel_layers.random: RNGStatesTracker get_rng_state_tracker model_parallel_random_seed < wherry._inside.fleet
 distributed.fleet.recompute: recompute < wherry._inside.recomputing
 distributed.fleet.recompute: recompute_sequential < wherry._inside.recomputing
-distributed.fleet.recompute.recompute: recompute recompute_sequential < wherry._inside.recomputing
+distributed.fleet.recompute.recompute: check_recompute_necessary recompute recompute_sequential < wherry._inside.recomputing
 distributed.fleet.utils: recompute < wherry._inside.recomputing
 distributed.fleet.utils: LocalFS < wherry._inside.fleet
 distributed.fleet.utils.fs: LocalFS < wherry._inside.fleet
@@ -266,6 +266,7 @@ REFUSED: tuple[tuple[str, str], ...] = (
 distributed: ProcessMesh DistAttr Partial Placement ReduceType Replicate Shard Strategy dtensor_from_fn gloo_barrier
 distributed: gloo_init_parallel_env gloo_release load_state_dict reshard save_state_dict shard_layer shard_optimizer
 distributed: shard_op shard_tensor split to_static
+distributed.fleet.recompute.recompute: switch_rng_state_tracker
 distributed.rpc: get_all_worker_infos get_current_worker_info get_worker_info init_rpc rpc_async rpc_sync shutdown
 distributed.fleet.layers.mpu.mp_layers: ColumnParallelLinear ParallelCrossEntropy RowParallelLinear VocabParallelEmbedding
 distributed.fleet.meta_optimizers: DygraphShardingOptimizer HybridParallelOptimizer HybridParallelGradScaler

@@ -10,8 +10,9 @@ from wherry._inside.modes import amp_state
 from wherry._inside.structures import flatten, is_sequence, pack_sequence_as
 from wherry_autograd import PyLayer, backward, enable_grad, no_grad
 from wherry_tensor import Tensor
+from wherry_tensor.tracebacks import warn
 
-__all__ = ["recompute", "recompute_sequential"]
+__all__ = ["check_recompute_necessary", "recompute", "recompute_sequential"]
 
 
 def recompute(function: Callable[..., Any], *args: Any, use_reentrant: bool = True, preserve_rng_state: bool = True, **kwargs: Any) -> Any:
@@ -110,3 +111,9 @@ def recompute_sequential(ctx: dict[str, Any], functions: Any, *args: Any, **kwar
         out = recompute(run, *args, preserve_rng_state=ctx.get("preserve_rng_state", True), **kwargs)
         args = out if isinstance(out, tuple) else (out,)
     return args[0] if len(args) == 1 else args
+
+
+def check_recompute_necessary(inputs: Any) -> None:
+    """Warn where no input asks for gradients, so that nothing will be computed again. Source: `paddle.distributed.fleet.recompute`."""
+    if not any(isinstance(one, Tensor) and not one.stop_gradient for one in inputs):
+        warn("recompute: no input asks for gradients, so nothing is computed again. Set stop_gradient=False, or call the function.", UserWarning)

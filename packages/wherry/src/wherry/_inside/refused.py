@@ -6,13 +6,13 @@ from typing import Any
 from wherry_tensor.errors import UnimplementedError
 
 
-class _Kind(type):
-    """Classes whose calls are refused; decorators are called too."""
+class _Refused:
+    """Base of classes whose calls are refused; decorators are called too. An ordinary class, so that others can have it beside any base."""
 
     _path: str
     _advice: str
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         raise UnimplementedError(
             f"{cls._path} is not there. Got a call of it, expected one of what this Wherry has: {cls._advice[0].lower()}{cls._advice[1:]}."
         )
@@ -25,5 +25,5 @@ def refused(path: str, advice: str) -> type:
     """The stand-in for `path`, the same each time."""
     if path not in _made:
         name = path.rpartition(".")[2]
-        _made[path] = _Kind(name, (), {"_path": path, "_advice": advice, "__doc__": f"Not there: {advice}."})
+        _made[path] = type(name, (_Refused,), {"_path": path, "_advice": advice, "__doc__": f"Not there: {advice}."})
     return _made[path]
