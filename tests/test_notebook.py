@@ -15,9 +15,9 @@ def shown():
         "net = nn.Sequential(nn.Linear(4, 5), nn.Sequential(nn.Linear(5, 2)), nn.Linear(3, 2))",
         "net(paddle.ones([1, 4]))",
         "paddle.ones([2, 3]) + paddle.ones([2, 4])",
-        "paddle.sum(paddle.ones([2]), dim=0)",
+        "paddle.sum(paddle.ones([2]), axes=0)",
         "nn.functional.conv2d(paddle.ones([1, 3, 8, 8]), paddle.ones([4, 5, 3, 3]))",
-        "nn.Conv2d",
+        "nn.BatchNorm2d",
         "1 / 0",
     ]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
@@ -38,9 +38,9 @@ def test_cells_that_work_show_no_error(shown):
     [
         (2, ["(InvalidArgument) linear:", "in_features=3, got 2", "in layer '2': Linear(in_features=3, out_features=2"]),
         (3, ["(InvalidArgument) add: shapes [2, 3] and [2, 4] do not broadcast"]),
-        (4, ["unexpected keyword argument 'dim'", "Did you mean 'axis'?"]),
+        (4, ["unexpected keyword argument 'axes'", "Did you mean 'axis'?"]),
         (5, ["(InvalidArgument) conv2d:"]),
-        (6, ["Did you mean 'Conv2D'?"]),
+        (6, ["Did you mean 'BatchNorm2D'?"]),
         (7, ["ZeroDivisionError"]),
     ],
 )

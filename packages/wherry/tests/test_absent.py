@@ -11,8 +11,8 @@ import wherry
 @pytest.mark.parametrize(
     ("expression", "said"),
     [
-        ("wherry.nn.Conv2d", "module 'wherry.nn' has no attribute 'Conv2d'. Did you mean 'Conv2D'?"),
-        ("wherry.cat", "Did you mean 'concat'?"),
+        ("wherry.nn.BatchNorm2d", "module 'wherry.nn' has no attribute 'BatchNorm2d'. Did you mean 'BatchNorm2D'?"),
+        ("wherry.movedim", "Did you mean 'moveaxis'?"),
         ("wherry.matmull", "Did you mean 'matmul'?"),
         ("wherry.relu", "Did you mean 'nn.functional.relu'?"),
         ("wherry.optimizer.lr.StepLR", "Did you mean 'StepDecay'?"),
@@ -41,7 +41,7 @@ def test_a_missing_attribute_is_explained(expression, said):
     ("statement", "said"),
     [
         ("from wherry import async_save", "wherry.async_save: Paddle has it"),
-        ("from wherry.nn import Conv2d", "Did you mean 'Conv2D'?"),
+        ("from wherry.nn import BatchNorm2d", "Did you mean 'BatchNorm2D'?"),
         ("import wherry.fluid", "Use wherry.nn"),
         ("import wherry.zork", "No module named 'wherry.zork'"),
         ("from wherry.linalg import nrom", "module 'wherry.linalg' has no attribute 'nrom'. Did you mean 'norm'?"),
@@ -68,9 +68,11 @@ def test_what_is_not_there_can_be_tried():
     assert not hasattr(wherry, "async_save") and getattr(wherry, "async_save", None) is None
 
 
-def test_the_module_of_tensors_is_not_called():
-    with pytest.raises(TypeError, match="Did you mean 'to_tensor'"):
-        wherry.tensor([1, 2])
+def test_the_module_of_tensors_makes_one_when_it_is_called():
+    assert wherry.tensor([1, 2]).tolist() == [1, 2]
+    assert not wherry.tensor([1.0], requires_grad=True).stop_gradient
+    with pytest.raises(TypeError, match="unexpected keyword argument 'zork'"):
+        wherry.tensor([1], zork=2)
 
 
 def test_paths_inside_paddle_lead_to_the_same_names():
@@ -167,7 +169,7 @@ def test_an_argument_of_another_kind_is_a_type_error(call):
     ("call", "said"),
     [
         (lambda: wherry.io.DataLoader([1], pin_memory=True), "Leave it out: with a GPU"),
-        (lambda: wherry.nn.Linear(2, 2).train(False), "write layer.eval()"),
+        (lambda: wherry.nn.Linear(2, 2).train(False, 1), "write layer.eval()"),
         (lambda: wherry.optimizer.SGD(momentum=0.9), "Use optimizer.Momentum"),
     ],
 )
