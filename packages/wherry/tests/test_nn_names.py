@@ -28,5 +28,5 @@ def test_every_name_of_the_package_but_its_own_is_in_the_facade():
     elsewhere = {
         "ParamAttr", "Parameter", "WeightDecayRegularizer", "WeightNormParamAttr", "create_parameter", "unique_name",
     }
-    modules = {"functional", "initializer", "quant", "utils"}
+    modules = {"attention", "functional", "initializer", "quant", "utils"}
     assert (set(wherry_nn.__all__) - elsewhere) | modules == set(wherry.nn.__all__)
