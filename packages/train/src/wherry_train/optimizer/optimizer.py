@@ -7,6 +7,7 @@ step costs in Python therefore hardly depends on the number of parameters.
 """
 from __future__ import annotations
 
+import copy
 import math
 import re
 import warnings
@@ -550,6 +551,16 @@ class Optimizer:
         """Sort the parameters anew: their dtypes or options were changed."""
         for group in self._groups:
             group.layouts.clear()
+
+    def _same_for(self, parameters: Iterable[Tensor]) -> Self:
+        """An optimizer of the same settings for other parameters, which has not made a step and does not clip."""
+        made = copy.copy(self)
+        made._grad_clip = None
+        made._parameter_list = made._param_groups = list(parameters)
+        made._accumulators, made._accumulators_holder, made._master_weights = {}, {}, {}
+        made._waiting, made._rate, made._rates = set(), None, {}
+        made._groups = [_Group(made._parameter_list, {}, None)]
+        return made
 
     # What subclasses define.
 
