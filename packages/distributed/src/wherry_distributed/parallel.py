@@ -164,12 +164,9 @@ def fused_allreduce_gradients_with_group(parameter_list: Any, group: Group | Non
         parameter_list: parameters, or groups of them as optimizers take them.
         scale: what the sums are divided by; None for the number of processes.
     """
-    from wherry_distributed.collective import ReduceOp, all_reduce
+    from wherry_distributed.gradients import BUCKET, reduce_gradients
 
     members = group_of("fused_allreduce_gradients", group)
-    if members is None or members.comm is None:
-        return
-    for p in parameter_list:
-        if p.grad is not None:
-            all_reduce(p.grad, ReduceOp.SUM, members)
-            p.grad.detach().scale_(1.0 / (scale or members.nranks))
+    if members is not None:
+        flat = [each for some in parameter_list for each in (some["params"] if isinstance(some, dict) else [some])]
+        reduce_gradients(flat, members, scale, min(bucket_size, BUCKET))
