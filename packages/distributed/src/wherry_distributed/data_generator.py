@@ -67,7 +67,9 @@ class DataGenerator:
             sys.stdout.write(self._gen_str(sample))
 
     def _gen_str(self, line: Sample) -> str:
-        raise UnimplementedError("DataGenerator: it has no format. Got the base class, expected MultiSlotDataGenerator or MultiSlotStringDataGenerator.")
+        raise UnimplementedError(
+            "DataGenerator: it has no format. Got the base class, expected MultiSlotDataGenerator or MultiSlotStringDataGenerator."
+        )
 
 
 class MultiSlotStringDataGenerator(DataGenerator):
@@ -106,7 +108,8 @@ class MultiSlotDataGenerator(DataGenerator):
                 raise InvalidArgumentError(f"MultiSlotDataGenerator: a field is a pair (str, list). Got ({short(name)}, {short(values)}).")
             if not values:
                 raise InvalidArgumentError(
-                    f"MultiSlotDataGenerator: the elements of each field can not be empty, you need padding it in process(). Got '{name}' without values."
+                    f"MultiSlotDataGenerator: the elements of each field can not be empty, you need padding it in process(). Got '{name}' "
+                    "without values."
                 )
             wrong = next((x for x in values if not isinstance(x, (int, float))), None)
             if wrong is not None:

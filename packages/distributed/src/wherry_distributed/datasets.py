@@ -74,11 +74,15 @@ class DatasetBase:
             if name in _DISTRIBUTED:
                 continue  # they tune an exchange of samples that is made in one piece here
             if name not in _SETTINGS:
-                raise InvalidArgumentError(f"{type(self).__name__}.{what}: there is no setting {name}. Got {short(value)}, expected {', '.join(_SETTINGS)}.")
+                raise InvalidArgumentError(
+                    f"{type(self).__name__}.{what}: there is no setting {name}. Got {short(value)}, expected {', '.join(_SETTINGS)}."
+                )
             if name in ("batch_size", "thread_num") and (not isinstance(value, int) or value < 1):
                 raise InvalidArgumentError(f"{type(self).__name__}.{what}: {name} is not a positive int. Got {short(value)}.")
             if name == "input_type" and value != 0:
-                raise UnimplementedError(f"{type(self).__name__}.{what}: samples of several lines are not there. Got input_type={short(value)}, expected 0.")
+                raise UnimplementedError(
+                    f"{type(self).__name__}.{what}: samples of several lines are not there. Got input_type={short(value)}, expected 0."
+                )
             self._settings[name] = value
 
     def set_filelist(self, filelist: Sequence[str]) -> None:
@@ -97,7 +101,9 @@ class DatasetBase:
         try:
             source = open(path, "rb")  # noqa: SIM115  closed below
         except OSError as error:
-            raise InvalidArgumentError(f"{type(self).__name__}: a file cannot be read ({error}). Got {path!r}, expected a path of set_filelist.") from None
+            raise InvalidArgumentError(
+                f"{type(self).__name__}: a file cannot be read ({error}). Got {path!r}, expected a path of set_filelist."
+            ) from None
         with source, subprocess.Popen(command, shell=True, stdin=source, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
             try:
@@ -107,14 +113,17 @@ class DatasetBase:
                 raise
         if process.returncode:
             raise ExternalError(
-                f"{type(self).__name__}: the pipe command failed. Got exit status {process.returncode} of {command!r} for {path}, expected 0. Run it by hand: "
+                f"{type(self).__name__}: the pipe command failed. Got exit status {process.returncode} of {command!r} for {path}, expected "
+                "0. Run it by hand: "
                 f"{command} < {path}"
             )
 
     def _samples(self, path: str) -> Iterator[Sample]:
         kinds = [(x.name, np.dtype(x.dtype.name), x.lod_level, _width(x)) for x in self._settings["use_var"]]
         if not kinds:
-            raise PreconditionNotMetError(f"{type(self).__name__}: it does not know the fields of a line. Got no use_var, expected init(use_var=[...]).")
+            raise PreconditionNotMetError(
+                f"{type(self).__name__}: it does not know the fields of a line. Got no use_var, expected init(use_var=[...])."
+            )
         for number, line in enumerate(self._lines(path), 1):
             words = line.split()
             if not words:
@@ -131,26 +140,36 @@ class DatasetBase:
                 if not count or len(values) != count or array is None or (not lod_level and count != width):
                     expected = "one or more values" if lod_level else f"{width} values"
                     raise InvalidArgumentError(
-                        f"{type(self).__name__}: a line does not hold '{name}'. Got {short(' '.join([str(count), *values]))} in {path}, line {number} of the "
+                        f"{type(self).__name__}: a line does not hold '{name}'. Got {short(' '.join([str(count), *values]))} in {path}, "
+                        f"line {number} of the "
                         f"pipe command's output, expected {expected} of {dtype.name} behind their number."
                     )
                 sample.append(array)
             if at != len(words):
                 raise InvalidArgumentError(
-                    f"{type(self).__name__}: a line has more fields than use_var. Got {len(words)} words in {path}, line {number} of the pipe command's output, "
+                    f"{type(self).__name__}: a line has more fields than use_var. Got {len(words)} words in {path}, line {number} of the "
+                    "pipe command's output, "
                     f"expected {at} for {[name for name, *_ in kinds]}."
                 )
             yield sample
 
-    def _batches(self, samples: Iterable[Sample]) -> Iterator[dict[str, Any]]:
+    def _all_samples(self) -> Iterable[Sample]:
+        """Those of a pass."""
+        raise NotImplementedError
+
+    def batches(self, drop_last: bool = False) -> Iterator[dict[str, Any]]:
+        """Feeds: for each variable its values in a batch."""
         batch: list[Sample] = []
-        for sample in samples:
+        for sample in self._all_samples():
             batch.append(sample)
             if len(batch) == self._settings["batch_size"]:
                 yield self._feed(batch)
                 batch = []
-        if batch:
+        if batch and not drop_last:
             yield self._feed(batch)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return self.batches()
 
     def _feed(self, batch: list[Sample]) -> dict[str, Any]:
         feed: dict[str, Any] = {}
@@ -168,7 +187,9 @@ def _width(x: Any) -> int:
         return 0
     sizes = list(x.shape)[1:]
     if -1 in sizes:
-        raise InvalidArgumentError(f"data set: '{x.name}' has an open size behind its batch. Got shape {list(x.shape)}, expected one such as [None, 13].")
+        raise InvalidArgumentError(
+            f"data set: '{x.name}' has an open size behind its batch. Got shape {list(x.shape)}, expected one such as [None, 13]."
+        )
     return int(np.prod(sizes)) if sizes else 1
 
 
@@ -183,8 +204,8 @@ class QueueDataset(DatasetBase):
         >>> dataset.init(batch_size=32, pipe_command="cat")
     """
 
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        return self._batches(sample for path in self.filelist for sample in self._samples(path))
+    def _all_samples(self) -> Iterable[Sample]:
+        return (sample for path in self.filelist for sample in self._samples(path))
 
 
 class InMemoryDataset(DatasetBase):
@@ -317,10 +338,12 @@ class InMemoryDataset(DatasetBase):
         Raises:
             NotImplementedError: always.
         """
-        raise UnimplementedError("InMemoryDataset.tdm_sample: trees of deep matching are not there. Got a tree, expected none. Sample in the pipe command.")
+        raise UnimplementedError(
+            "InMemoryDataset.tdm_sample: trees of deep matching are not there. Got a tree, expected none. Sample in the pipe command."
+        )
 
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        return self._batches(self._memory)
+    def _all_samples(self) -> Iterable[Sample]:
+        return self._memory
 
     def _total(self, mine: int, fleet: Any) -> int:
         return mine if fleet is None else int(fleet.util.all_reduce(mine, "sum"))

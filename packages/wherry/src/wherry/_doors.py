@@ -155,6 +155,10 @@ distributed.fleet.base.distributed_strategy: DistributedStrategy < wherry_distri
 distributed.fleet.base.role_maker: PaddleCloudRoleMaker Role UserDefinedRoleMaker < wherry_distributed.fleet
 distributed.fleet.base.topology: CommunicateTopology HybridCommunicateGroup ParallelMode < wherry_distributed.topology
 distributed.fleet.base.util_factory: UtilBase < wherry_distributed.fleet
+distributed.fleet.data_generator: DataGenerator MultiSlotDataGenerator MultiSlotStringDataGenerator < wherry_distributed.data_generator
+distributed.fleet.data_generator.data_generator: DataGenerator MultiSlotDataGenerator < wherry_distributed.data_generator
+distributed.fleet.data_generator.data_generator: MultiSlotStringDataGenerator < wherry_distributed.data_generator
+distributed.fleet.dataset: DatasetBase InMemoryDataset QueueDataset < wherry_distributed.datasets
 distributed.fleet.layers.mpu: ColumnParallelLinear ParallelCrossEntropy RowParallelLinear VocabParallelEmbedding < wherry_distributed.tensor_parallel
 distributed.fleet.layers.mpu: RNGStatesTracker get_rng_state_tracker model_parallel_random_seed < wherry_distributed.random_states
 distributed.fleet.layers.mpu.mp_layers: ColumnParallelLinear ParallelCrossEntropy < wherry_distributed.tensor_parallel
@@ -263,7 +267,7 @@ vision.transforms.transforms: _check_input _get_image_size < wherry._inside.pict
 """
 
 _SEVERAL = "training in several processes is not there yet. In one process, run the model as it is"
-_SERVERS = "parameter servers are not there. Keep tables in the process: nn.Embedding(sparse=True) and paddle.io"
+_SERVERS = "parameter servers here have no part of this name. Use static.nn.sparse_embedding, InMemoryDataset and QueueDataset"
 _QUANTIZED = "quantization while training is not there yet. Quantize weights with paddle.nn.quant.weight_quantize"
 _CHECKER = "the checker of numbers is not there yet. Use FLAGS_check_nan_inf, or paddle.amp.debugging.check_numerics"
 _INNER = "Paddle's inner program descriptions are not kept. Use paddle.static.Program"
@@ -287,11 +291,8 @@ distributed.fleet.utils.hybrid_parallel_inference: HybridParallelInferenceHelper
 incubate.distributed.models.moe: MoELayer GShardGate NaiveGate SwitchGate
 """),
     (_SERVERS, """
-distributed: CountFilterEntry InMemoryDataset ProbabilityEntry QueueDataset ShowClickEntry BoxPSDataset
-distributed.fleet: MultiSlotDataGenerator MultiSlotStringDataGenerator InMemoryDataset QueueDataset
-distributed.fleet.data_generator: DataGenerator MultiSlotDataGenerator MultiSlotStringDataGenerator
-distributed.fleet.data_generator.data_generator: DataGenerator MultiSlotDataGenerator MultiSlotStringDataGenerator
-distributed.fleet.dataset: DatasetBase FileInstantDataset InMemoryDataset QueueDataset TreeIndex
+distributed: BoxPSDataset
+distributed.fleet.dataset: FileInstantDataset TreeIndex
 distributed.fleet.proto.index_dataset_pb2: IndexNode KVItem TreeMeta
 distributed.fleet.utils: DistributedInfer
 distributed.fleet.utils.ps_util: DistributedInfer

@@ -35,13 +35,13 @@ class Client:
         endpoints: of the servers, in their order.
         worker, workers: which worker of how many.
         keys: of the job.
-        timeout: seconds until a request is given up; None takes `FLAGS_parameter_server_timeout` from the environment, else 300.
+        timeout: seconds until a request is given up; None takes `PADDLE_PS_TIMEOUT` from the environment, else 300.
     """
 
     def __init__(self, endpoints: Sequence[str], worker: int, workers: int, keys: Keys, timeout: float | None = None) -> None:
         self.zmq = import_zmq()
         self.worker, self.workers = worker, workers
-        self.timeout = float(os.environ.get("FLAGS_parameter_server_timeout", "300")) if timeout is None else timeout
+        self.timeout = float(os.environ.get("PADDLE_PS_TIMEOUT", "300")) if timeout is None else timeout
         self.incarnation = secrets.token_hex(8)
         self.endpoints = list(endpoints)
         self.context = self.zmq.Context()
@@ -129,7 +129,21 @@ class Client:
 
     def barrier(self, name: str = "") -> None:
         """Wait for the other workers."""
-        self._wait(0, self._send(0, "barrier", {"name": name}))
+        self.gather(f"barrier {name}", None)
+
+    def gather(self, name: str, value: Any) -> list[Any]:
+        """What all workers have, in their order: numbers, texts and lists of these."""
+        return list(self._wait(0, self._send(0, "gather", {"name": name, "value": value}))[0]["values"])
+
+    def give(self, worker: int, arrays: Sequence[Array]) -> None:
+        """Leave arrays for a worker."""
+        server = worker % len(self.sockets)
+        self._wait(server, self._send(server, "give", {"to": worker, "incarnation": self.incarnation}, arrays))
+
+    def take(self) -> list[Array]:
+        """The arrays that were left for this worker, which are gone from the server then."""
+        server = self.worker % len(self.sockets)
+        return [x.copy() for x in self._wait(server, self._send(server, "take", {}))[1]]
 
     def save(self, folder: str) -> None:
         """Let each server save its tables."""
@@ -189,8 +203,9 @@ class Client:
                 del self.requests[server][number]
                 late = f" Of {self.workers} workers these have not come: {self.missing}." if self.missing else ""
                 raise ExecutionTimeoutError(
-                    f"parameter server {server} at {self.endpoints[server]} has not answered for {self.timeout:g} s.{late} Got no answer, expected one "
-                    f"from a server that was started with the same PADDLE_JOB_SECRET. See its log; FLAGS_parameter_server_timeout sets the seconds."
+                    f"parameter server {server} at {self.endpoints[server]} has not answered for {self.timeout:g} s.{late} Got no answer, "
+                    "expected one "
+                    f"from a server that was started with the same PADDLE_JOB_SECRET. See its log; PADDLE_PS_TIMEOUT sets the seconds."
                 )
             self._ask(server)
         del self.requests[server][number]

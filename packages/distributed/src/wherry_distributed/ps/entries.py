@@ -75,7 +75,9 @@ class ProbabilityEntry(Entry):
 
     def __init__(self, probability: float) -> None:
         if not isinstance(probability, float) or not 0 < probability < 1:
-            raise InvalidArgumentError(f"ProbabilityEntry: probability must be a float in (0, 1). Got {short(probability)}, expected one such as 0.1.")
+            raise InvalidArgumentError(
+                f"ProbabilityEntry: probability must be a float in (0, 1). Got {short(probability)}, expected one such as 0.1."
+            )
         self._probability = probability
         self._random = np.random.default_rng(0)
 
@@ -106,7 +108,9 @@ class ShowClickEntry(Entry):
 
     def __init__(self, show_name: str, click_name: str) -> None:
         if not isinstance(show_name, str) or not isinstance(click_name, str):
-            raise InvalidArgumentError(f"ShowClickEntry: names must be str. Got {short(show_name)} and {short(click_name)}, expected names of variables.")
+            raise InvalidArgumentError(
+                f"ShowClickEntry: names must be str. Got {short(show_name)} and {short(click_name)}, expected names of variables."
+            )
         self._show_name, self._click_name = show_name, click_name
 
     def _to_attr(self) -> str:

@@ -5,7 +5,6 @@ import os
 import re
 import zlib
 from collections.abc import Iterable
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +13,15 @@ import numpy as np
 from wherry_distributed.ps.messages import Keys, import_zmq, packed, unpacked
 from wherry_distributed.ps.tables import DenseTable, SparseTable
 from wherry_tensor.errors import EnforceNotMet, InvalidArgumentError, PreconditionNotMetError, UnavailableError
-from wherry_tensor.static_builder import building
+from wherry_tensor.static_builder import at_once
 from wherry_train import load, save
 
-__all__ = ["Server", "eager", "owner_of_rows"]
+__all__ = ["Server", "owner_of_rows"]
 
 Array = np.ndarray[Any, Any]
 SUFFIX = ".pstable"
 LATER = None       # an answer that comes with another request
 REMEMBERED = 1024  # updates of one worker: more than are on their way at once
-
-
-def eager() -> Any:
-    """A context in which tables are computed with at once, although the script of the server is in static mode."""
-    return nullcontext() if building.builder is None else building.builder.paused()
 
 
 def owner_of_rows(ids: Array, servers: int) -> Array:
@@ -55,7 +49,8 @@ class Server:
         self.done: dict[tuple[int, str], dict[int, None]] = {}   # the last updates of each worker that were applied
         self.ended: set[int] = set()
         self.round: dict[int, tuple[Any, dict[str, Any], list[Array]]] = {}   # of synchronous updates, by worker
-        self.waiting: dict[str, dict[int, tuple[Any, dict[str, Any]]]] = {}   # at barriers, by name and worker
+        self.waiting: dict[str, dict[int, tuple[Any, dict[str, Any]]]] = {}   # for the others, by name and worker
+        self.left: dict[int, list[Array]] = {}   # what a worker is given by others
         self.answers: list[tuple[Any, dict[str, Any], list[Array]]] = []
 
     # Files.
@@ -79,7 +74,8 @@ class Server:
                 path = Path(folder, _file_name(name) + SUFFIX)
                 if not path.exists():
                     raise InvalidArgumentError(
-                        f"init_server: '{name}' is not among the saved tables. Got {folder} without {path.name}, expected a folder of save_persistables."
+                        f"init_server: '{name}' is not among the saved tables. Got {folder} without {path.name}, expected a folder of "
+                        "save_persistables."
                     )
                 dense.set_state(load(str(path), return_numpy=True))
         for name, sparse in self.sparse.items():
@@ -103,7 +99,7 @@ class Server:
         socket.curve_publickey, socket.curve_secretkey = self.keys.pair("server")
         socket.linger = 2000
         try:
-            with eager(), _only(context, self.keys.pair("worker")[0]):
+            with at_once(), _only(context, self.keys.pair("worker")[0]):
                 try:
                     socket.bind(f"tcp://{self.endpoint}")
                 except zmq.ZMQError as error:
@@ -141,12 +137,14 @@ class Server:
             mine = self.signature().get(name)
             if mine is not None and mine != said:
                 raise InvalidArgumentError(
-                    f"parameter server: worker {header['worker']} has another program. Got '{name}' {said}, expected {mine}. Start the same script on "
+                    f"parameter server: worker {header['worker']} has another program. Got '{name}' {said}, expected {mine}. Start the "
+                    "same script on "
                     f"servers and workers."
                 )
         if header["workers"] != self.workers:
             raise InvalidArgumentError(
-                f"parameter server: worker {header['worker']} counts other workers. Got {header['workers']}, expected {self.workers}. Start all by one launcher."
+                f"parameter server: worker {header['worker']} counts other workers. Got {header['workers']}, expected {self.workers}. "
+                "Start all by one launcher."
             )
         self.ended.discard(header["worker"])
         return ({"filled": all(t.filled for t in self.dense.values())},)
@@ -179,9 +177,8 @@ class Server:
         return {}, [self._sparse_table(header["table"]).pull(arrays[0])]
 
     def _push(self, sender: Any, header: dict[str, Any], arrays: list[Array]) -> Any:
-        key = (header["worker"], header["incarnation"])
-        if header["number"] in self.done.get(key, {}):
-            return ({},)  # sent again, because the answer was lost
+        if self._is_again(header):
+            return ({},)
         if len(arrays) != len(header["dense"]) + 2 * len(header["sparse"]):
             raise InvalidArgumentError("parameter server: an update has other arrays than tables.")
         for name in header["dense"]:
@@ -204,6 +201,10 @@ class Server:
             self._answer(to, of)
         return LATER
 
+    def _is_again(self, header: dict[str, Any]) -> bool:
+        """Was this update applied, and is sent again because its answer was lost?"""
+        return header["number"] in self.done.get((header["worker"], header["incarnation"]), {})
+
     def _note(self, header: dict[str, Any]) -> None:
         """Remember that an update was applied."""
         known = self.done.setdefault((header["worker"], header["incarnation"]), {})
@@ -219,13 +220,24 @@ class Server:
             ids, gradient = arrays[len(names) + 2 * i : len(names) + 2 * i + 2]
             self.sparse[name].push(ids, gradient, rate)
 
-    def _barrier(self, sender: Any, header: dict[str, Any], arrays: list[Array]) -> Any:
+    def _gather(self, sender: Any, header: dict[str, Any], arrays: list[Array]) -> Any:
         came = self.waiting.setdefault(header["name"], {})
         came[header["worker"]] = (sender, header)
         if len(came) == self.workers:
-            for to, of in self.waiting.pop(header["name"]).values():
-                self._answer(to, of)
+            parts = self.waiting.pop(header["name"])
+            values = [parts[worker][1]["value"] for worker in sorted(parts)]
+            for to, of in parts.values():
+                self._answer(to, of, {"values": values})
         return LATER
+
+    def _give(self, sender: Any, header: dict[str, Any], arrays: list[Array]) -> Any:
+        if not self._is_again(header):
+            self.left.setdefault(header["to"], []).extend(x.copy() for x in arrays)
+            self._note(header)
+        return ({},)
+
+    def _take(self, sender: Any, header: dict[str, Any], arrays: list[Array]) -> Any:
+        return {}, self.left.pop(header["worker"], [])
 
     def _save(self, sender: Any, header: dict[str, Any], arrays: list[Array]) -> Any:
         self.save(header["folder"])
@@ -246,14 +258,17 @@ class Server:
 
     def _dense_table(self, name: str) -> DenseTable:
         if name not in self.dense:
-            raise InvalidArgumentError(f"parameter server {self.index}: there is no parameter '{name}'. Start the same script on servers and workers.")
+            raise InvalidArgumentError(
+                f"parameter server {self.index}: there is no parameter '{name}'. Start the same script on servers and workers."
+            )
         return self.dense[name]
 
     def _filled(self, name: str) -> DenseTable:
         table = self._dense_table(name)
         if not table.filled:
             raise PreconditionNotMetError(
-                f"parameter server {self.index}: '{name}' has no value. Got a request before worker 0 gave the first values, or from workers that go on "
+                f"parameter server {self.index}: '{name}' has no value. Got a request before worker 0 gave the first values, or from "
+                "workers that go on "
                 f"after the server was started again. Call fleet.init_server(folder) with what save_persistables wrote."
             )
         return table
@@ -264,7 +279,7 @@ class Server:
         return self.sparse[name]
 
 
-VERBS = ("hello", "ping", "set", "pull", "pull_rows", "push", "barrier", "save", "load", "count", "stop")
+VERBS = ("hello", "ping", "set", "pull", "pull_rows", "push", "gather", "give", "take", "save", "load", "count", "stop")
 
 
 def _verb(header: dict[str, Any]) -> str:
@@ -307,7 +322,8 @@ def _parts(folder: str, table: str) -> list[Path]:
     whole = {count: parts for count, parts in found.items() if sorted(parts) == list(range(count))}
     if len(whole) != 1:
         raise InvalidArgumentError(
-            f"init_server: the parts of table '{table}' are not those of one save. Got {sorted(p.name for parts in found.values() for p in parts.values())} "
+            f"init_server: the parts of table '{table}' are not those of one save. Got "
+            f"{sorted(p.name for parts in found.values() for p in parts.values())} "
             f"in {folder}, expected {table}.0-of-N{SUFFIX} to N-1. Save into a new folder."
         )
     return list(next(iter(whole.values())).values())

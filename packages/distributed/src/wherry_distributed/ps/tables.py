@@ -186,12 +186,12 @@ class SparseTable:
         if rows <= old:
             return
         size = max(rows, 2 * old)
-        of_rows = [] if self.optimizer is None else [x[self.name] for x in self.optimizer._accumulators.values() if x[self.name].shape == self.weight.shape]
-        first = {} if self.optimizer is None else {
-            id(of[self.name]): self.optimizer._first_value(name, {}) for name, of in self.optimizer._accumulators.items()
-        }
-        for tensor in [*of_rows, self.weight]:
-            more = ops.full(shape=(size - old, self.width), value=first.get(id(tensor), 0.0), dtype=tensor.dtype)
+        of_rows = [(self.weight, 0.0)]
+        if self.optimizer is not None:
+            tensors = {name: of[self.name] for name, of in self.optimizer._accumulators.items()}
+            of_rows += [(x, self.optimizer._first_value(name, {})) for name, x in tensors.items() if x.shape == self.weight.shape]
+        for tensor, first in of_rows:
+            more = ops.full(shape=(size - old, self.width), value=first, dtype=tensor.dtype)
             tensor._share_data_with(ops.concat(tensor.detach(), more, axis=0))
         if self.optimizer is not None:
             self.optimizer._forget_layouts()

@@ -19,9 +19,9 @@ import numpy as np
 from wherry_distributed.ps.client import Client
 from wherry_distributed.ps.entries import Entry
 from wherry_distributed.ps.messages import Keys
-from wherry_distributed.ps.server import Server, eager
+from wherry_distributed.ps.server import Server
 from wherry_distributed.ps.tables import DenseTable, SparseTable
-from wherry_nn.clip import ClipGradByGlobalNorm
+from wherry_nn.clip import ClipGradByGlobalNorm, ClipGradByNorm
 from wherry_nn.initializer import Uniform
 from wherry_program.program import control
 from wherry_program.program.ir import Program, Variable
@@ -30,12 +30,13 @@ from wherry_tensor import to_tensor
 from wherry_tensor._core import Tensor
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, PreconditionNotMetError, UnimplementedError
-from wherry_tensor.static_builder import building
+from wherry_tensor.static_builder import at_once, building
 from wherry_train.optimizer import SGD, Optimizer
 
-__all__ = ["MODES", "ParameterServers"]
+__all__ = ["MODES", "ParameterServers", "current", "set_current"]
 
 Array = np.ndarray[Any, Any]
+Sample = list[Array]
 MODES = ("sync", "async", "geo")
 ASK_AGAIN = 0.05  # seconds between two questions whether parameters have their first values
 
@@ -84,25 +85,17 @@ class ParameterServers:
 
     # Building a program.
 
-    def take_embeddings(self) -> None:
-        """Let `static.nn.sparse_embedding` build look-ups of this job."""
-        look_up_with(self.look_up)
-
     def look_up(
         self, ids: Tensor, name: str, rows: int, width: int, dtype: str, initializer: Any, entry: Entry | None, padding: int | None
     ) -> Tensor:
         """The rows of `ids` as a variable of the program, `[*ids.shape, width]`."""
-        if self.mode == "geo":
-            raise UnimplementedError(
-                "sparse_embedding: workers take their own steps in mode geo, and rows are on servers. Got k_steps above zero, expected none, or "
-                "static.nn.embedding in place of sparse_embedding."
-            )
         initializer = initializer or Uniform(-math.sqrt(6 / (rows + width)), math.sqrt(6 / (rows + width)))
         table = {"name": name, "width": width, "dtype": dtype, "initializer": initializer, "entry": entry, "padding": padding}
         known = self.sparse.setdefault(name, table)
         if (known["width"], known["dtype"]) != (width, dtype):
             raise InvalidArgumentError(
-                f"sparse_embedding: table '{name}' has other rows. Got {dtype}[{width}], expected {known['dtype']}[{known['width']}]. Choose another name."
+                f"sparse_embedding: table '{name}' has other rows. Got {dtype}[{width}], expected {known['dtype']}[{known['width']}]. "
+                "Choose another name."
             )
 
         def fetch(values: Tensor) -> Tensor:
@@ -120,12 +113,20 @@ class ParameterServers:
     ) -> tuple[list[Any], list[tuple[Any, Any]]]:
         """Add gradients to the program of `loss`, and that servers take the steps of `optimizer`. As `Optimizer.minimize`.
 
+        Gradients are clipped on the servers; by a global norm on each worker, before they are averaged.
+
         Raises:
-            NotImplementedError: `geo` with another optimizer than SGD; clipping by a global norm over rows of sparse tables.
+            NotImplementedError: `geo` with another optimizer than SGD; clipping by a norm over rows of sparse tables.
         """
         program: Program = loss.program
         self.optimizer = optimizer
         if self.mode == "geo":
+            if self.look_ups.get(program):
+                raise UnimplementedError(
+                    "minimize: workers take their own steps in mode geo, and rows of sparse_embedding are on servers. Got k_steps above "
+                    "zero, expected none, "
+                    "or static.nn.embedding in place of sparse_embedding."
+                )
             if not isinstance(optimizer, SGD):
                 raise UnimplementedError(
                     f"minimize: mode geo adds up how far workers have moved parameters, which is a step of SGD only. Got {type(optimizer).__name__}, "
@@ -143,12 +144,12 @@ class ParameterServers:
             of_rows = [(rows[id(x)], g) for x, g in pairs if id(x) in rows]
             pairs = [(p, g) for p, g in pairs if id(p) not in rows]
             clip = optimizer._grad_clip
-            if clip is not None:
-                if isinstance(clip, ClipGradByGlobalNorm) and of_rows:
-                    raise UnimplementedError(
-                        "minimize: a global norm over rows of sparse tables is not there. Got ClipGradByGlobalNorm with sparse_embedding, expected "
-                        "ClipGradByNorm or ClipGradByValue."
-                    )
+            if isinstance(clip, ClipGradByNorm | ClipGradByGlobalNorm) and of_rows:
+                raise UnimplementedError(
+                    f"minimize: a norm over the rows of a sparse table, which lie on several servers, is not there. Got {type(clip).__name__} with "
+                    f"sparse_embedding, expected ClipGradByValue or none."
+                )
+            if isinstance(clip, ClipGradByGlobalNorm):  # over all parameters, of which a server has some; the others clip on servers
                 with building.builder.updating(optimizer):
                     pairs = list(clip(pairs))
             self._divide([p for p, _ in pairs])
@@ -188,10 +189,11 @@ class ParameterServers:
         """A server of these tables, with what is saved in `folder`, if given."""
         if self.optimizer is None:
             raise PreconditionNotMetError(
-                "init_server: there is no program to serve. Got a call before minimize, expected one behind fleet.distributed_optimizer(...).minimize(loss)."
+                "init_server: there is no program to serve. Got a call before minimize, expected one behind "
+                "fleet.distributed_optimizer(...).minimize(loss)."
             )
         assert self.server is not None
-        with eager():
+        with at_once():
             server = Server(self.endpoints[self.server], self.server, len(self.endpoints), self.workers, self.tables(), Keys())
             if folder is not None:
                 server.load(folder, names)
@@ -202,7 +204,9 @@ class ParameterServers:
     def join(self) -> None:
         """Meet the servers. The first worker gives them the values that its startup program has made, unless they have some; the others wait."""
         if self.worker is None:
-            raise PreconditionNotMetError("init_worker: this process is a server. Got the role PSERVER, expected TRAINER. Ask fleet.is_worker() first.")
+            raise PreconditionNotMetError(
+                "init_worker: this process is a server. Got the role PSERVER, expected TRAINER. Ask fleet.is_worker() first."
+            )
         client = Client(self.endpoints, self.worker, self.workers, Keys())
         signature = {table["name"]: f"rows of {table['dtype']}[{table['width']}]" for table in self.sparse.values()}
         said = [{name: f"{p.dtype.name}{list(p.sizes)}" for name, p in of.items()} | signature for of in self.dense]
@@ -237,6 +241,29 @@ class ParameterServers:
             for name, p in of.items():
                 p.set_value(values[name])
 
+    def save(self, folder: str) -> None:
+        """Let the servers save their tables, with the updates of this worker."""
+        client = self._client("save_persistables")
+        if self.mode == "geo":
+            self._exchange()
+        client.flush()
+        client.save(folder)
+
+    def gather(self, value: Any) -> list[Any]:
+        """What all workers have, in a list: over the servers, because workers know nothing else of each other."""
+        return self._client("a collective of fleet").gather("fleet", value)
+
+    def exchange(self, parts: Sequence[list[Sample]]) -> list[Sample]:
+        """Give each worker its part of these samples, which are lists of arrays; returns what the others have for this one."""
+        client = self._client("global_shuffle")
+        for to, samples in enumerate(parts):
+            client.give(to, [x for sample in samples for x in (np.array(len(sample)), *sample)])
+        client.barrier("exchange")
+        found, arrays = [], iter(client.take())
+        for count in arrays:
+            found.append([next(arrays) for _ in range(int(count))])
+        return found
+
     def _count(self) -> None:
         self.steps += 1
 
@@ -244,7 +271,11 @@ class ParameterServers:
         """Send how far parameters have moved, as this worker's share, and take those of all."""
         client = self._client("train")
         if self.bases:
-            moved = [{name: (self._value(p) - self.bases[name]) / np.asarray(self.workers, p.dtype.name) for name, p in of.items()} for of in self.dense]
+
+            def share(name: str, p: Any) -> Array:
+                return np.asarray((self._value(p) - self.bases[name]) / np.asarray(self.workers, p.dtype.name))
+
+            moved = [{name: share(name, p) for name, p in of.items()} for of in self.dense]
             client.push(moved, {}, 0.0, together=False, wait=True)
         values = client.pull([list(of) for of in self.dense])
         for of in self.dense:
@@ -272,5 +303,22 @@ class ParameterServers:
 
     def _client(self, what: str) -> Client:
         if self.client is None:
-            raise PreconditionNotMetError(f"{what}: this worker has not met the servers. Got no fleet.init_worker(), expected it behind the startup program.")
+            raise PreconditionNotMetError(
+                f"{what}: this worker has not met the servers. Got no fleet.init_worker(), expected it behind the startup program."
+            )
         return self.client
+
+
+_current: ParameterServers | None = None
+
+
+def set_current(servers: ParameterServers | None) -> None:
+    """Choose the job of this process: programs are built for it from now on."""
+    global _current
+    _current = servers
+    look_up_with(None if servers is None else servers.look_up)
+
+
+def current() -> ParameterServers | None:
+    """The job with parameter servers that this process belongs to, if any."""
+    return _current

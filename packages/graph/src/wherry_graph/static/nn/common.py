@@ -676,7 +676,8 @@ def sparse_embedding(
         return look_up(input, name, rows, width, as_dtype(dtype, "sparse_embedding").name, attr.initializer, entry, padding_idx)
     if entry is not None:
         raise UnimplementedError(
-            f"sparse_embedding: there are no parameter servers. Got entry={short(entry)}, expected None in a process that is alone. Leave it out, or call "
+            f"sparse_embedding: there are no parameter servers. Got entry={short(entry)}, expected None in a process that is alone. Leave "
+            "it out, or call "
             f"fleet.init(is_collective=False) under the launcher."
         )
     return embedding(input, size, padding_idx=padding_idx, param_attr=param_attr, dtype=dtype)
