@@ -297,10 +297,9 @@ def _mean(parts: list[tuple[Any, dict[str, Any], list[Array]]]) -> list[Array]:
             raise InvalidArgumentError(
                 f"parameter server: workers {header['worker']} and {other['worker']} update other tables. Start the same script on all of them."
             )
-    dense = [sum(arrays[i] for _, _, arrays in parts) / count for i in range(len(header["dense"]))]
-    found = [x.astype(parts[0][2][i].dtype) for i, x in enumerate(dense)]
+    found = [np.mean([arrays[i] for _, _, arrays in parts], axis=0, dtype=parts[0][2][i].dtype) for i in range(len(header["dense"]))]
     for i in range(len(header["sparse"])):
-        at = len(dense) + 2 * i
+        at = len(header["dense"]) + 2 * i
         found.append(np.concatenate([arrays[at] for _, _, arrays in parts]))
         found.append(np.concatenate([arrays[at + 1] for _, _, arrays in parts]) / np.asarray(count, parts[0][2][at + 1].dtype))
     return found

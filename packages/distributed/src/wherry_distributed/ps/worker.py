@@ -12,7 +12,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -86,7 +86,7 @@ class ParameterServers:
     # Building a program.
 
     def look_up(
-        self, ids: Tensor, name: str, rows: int, width: int, dtype: str, initializer: Any, entry: Entry | None, padding: int | None
+        self, ids: Any, name: str, rows: int, width: int, dtype: str, initializer: Any, entry: Entry | None, padding: int | None
     ) -> Tensor:
         """The rows of `ids` as a variable of the program, `[*ids.shape, width]`."""
         initializer = initializer or Uniform(-math.sqrt(6 / (rows + width)), math.sqrt(6 / (rows + width)))
@@ -103,10 +103,11 @@ class ParameterServers:
             flat = self._client("run a program with sparse_embedding").pull_rows(name, found.reshape(-1).astype(np.int64), width, dtype)
             return to_tensor(flat.reshape([*found.shape, width]))
 
+        out: Any
         (out,) = control.py_func(fetch, [ids], [((*ids.sizes, width), as_dtype(dtype))])
         out.stop_gradient = False
         self.look_ups.setdefault(out.program, []).append(_LookUp(ids, out.current, table))
-        return out
+        return cast(Tensor, out)
 
     def minimize(
         self, optimizer: Optimizer, loss: Any, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None
@@ -118,6 +119,9 @@ class ParameterServers:
         Raises:
             NotImplementedError: `geo` with another optimizer than SGD; clipping by a norm over rows of sparse tables.
         """
+        builder = building.builder
+        if builder is None:
+            raise PreconditionNotMetError("minimize: parameter servers train programs. Got a call in dynamic mode, expected paddle.enable_static() before.")
         program: Program = loss.program
         self.optimizer = optimizer
         if self.mode == "geo":
@@ -134,7 +138,7 @@ class ParameterServers:
                 )
             found: tuple[list[Any], list[tuple[Any, Any]]] = optimizer.minimize(loss, startup_program, parameters, no_grad_set)
             self._divide([p for p, _ in found[1]])
-            with building.builder.updating(optimizer):
+            with builder.updating(optimizer):
                 control.py_func(self._count, [], [])
         else:
             look_ups = self.look_ups.get(program, [])
@@ -150,7 +154,7 @@ class ParameterServers:
                     f"sparse_embedding, expected ClipGradByValue or none."
                 )
             if isinstance(clip, ClipGradByGlobalNorm):  # over all parameters, of which a server has some; the others clip on servers
-                with building.builder.updating(optimizer):
+                with builder.updating(optimizer):
                     pairs = list(clip(pairs))
             self._divide([p for p, _ in pairs])
             names = [p.name for p, _ in pairs]
@@ -159,7 +163,7 @@ class ParameterServers:
             def send(*values: Tensor) -> None:
                 self._send(names, tables, [x.numpy() for x in values])
 
-            with building.builder.updating(optimizer):
+            with builder.updating(optimizer):
                 control.py_func(send, [*(g for _, g in pairs), *(x for each, g in of_rows for x in (each.ids, g))], [])
             found = [], pairs
         program.before_run.append(self.refresh)
