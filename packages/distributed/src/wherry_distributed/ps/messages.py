@@ -72,7 +72,7 @@ def packed(header: dict[str, Any], arrays: Sequence[np.ndarray[Any, Any]] = ()) 
                 f"parameter server: there are no tables of this dtype. Got {x.dtype.name}, expected one of {', '.join(DTYPES)}. Cast it."
             )
     shapes = [[x.dtype.name, *x.shape] for x in arrays]
-    return [json.dumps({**header, "arrays": shapes}).encode(), *(memoryview(x).cast("B") if x.size else b"" for x in arrays)]
+    return [json.dumps({**header, "arrays": shapes}).encode(), *(memoryview(x.data).cast("B") if x.size else b"" for x in arrays)]
 
 
 def unpacked(frames: Sequence[Any]) -> tuple[dict[str, Any], list[np.ndarray[Any, Any]]]:

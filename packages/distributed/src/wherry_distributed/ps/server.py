@@ -58,9 +58,10 @@ class Server:
     def save(self, folder: str) -> None:
         """Write each table into a file of its own, whole or not at all."""
         Path(folder).mkdir(parents=True, exist_ok=True)
-        for table in (*self.dense.values(), *self.sparse.values()):
-            part = f".{self.index}-of-{self.servers}" if isinstance(table, SparseTable) else ""
-            save(table.state(), str(Path(folder, _file_name(table.name) + part + SUFFIX)))
+        for name, dense in self.dense.items():
+            save(dense.state(), str(Path(folder, _file_name(name) + SUFFIX)))
+        for name, sparse in self.sparse.items():
+            save(sparse.state(), str(Path(folder, f"{_file_name(name)}.{self.index}-of-{self.servers}{SUFFIX}")))
 
     def load(self, folder: str, names: Iterable[str] | None = None) -> None:
         """Take what any number of servers has saved.

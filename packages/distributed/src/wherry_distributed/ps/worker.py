@@ -121,7 +121,9 @@ class ParameterServers:
         """
         builder = building.builder
         if builder is None:
-            raise PreconditionNotMetError("minimize: parameter servers train programs. Got a call in dynamic mode, expected paddle.enable_static() before.")
+            raise PreconditionNotMetError(
+                "minimize: parameter servers train programs. Got a call in dynamic mode, expected paddle.enable_static() before."
+            )
         program: Program = loss.program
         self.optimizer = optimizer
         if self.mode == "geo":
