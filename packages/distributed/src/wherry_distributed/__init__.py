@@ -1,6 +1,7 @@
 """Training with several processes: `paddle.distributed`."""
 from wherry_distributed import stream
 from wherry_distributed.board import CollectiveError
+from wherry_distributed.checkpoint import load_state_dict, save_state_dict, training_state
 from wherry_distributed.collective import (
     P2POp,
     ReduceOp,
@@ -46,5 +47,6 @@ __all__ = [
     "alltoall_single", "backward_of_shards", "barrier", "batch_isend_irecv",
     "broadcast", "broadcast_object_list", "destroy_process_group", "gather", "gather_object",
     "get_backend", "get_group", "get_rank", "get_world_size", "init_parallel_env", "irecv", "is_available", "is_initialized", "isend",
-    "new_group", "recv", "reduce", "reduce_scatter", "scatter", "scatter_object_list", "send", "spawn", "stream", "sync_params_buffers", "wait",
+    "load_state_dict", "new_group", "recv", "reduce", "reduce_scatter", "save_state_dict", "scatter", "scatter_object_list", "send", "spawn", "stream",
+    "sync_params_buffers", "training_state", "wait",
 ]

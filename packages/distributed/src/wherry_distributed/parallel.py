@@ -77,7 +77,7 @@ class DataParallel(Layer):
         trained = [p for p in layers.parameters() if not p.stop_gradient and not (id(p) in seen or seen.add(id(p)))]  # type: ignore[func-returns-value]
         if trained:
             # A group of its own: buckets are sent by a thread, in no order with what the program itself calls.
-            own = new_group(members.ranks, timeout=members.timeout) if members.nranks == worlds.world.size else _beside(members)
+            own = new_group(members.ranks, timeout=members.timeout) if members.nranks == worlds.world.size else beside(members)
             size = int(min(comm_buffer_size, 4) * MEGABYTE)
             self._reducer = Reducer(trained, own, size, min(size, int(last_comm_buffer_size * MEGABYTE)), find_unused_parameters)
 
@@ -129,7 +129,7 @@ class DataParallel(Layer):
     load_dict = set_state_dict
 
 
-def _beside(members: Group) -> Group:
+def beside(members: Group) -> Group:
     """The same processes with messages of their own, made by the members alone."""
     with worlds.world.lock:
         members.comm.Barrier()
