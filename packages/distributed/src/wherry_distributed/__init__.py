@@ -37,6 +37,7 @@ from wherry_distributed.ranks import (
     is_available,
     is_initialized,
 )
+from wherry_distributed.sequence_parallel import ring_attention
 from wherry_distributed.spawning import spawn
 from wherry_distributed.world import Group, destroy_process_group, get_group, new_group
 
@@ -47,6 +48,6 @@ __all__ = [
     "alltoall_single", "backward_of_shards", "barrier", "batch_isend_irecv",
     "broadcast", "broadcast_object_list", "destroy_process_group", "gather", "gather_object",
     "get_backend", "get_group", "get_rank", "get_world_size", "init_parallel_env", "irecv", "is_available", "is_initialized", "isend",
-    "load_state_dict", "new_group", "recv", "reduce", "reduce_scatter", "save_state_dict", "scatter", "scatter_object_list", "send", "spawn", "stream",
+    "load_state_dict", "new_group", "recv", "reduce", "reduce_scatter", "ring_attention", "save_state_dict", "scatter", "scatter_object_list", "send", "spawn", "stream",
     "sync_params_buffers", "training_state", "wait",
 ]

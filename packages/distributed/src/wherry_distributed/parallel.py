@@ -74,7 +74,10 @@ class DataParallel(Layer):
             return
         sync_params_buffers(layers, members, members.ranks[0])
         seen: set[int] = set()
-        trained = [p for p in layers.parameters() if not p.stop_gradient and not (id(p) in seen or seen.add(id(p)))]  # type: ignore[func-returns-value]
+        trained = [
+            p for p in layers.parameters()
+            if not p.stop_gradient and not getattr(p, "no_sync", False) and not (id(p) in seen or seen.add(id(p)))  # type: ignore[func-returns-value]
+        ]
         if trained:
             # A group of its own: buckets are sent by a thread, in no order with what the program itself calls.
             own = new_group(members.ranks, timeout=members.timeout) if members.nranks == worlds.world.size else beside(members)
@@ -153,7 +156,7 @@ def sync_params_buffers(
         return
     _place_of("sync_params_buffers", "src_rank", src_rank, members)
     for each in model.state_dict().values():
-        if isinstance(each, Tensor):
+        if isinstance(each, Tensor) and not getattr(each, "no_sync", False):
             broadcast(each, src_rank, members)
 
 
