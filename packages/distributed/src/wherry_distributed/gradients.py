@@ -45,8 +45,8 @@ def write_back(flat: Tensor, targets: Sequence[Tensor]) -> None:
 
 
 def dense_gradients(parameters: Sequence[Any]) -> list[Any]:
-    """The parameters that have a gradient, which is dense afterwards."""
-    found = [p for p in parameters if not p.stop_gradient and p.grad is not None]
+    """The parameters that have a gradient and are not this process's alone (`no_sync`). The gradients are dense afterwards."""
+    found = [p for p in parameters if not p.stop_gradient and p.grad is not None and not getattr(p, "no_sync", False)]
     for p in found:
         if isinstance(p.grad, SelectedRows):
             p.grad = p.grad.to_dense()

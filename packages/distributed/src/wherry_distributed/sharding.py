@@ -7,14 +7,13 @@ puts its parameters together when it runs, and backward puts them together once 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from wherry_autograd import PyLayer, at_end_of_backward, no_grad, saved_tensors_hooks
 from wherry_distributed.collective import ReduceOp, all_gather, all_reduce, barrier, gather_object, reduce, reduce_scatter
-from wherry_distributed.fleet.optimizers import HybridParallelGradScaler, HybridParallelOptimizer, all_parameters
+from wherry_distributed.fleet.optimizers import HybridParallelGradScaler, HybridParallelOptimizer, all_parameters, states_of
 from wherry_distributed.gradients import broadcast_tensors, dense_gradients, flattened, reduce_gradients, write_back
 from wherry_distributed.world import Group, group_of, world
 from wherry_distributed.wrappers import make_equal
@@ -97,29 +96,29 @@ def _clipped_in(group: Group, own: Any, common: Any, pairs: Any, clip: ClipGradB
     return [(p, scaled.get(id(p), g)) for p, g in pairs]
 
 
-class _Sharded(Layer):
+class Sharded(Layer):
     """A model whose state is that of the inner one."""
 
     def __init__(self, layer: Layer, group: Group) -> None:
         super().__init__(f"{layer.full_name()}_group_sharded")
-        self._layer, self._group = layer, group
+        self._layers, self._group = layer, group
         make_equal(layer, group)
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        return self._layer(*inputs, **kwargs)
+        return self._layers(*inputs, **kwargs)
 
     def state_dict(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """The state of the inner layer."""
-        return self._layer.state_dict(*args, **kwargs)
+        return self._layers.state_dict(*args, **kwargs)
 
     def set_state_dict(self, *args: Any, **kwargs: Any) -> tuple[list[str], list[str]]:
         """Set the state of the inner layer."""
-        return self._layer.set_state_dict(*args, **kwargs)
+        return self._layers.set_state_dict(*args, **kwargs)
 
     set_dict = load_dict = set_state_dict
 
 
-class GroupShardedStage2(_Sharded):
+class GroupShardedStage2(Sharded):
     """A model whose gradients go, while backward runs, to the process that updates the parameter; others let go of them.
 
     Source:
@@ -213,7 +212,7 @@ class _Kept:
         self.parameter, self.shape, self.group = parameter, shape, group
 
 
-class GroupShardedStage3(_Sharded):
+class GroupShardedStage3(Sharded):
     """A model of whose large parameters each process has a piece, and the rest only while a layer runs.
 
     A layer may use its own parameters alone. `state_dict` has whole parameters.
@@ -294,7 +293,7 @@ class GroupShardedStage3(_Sharded):
             return _joined(kept.parameter, kept.shape, kept.group) if isinstance(kept, _Kept) else kept
 
         with saved_tensors_hooks(pack, unpack):
-            return self._layer(*inputs, **kwargs)
+            return self._layers(*inputs, **kwargs)
 
     def get_all_parameters(self, convert2cpu: bool = False) -> list[Any]:
         """The parameters, whole from now on: nothing is trained afterwards.
@@ -303,15 +302,15 @@ class GroupShardedStage3(_Sharded):
             `paddle.distributed.fleet.meta_parallel.sharding.group_sharded_stage3.GroupShardedStage3.get_all_parameters`.
         """
         with no_grad():
-            for p in self._layer.parameters():
+            for p in self._layers.parameters():
                 shape = self.shapes.pop(id(p), None)
                 if shape is not None:
                     p._share_data_with(_joined(p, shape, self._group))
-        return list(self._layer.parameters())
+        return list(self._layers.parameters())
 
     def state_dict(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """The state of the inner layer, with whole parameters. All processes call it."""
-        found = self._layer.state_dict(*args, **kwargs)
+        found = self._layers.state_dict(*args, **kwargs)
         with no_grad():
             for name, p in list(found.items()):
                 if id(p) in self.shapes:
@@ -322,7 +321,7 @@ class GroupShardedStage3(_Sharded):
 
     def set_state_dict(self, state_dict: dict[str, Any], *args: Any, **kwargs: Any) -> tuple[list[str], list[str]]:
         """Set the state of the inner layer from whole parameters."""
-        own, given = self._layer.state_dict(), dict(state_dict)
+        own, given = self._layers.state_dict(), dict(state_dict)
         with no_grad():
             for name, p in own.items():
                 if id(p) in self.shapes and name in given:
@@ -335,7 +334,7 @@ class GroupShardedStage3(_Sharded):
                     size = p.shape[0]
                     flat = _padded(value.astype(p.dtype).reshape([-1]), size * self._group.nranks)
                     given[name] = flat[self._group.rank * size : (self._group.rank + 1) * size]
-        return self._layer.set_state_dict(given, *args, **kwargs)
+        return self._layers.set_state_dict(given, *args, **kwargs)
 
     set_dict = load_dict = set_state_dict
 
@@ -408,28 +407,20 @@ def group_sharded_parallel(
         stepping: Any = GroupShardedOptimizerStage3(optimizer, made, dp_group)
     else:
         stepping = GroupShardedOptimizerStage2(None, optimizer, members, offload, dp_group=dp_group, reduced=level == "os_g")
-        made = GroupShardedStage2(model, stepping, members, buffer_max_size) if level == "os_g" else _Sharded(model, members)
+        made = GroupShardedStage2(model, stepping, members, buffer_max_size) if level == "os_g" else Sharded(model, members)
     if dp_group is not None:
         broadcast_tensors([p for p in model.parameters()], dp_group.ranks[0], dp_group)
     return made, stepping, None if scaler is None else HybridParallelGradScaler(scaler, _Groups(members, dp_group))  # type: ignore[arg-type]
-
-
-def _accumulators(optimizer: Any) -> Iterator[tuple[Any, Any]]:
-    """The parameters that have a state, and its tensors."""
-    for p in all_parameters(optimizer):
-        for of_params in (*optimizer._accumulators.values(), optimizer._master_weights):
-            if p.name in of_params:
-                yield p, of_params[p.name]
 
 
 def whole_optimizer_state(optimizer: Any, group: Group) -> dict[str, Any] | None:
     """The state of all processes together, in the first one of a group."""
     inner = optimizer._inner_opt
     mine: dict[str, Any] = {"": inner.state_dict().get("LR_Scheduler")}
-    for p, state in _accumulators(inner):
+    for p in all_parameters(inner):
         piece = getattr(p, "flat_piece", None)
-        values = state.numpy()
-        mine[state.name] = (piece[0] if piece is not None and list(state.shape) == list(p.shape) else None, values)
+        for _, state, each in states_of(inner, p):
+            mine[state.name] = (piece[0] if piece is not None and each else None, state.numpy())
     found: list[Any] = []
     gather_object(mine, found, group.ranks[0], group)
     if group.rank:
@@ -455,7 +446,7 @@ def save_group_sharded_model(model: Layer, output: str, optimizer: Any = None) -
     """
     if os.path.isfile(output):
         raise InvalidArgumentError(f"save_group_sharded_model: output is a file. Got {short(output)}, expected a folder. Pass its name.")
-    group = model._group if isinstance(model, _Sharded) else world.groups[0]
+    group = model._group if isinstance(model, Sharded) else world.groups[0]
     state = model.state_dict()
     merged = None
     if isinstance(optimizer, HybridParallelOptimizer):

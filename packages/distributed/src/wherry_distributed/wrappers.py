@@ -18,10 +18,10 @@ from wherry_train import amp
 
 
 def states_of(model: Layer) -> list[Tensor]:
-    """Parameters and buffers, each once, in the order of their names."""
+    """Parameters and buffers, each once, in the order of their names; without those that are this process's alone."""
     found: dict[int, Tensor] = {}
     for each in model.state_dict().values():
-        if isinstance(each, Tensor):
+        if isinstance(each, Tensor) and not getattr(each, "no_sync", False):
             found.setdefault(id(each), each)
     return list(found.values())
 

@@ -104,8 +104,8 @@ F.cross_entropy(model(x), y).backward()
 assert 0 < sum(p.grad is not None for p in model.parameters()) < len(model.parameters())
 model = net()
 model, optimizer, _ = group_sharded_parallel(model, Momentum(0.1, parameters=model.parameters()), "p_g_os", segment_size=100)
-assert model._layer[0].weight.shape == [-(-8 * 33 // size)] and model._layer[0].bias.shape == [33]
-assert [p.shape for p in model.get_all_parameters()][0] == [8, 33]
+assert model._layers[0].weight.shape == [-(-8 * 33 // size)] and model._layers[0].bias.shape == [33]
+assert next(p.shape for p in model.get_all_parameters()) == [8, 33]
 for call, kind, text in (
     (lambda: group_sharded_parallel(model, optimizer, "g"), ValueError, "level is not known"),
     (lambda: group_sharded_parallel(3, optimizer, "os"), TypeError, "model"),

@@ -5,7 +5,7 @@ where the optimizer's state is divided, each process updates its own parameters 
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from wherry_autograd import no_grad
@@ -55,6 +55,15 @@ class Wrapped:
 def all_parameters(optimizer: Any) -> list[Any]:
     """Those of all groups."""
     return list(optimizer._all_parameters())
+
+
+def states_of(optimizer: Any, p: Any) -> Iterator[tuple[str, Tensor, bool]]:
+    """What an optimizer keeps of a parameter: name, tensor, and whether it has a number for each element."""
+    for name, of_params in optimizer._accumulators.items():
+        if p.name in of_params:
+            yield name, of_params[p.name], name not in optimizer._number_names
+    if p.name in optimizer._master_weights:
+        yield "master_weight", optimizer._master_weights[p.name], True
 
 
 def owners_of(parameters: Iterable[Any], count: int) -> dict[int, int]:

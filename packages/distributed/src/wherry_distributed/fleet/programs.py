@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
+from wherry_autograd import no_grad
 from wherry_distributed.collective import ReduceOp, all_reduce
 from wherry_distributed.fleet.compression import Compressed, exchange_narrow
 from wherry_distributed.fleet.optimizers import Wrapped, owners_of
@@ -127,11 +128,12 @@ class StaticOptimizer(Wrapped):
         """The update, as the strategy divides it."""
         pairs = list(params_grads)
         merge = self._strategy.gradient_merge_configs["k_steps"] if self._strategy.gradient_merge else 1
-        if merge > 1:
-            self._merged_update(pairs, merge)
-        else:
-            self._update_own(pairs)
-        self._average_parameters([p for p, _ in pairs])
+        with no_grad():
+            if merge > 1:
+                self._merged_update(pairs, merge)
+            else:
+                self._update_own(pairs)
+            self._average_parameters([p for p, _ in pairs])
         return []
 
     def _update_own(self, pairs: Sequence[tuple[Any, Any]]) -> None:
@@ -222,7 +224,7 @@ class StaticOptimizer(Wrapped):
             return copies
 
         if held:
-            with static.program_guard(startup):
+            with static.program_guard(startup), no_grad():
                 _replace(held, equal)
 
 

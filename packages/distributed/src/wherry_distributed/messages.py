@@ -1,4 +1,4 @@
-"""Tensors from stage to stage: a description, then the values, under a number that says which small batch they belong to.
+"""Tensors from one process to another: a description, then the values, under a number that says which small batch they belong to.
 
 Sending returns at once, so no order of two stages can make them wait for each other; what is sent is held until it has arrived.
 """
@@ -37,7 +37,7 @@ class Messages:
             flat += [DTYPES.index(x.dtype.name), int(x.stop_gradient), x.ndim, *x.shape]
         if len(flat) > LONGEST:
             raise InvalidArgumentError(
-                f"pipeline: a stage gives too many tensors. Got {len(tensors)}, whose shapes take {len(flat)} numbers, expected at most {LONGEST}. Put "
+                f"messages: too many tensors at once. Got {len(tensors)}, whose shapes take {len(flat)} numbers, expected at most {LONGEST}. Put "
                 f"them together."
             )
         words[: len(flat)] = flat
@@ -73,4 +73,4 @@ class Messages:
 
     def _watch(self, what: str, place: int) -> Watch:
         rank = self.group.ranks[place]
-        return Watch(self.group, 0, 0, f"pipeline: {what} rank {rank} at {site()}", [rank])
+        return Watch(self.group, 0, 0, f"{what} rank {rank} at {site()}", [rank])
