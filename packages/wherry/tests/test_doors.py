@@ -45,11 +45,11 @@ def test_what_is_not_there_says_so_when_it_is_called(path, name):
 
 
 def test_what_is_not_there_can_be_a_base_and_be_asked_for():
-    class Reader(wherry.distributed.fleet.MultiSlotDataGenerator):
+    class Reader(wherry.distributed.BoxPSDataset):
         pass
 
     assert not isinstance(wherry.nn.Linear(2, 2), wherry.distributed.fleet.meta_parallel.PipelineLayer)
-    with pytest.raises(NotImplementedError, match="MultiSlotDataGenerator"):
+    with pytest.raises(NotImplementedError, match="BoxPSDataset"):
         Reader()
 
 
