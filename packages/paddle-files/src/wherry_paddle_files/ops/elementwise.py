@@ -247,10 +247,19 @@ def read_nextafter(o):
 
 @writes(ops.clip)
 def write_clip(w, x, low, high):
-    bounds = [None if bound is None else w.number(bound) for bound in (low, high)]
-    if x.dtype not in ("float32", "float64") or any(n is None or not _kept_by_float32(float(n), x.dtype) for n in bounds):
-        return NotImplemented  # of a bound that is missing the operator makes a number, which infinities pass
-    return w("clip", {"X": x}, {"min": float(bounds[0]), "max": float(bounds[1])})
+    if x.dtype not in ("float32", "float64", "int32", "int64") or w.outs[0].dtype != x.dtype:
+        return NotImplemented
+    slots, attrs = {"X": x}, {}
+    ends = (-math.inf, math.inf) if x.dtype.startswith("float") else (-(2 ** (bits := int(x.dtype[3:]) - 1)), 2**bits - 1)
+    for slot, bound, end in (("Min", low, ends[0]), ("Max", high, ends[1])):
+        number = end if bound is None else w.number(bound)
+        if number is None and (bound.dtype != x.dtype or any(size != 1 for size in bound.shape)):
+            return NotImplemented  # the operator has one bound for all
+        exact = number is not None and (math.isinf(number) or (_kept_by_float32(float(number), x.dtype) and float(number) == number))
+        attrs[slot.lower()] = float(number) if exact else 0.0
+        if not exact:
+            slots[slot] = bound if number is None else w.constant(number, x.dtype, (1,))
+    return w("clip", slots, attrs)
 
 
 @reads("clip")
