@@ -1007,3 +1007,28 @@ def test_gradients_of_elements_that_a_choice_or_a_loop_replaces(function, scale)
         y.sum().backward()
         found.append((y.tolist(), x.grad.tolist()))
     assert found[0] == found[1]
+
+
+OPEN_SIZES = {
+    "squeeze of an open axis": (lambda x: wt.squeeze(x, 0), [[5, 7]], [1, 2, 3]),
+    "sequence_mask without maxlen": (F.sequence_mask, [3, 1], [2, 0, 4]),
+    "class_center_sample": (lambda x: F.class_center_sample(x, 9, 0), [3, 1, 3], [7, 2, 2, 5]),
+}
+
+
+@pytest.mark.parametrize("name", OPEN_SIZES)
+def test_sizes_that_values_decide_are_those_of_the_run(name, tmp_path):
+    function, *inputs = OPEN_SIZES[name]
+    inputs = [wt.to_tensor(x) for x in (inputs[:1] if "squeeze" in name else inputs)]
+    spec = [InputSpec([None, *inputs[0].shape[1:]], "int64")]
+    jit.save(jit.to_static(function, input_spec=spec, full_graph=True), str(tmp_path / "f"))
+    loaded = jit.load(str(tmp_path / "f"))
+    for x in inputs:
+        found, expected = ([*out] if isinstance(out, (list, tuple)) else [out] for out in (loaded(x), function(x)))
+        assert [y.tolist() for y in found] == [y.tolist() for y in expected]
+
+
+def test_an_open_axis_that_was_squeezed_must_have_one_element():
+    f = jit.to_static(lambda x: wt.squeeze(x, 0), input_spec=[InputSpec([None, 2], "float32")])
+    with pytest.raises(ValueError, match=r"squeeze: axis 0 has more than one element. Got size 3"):
+        f(wt.ones([3, 2]))
