@@ -94,6 +94,37 @@ def test_operators_are_called_by_name():
         wherry._legacy_C_ops.matmul_v2(x, y, "trans_y")
 
 
+def test_operators_in_place_write_over_what_they_are_given():
+    x = wherry.to_tensor([-1.0, 4.0])
+    assert wherry._C_ops.relu_(x) is x and x.tolist() == [0.0, 4.0]
+    assert wherry._C_ops.sqrt_(x) is x and x.tolist() == [0.0, 2.0]
+    assert wherry._C_ops.unsqueeze_(x, [0]) is x and x.shape == [1, 2]
+
+
+def test_operators_in_place_have_the_gradient_of_the_values_before():
+    x = wherry.to_tensor([0.5, 2.0], stop_gradient=False)
+    y = x * 1.0
+    wherry._C_ops.square_(y)
+    y.sum().backward()
+    assert x.grad.tolist() == [1.0, 4.0]
+    with pytest.raises(ValueError, match="leaf"):
+        wherry._C_ops.square_(x)
+
+
+def test_updates_are_operators_in_place_of_parameters_that_ask_for_gradients():
+    param = wherry.to_tensor([1.0, 2.0], stop_gradient=False)
+    wherry._C_ops.sgd_(param, wherry.to_tensor(0.5), wherry.to_tensor([1.0, -2.0]), None, False)
+    assert param.tolist() == [0.5, 3.0]
+
+
+def test_an_update_in_float16_keeps_the_digits_of_its_copy():
+    param, master = wherry.to_tensor([1.0], "float16"), wherry.to_tensor([1.0])
+    for _ in range(3):
+        wherry._C_ops.sgd_(param, wherry.to_tensor(1e-4), wherry.to_tensor([1.0], "float16"), master, True)
+    assert master.item() == pytest.approx(0.9997) and param.dtype == wherry.float16
+
+
+
 def test_layer_helper_makes_parameters_and_computes():
     helper = wherry.common_ops_import.LayerHelper("my", input=wherry.ones([2, 3]), act="relu")
     weight = helper.create_parameter(None, [3, 2])
