@@ -247,6 +247,20 @@ static: load_vars save_vars setitem < wherry._inside.variables
 static.io: load_vars save_vars < wherry._inside.variables
 static.quantization: quant_config=* < wherry._inside.quant_config
 tensor: array_length array_read array_write create_array < wherry._inside.arrays
+tensor: cholesky_inverse cholesky_solve cond corrcoef cov eig eigh eigvals householder_product lstsq lu lu_solve lu_unpack < wherry.linalg
+tensor: matrix_power ormqr pca_lowrank pinv qr slogdet solve svd svd_lowrank svdvals < wherry.linalg
+tensor: create_parameter < wherry_nn
+tensor: create_tensor < wherry._later_methods
+tensor: fill_constant < wherry_tensor.functions.conversions
+tensor: top_p_sampling < wherry_tensor.methods
+tensor: vecdot < wherry.linalg
+tensor: istft stft < wherry.signal
+tensor: softmax < wherry_nn.compat
+tensor: random_ < wherry_tensor.functions.draws
+tensor: resize_ set_ < wherry_tensor.shared_methods
+nn.functional.flash_attention: LayerHelper < wherry._inside.helper
+nn.functional.flash_attention: in_dynamic_or_pir_mode < wherry._inside.framework
+nn.functional.flash_attention: signature_safe_contextmanager < wherry._inside.decorators
 tensor.array: array_length array_read array_write create_array < wherry._inside.arrays
 tensor.creation: create_parameter < wherry_nn
 utils: assert_same_structure convert_to_list flatten is_sequence map_structure pack_sequence_as to_sequence < wherry._inside.structures
