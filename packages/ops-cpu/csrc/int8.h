@@ -12,7 +12,7 @@
 #ifndef WHERRY_OPS_CPU_INT8_H
 #define WHERRY_OPS_CPU_INT8_H
 
-#include "simd.h"
+#include "ints.h"
 
 namespace WRY_NAMESPACE {
 

@@ -45,27 +45,6 @@ WRY_INLINE Sixteen sixteen_at(const float *at) {
   return x;
 }
 
-// Ints of 0 to 255, or -128 to 127, as bytes.
-WRY_INLINE void store_bytes(uint8_t *to, const i32 *v) {
-#if WRY_VECTOR_BYTES == 64
-  _mm_storeu_si128((__m128i *)to, _mm512_cvtepi32_epi8((__m512i)v[0]));
-#elif WRY_VECTOR_BYTES == 32
-  const __m256i low = _mm256_set1_epi32(255);
-  const __m256i words = _mm256_packus_epi32(_mm256_and_si256((__m256i)v[0], low), _mm256_and_si256((__m256i)v[1], low));
-  const __m256i ordered = _mm256_permute4x64_epi64(words, 0xd8);
-  _mm_storeu_si128((__m128i *)to, _mm_packus_epi16(_mm256_castsi256_si128(ordered), _mm256_extracti128_si256(ordered, 1)));
-#elif defined(__SSE4_1__)
-  const __m128i low = _mm_set1_epi32(255);
-  const auto words = [&](int i) { return _mm_packus_epi32(_mm_and_si128((__m128i)v[i], low), _mm_and_si128((__m128i)v[i + 1], low)); };
-  _mm_storeu_si128((__m128i *)to, _mm_packus_epi16(words(0), words(2)));
-#else
-  for (int i = 0; i < out_parts; ++i) {
-    const vecn<uint8_t, f32_lanes> bytes = __builtin_convertvector(v[i], vecn<uint8_t, f32_lanes>);
-    __builtin_memcpy(to + i * f32_lanes, &bytes, sizeof bytes);
-  }
-#endif
-}
-
 template <typename T>
 WRY_INLINE void store_floats(void *out, int64_t at, const Sixteen &x) {
 #pragma GCC unroll 4
@@ -76,15 +55,14 @@ WRY_INLINE void store_whole_sixteen(const End &end, const Sixteen &x, void *out,
   if (end.dtype == WRY_FLOAT32) return store_floats<float>(out, at, x);
   if (end.dtype == WRY_FLOAT16) return store_floats<float16>(out, at, x);
   if (end.dtype == WRY_BFLOAT16) return store_floats<bfloat16>(out, at, x);
-  i32 q[out_parts];
 #pragma GCC unroll 4
   for (int i = 0; i < out_parts; ++i) {
     f32 v = x.v[i];
     if (end.scaled) v = v * end.inverse;
     // Limits are whole, so that it makes no difference whether they come before or behind the rounding. NaN becomes the lower one.
-    q[i] = convert<i32>(round_even(min(max(v, splat<f32>(end.low)), splat<f32>(end.high)))) + end.zero;
+    const i32 q = convert<i32>(round_even(min(max(v, splat<f32>(end.low)), splat<f32>(end.high)))) + end.zero;
+    store_ints(static_cast<uint8_t *>(out) + at + i * f32_lanes, q);
   }
-  store_bytes(static_cast<uint8_t *>(out) + at, q);
 }
 
 // The first `count` of 16 values, to element `at` of the result.
@@ -125,9 +103,7 @@ WRY_INLINE Sixteen whole_addend(const Addend &a, const T *at) {
 #pragma GCC unroll 4
   for (int i = 0; i < out_parts; ++i) {
     if constexpr (sizeof(T) == 1) {
-      vecn<T, f32_lanes> bytes;
-      __builtin_memcpy(&bytes, at + i * f32_lanes, sizeof bytes);
-      x.v[i] = convert<f32>(__builtin_convertvector(bytes, i32) - a.zero) * a.scale;
+      x.v[i] = convert<f32>(load_ints(at + i * f32_lanes) - a.zero) * a.scale;
     } else {
       x.v[i] = load(at + i * f32_lanes);
     }
@@ -252,8 +228,10 @@ const Whole *rounded_rows(const wry_call *call, const T *from, int64_t rows, int
         return convert<i32>(round_even(min(max(x * inverse, splat<f32>(-127.0f)), splat<f32>(127.0f)))) + add;
       };
       const auto keep = [&](int64_t at, i32 q, int64_t n) {
-        const vecn<Whole, f32_lanes> narrow = __builtin_convertvector(q, vecn<Whole, f32_lanes>);
-        memcpy(to + i * full + at, &narrow, size_t(n) * sizeof(Whole));
+        if (n == f32_lanes) return store_ints(to + i * full + at, q);
+        Whole narrow[f32_lanes];
+        store_ints(narrow, q);
+        memcpy(to + i * full + at, narrow, size_t(n) * sizeof(Whole));
       };
       for (c = 0; c + f32_lanes <= k; c += f32_lanes) keep(c, rounded(load(row + c)), f32_lanes);
       if (c < k) keep(c, rounded(load_partial(row + c, k - c)), k - c);

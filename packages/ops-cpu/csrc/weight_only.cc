@@ -6,6 +6,7 @@
 //
 // Many rows are bound by arithmetic: weights become a panel of floats in the first-level cache, which the tiles of gemm.h multiply.
 #include "gemm.h"
+#include "ints.h"
 
 namespace WRY_NAMESPACE {
 namespace {
@@ -44,11 +45,7 @@ WRY_INLINE f32 nibbles(u32 words, int j) {
 #endif
 }
 
-WRY_INLINE f32 bytes_at(const int8_t *at) {
-  vecn<int8_t, f32_lanes> bytes;
-  __builtin_memcpy(&bytes, at, sizeof bytes);
-  return convert<f32>(__builtin_convertvector(bytes, i32));
-}
+WRY_INLINE f32 bytes_at(const int8_t *at) { return convert<f32>(load_ints(at)); }
 
 template <bool Four>
 constexpr int64_t bytes_of_input = Four ? block / 2 : block;  // of a block
