@@ -13,8 +13,8 @@ namespace {
 
 constexpr int64_t block = 16;                  // outputs side by side
 constexpr int parts = int(block) / f32_lanes;  // vectors of a block
-constexpr int blocks_at_once = WRY_VECTOR_BYTES == 64 ? 2 : 1;
-constexpr int most_rows = 4;  // that are few
+constexpr int most_rows = 4;                   // that are few
+constexpr int64_t ahead = 2048;                // bytes from a weight to the one that is asked for beside it
 
 // What stands for zero in the floats that weights of 4 bits become.
 #if defined(WRY_AVX512)
@@ -70,13 +70,13 @@ WRY_INLINE f32 zero_at(const Job &job, int64_t group, int64_t column) {
 
 // ---- few rows -------------------------------------------------------------------------------------
 
-template <bool Four, typename S, int Rows, int Blocks>
-__attribute__((noinline)) void few_rows(const Job &job, int64_t row, int64_t first) {
-  constexpr int columns = Blocks * parts;
-  constexpr int chains = Rows * columns >= 4 ? 1 : 2;
+template <bool Four, typename S, int Rows>
+__attribute__((noinline)) void few_rows(const Job &job, int64_t first) {
+  constexpr int columns = parts;
+  constexpr int chains = Rows * columns >= 4 ? 1 : Rows * columns >= 2 ? 2 : 4;  // sums that are under way at once
   const int64_t block_bytes = (Four ? (job.inside + 7) / 8 * 8 : job.inside) * bytes_of_input<Four>;
   const char *weight = static_cast<const char *>(job.weight) + first * block_bytes;
-  const float *x = job.x + row * job.pitch;
+  const float *x = job.x;
   f32 total[Rows][columns];
 #pragma GCC unroll 4
   for (int r = 0; r < Rows; ++r)
@@ -85,7 +85,7 @@ __attribute__((noinline)) void few_rows(const Job &job, int64_t row, int64_t fir
   for (int64_t g = 0; g < job.groups; ++g) {
     const int64_t begin = g * job.group, end = min_of(job.inside, begin + job.group);
     f32 sum[chains][Rows][columns];
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (int u = 0; u < chains; ++u)
 #pragma GCC unroll 4
       for (int r = 0; r < Rows; ++r)
@@ -93,10 +93,11 @@ __attribute__((noinline)) void few_rows(const Job &job, int64_t row, int64_t fir
         for (int v = 0; v < columns; ++v) sum[u][r][v] = f32{};
     if constexpr (Four) {
       const char *at = weight + begin * bytes_of_input<Four>;
-      for (int64_t k = begin; k < end; k += 8, at += 8 * bytes_of_input<Four>)
+      for (int64_t k = begin; k < end; k += 8, at += 8 * bytes_of_input<Four>) {
+        __builtin_prefetch(at + ahead);
 #pragma GCC unroll 8
         for (int v = 0; v < columns; ++v) {
-          const u32 words = load(reinterpret_cast<const uint32_t *>(at + v / parts * block_bytes) + v % parts * f32_lanes);
+          const u32 words = load(reinterpret_cast<const uint32_t *>(at) + v * f32_lanes);
 #pragma GCC unroll 8
           for (int j = 0; j < 8; ++j) {
             const f32 w = nibbles(words, j);
@@ -104,20 +105,23 @@ __attribute__((noinline)) void few_rows(const Job &job, int64_t row, int64_t fir
             for (int r = 0; r < Rows; ++r) sum[j % chains][r][v] = fma(w, x[r * job.pitch + k + j], sum[j % chains][r][v]);
           }
         }
+      }
     } else {
       const int8_t *at = reinterpret_cast<const int8_t *>(weight) + begin * block;
       int64_t k = begin;
       const auto step = [&](int64_t place, int u) {
 #pragma GCC unroll 8
         for (int v = 0; v < columns; ++v) {
-          const f32 w = bytes_at(at + u * block + v / parts * block_bytes + v % parts * f32_lanes);
+          const f32 w = bytes_at(at + u * block + v * f32_lanes);
 #pragma GCC unroll 4
           for (int r = 0; r < Rows; ++r) sum[u % chains][r][v] = fma(w, x[r * job.pitch + place], sum[u % chains][r][v]);
         }
       };
-      for (; k + 4 <= end; k += 4, at += 4 * block)
+      for (; k + 4 <= end; k += 4, at += 4 * block) {
+        __builtin_prefetch(at + ahead);
 #pragma GCC unroll 4
         for (int u = 0; u < 4; ++u) step(k + u, u);
+      }
       for (; k < end; ++k, at += block) step(k, 0);
     }
 #pragma GCC unroll 8
@@ -129,8 +133,9 @@ __attribute__((noinline)) void few_rows(const Job &job, int64_t row, int64_t fir
 #pragma GCC unroll 4
       for (int r = 0; r < Rows; ++r) {
         f32 all = sum[0][r][v];
-        if (chains > 1) all += sum[chains - 1][r][v];
-        if (job.sums) all = all - zero * job.sums[(row + r) * job.groups + g];
+#pragma GCC unroll 4
+        for (int u = 1; u < chains; ++u) all += sum[u][r][v];
+        if (job.sums) all = all - zero * job.sums[r * job.groups + g];
         total[r][v] = fma(all, scale, total[r][v]);
       }
     }
@@ -141,7 +146,7 @@ __attribute__((noinline)) void few_rows(const Job &job, int64_t row, int64_t fir
       if (column >= job.out) break;
       f32 value = total[r][v];
       if (job.bias) value += load(job.bias + column);
-      float *to = job.to + (row + r) * job.out + column;
+      float *to = job.to + r * job.out + column;
       if (column + f32_lanes <= job.out) store(to, value);
       else store_partial(to, value, job.out - column);
     }
@@ -149,15 +154,12 @@ __attribute__((noinline)) void few_rows(const Job &job, int64_t row, int64_t fir
 
 template <bool Four, typename S>
 void multiply_few(const wry_call *call, const Job &job) {
-  const int64_t blocks = (job.out + block - 1) / block, pairs = (blocks + blocks_at_once - 1) / blocks_at_once;
-  const int64_t bytes = job.inside * bytes_of_input<Four> * blocks_at_once;
-  parallel_for(call, pairs, max_of<int64_t>(1, 65536 / max_of<int64_t>(1, bytes)), [&](int64_t begin, int64_t end) {
-    for (int64_t first = begin * blocks_at_once; first < min_of(blocks, end * blocks_at_once); first += blocks_at_once) {
+  const int64_t blocks = (job.out + block - 1) / block, bytes = max_of<int64_t>(1, job.inside * bytes_of_input<Four>);
+  parallel_for(call, blocks, max_of<int64_t>(1, 65536 / bytes), [&](int64_t begin, int64_t end) {
+    for (int64_t b = begin; b < end; ++b) {
       const auto rows = [&](auto count) {
         constexpr int n = decltype(count)::value;
-        if (job.rows != n) return;
-        if (first + blocks_at_once <= blocks) few_rows<Four, S, n, blocks_at_once>(job, 0, first);
-        else few_rows<Four, S, n, 1>(job, 0, first);
+        if (job.rows == n) few_rows<Four, S, n>(job, b);
       };
       rows(std::integral_constant<int, 1>()), rows(std::integral_constant<int, 2>());
       rows(std::integral_constant<int, 3>()), rows(std::integral_constant<int, most_rows>());
