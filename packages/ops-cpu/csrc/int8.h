@@ -156,6 +156,13 @@ WRY_INLINE void store_sums(int32_t *to, const Sums *sums) {
 #endif
 }
 
+// Fours of their own for each output, as they lie.
+WRY_INLINE Inputs fours_at(const Whole *at) {
+  Inputs x;
+  __builtin_memcpy(&x, at, sizeof x);
+  return x;
+}
+
 // ---- inputs ---------------------------------------------------------------------------------------
 
 // How bytes become `Whole`: with the sign that the processor's instruction wants, or without their zero point.

@@ -369,6 +369,192 @@ int quantized_conv2d(const wry_call *call) {
   return WRY_OK;
 }
 
+// ---- channels by themselves -------------------------------------------------------------------------
+
+// Each channel has its own window. The rows that a line of outputs meets are laid by fours of rows first: [fours, columns, channels, 4]. Then what a step
+// adds up are four rows of a channel, and the columns of the window are steps.
+struct Channels {
+  int64_t count, full;  // and filled up to whole blocks
+  int64_t fours, kw;
+  int8_t *weight;  // [fours, kw, full, 4]
+  int32_t *less;   // what zero adds, [full]
+};
+
+bool channels_of(const wry_call *call, const wry_tensor *weight, int32_t zero, Channels *c) {
+  const int64_t kh = weight->shape[0];
+  c->kw = weight->shape[1], c->count = weight->shape[2];
+  c->full = ceil_div8(c->count, out_block) * out_block, c->fours = ceil_div8(kh, 4);
+  const int64_t size = c->fours * c->kw * c->full * 4;
+  c->weight = workspace<int8_t>(call, size), c->less = workspace<int32_t>(call, c->full);
+  if (!c->weight || !c->less) return false;
+  memset(c->weight, 0, size_t(size)), memset(c->less, 0, size_t(c->full) * sizeof(int32_t));
+  const int8_t *from = data<int8_t>(weight);
+  for (int64_t i = 0; i < kh; ++i)
+    for (int64_t j = 0; j < c->kw; ++j)
+      for (int64_t k = 0; k < c->count; ++k, ++from) {
+        c->weight[((i / 4 * c->kw + j) * c->full + k) * 4 + i % 4] = *from;
+        c->less[k] += *from * zero;
+      }
+  return true;
+}
+
+template <typename T>
+WRY_INLINE void lay_fours(const T *const *rows, Whole *WRY_RESTRICT to, int64_t n, int add) {
+  const T *a = rows[0], *b = rows[1], *c = rows[2], *d = rows[3];
+  for (int64_t i = 0; i < n; ++i)
+    to[4 * i] = Whole(a[i] + add), to[4 * i + 1] = Whole(b[i] + add), to[4 * i + 2] = Whole(c[i] + add), to[4 * i + 3] = Whole(d[i] + add);
+}
+
+// Sums of `Pixels` outputs of a line, `apart` values from one to the next, for 16 channels.
+template <int Pixels>
+WRY_INLINE void channel_tile(const Channels &c, const Whole *in, int64_t apart, int64_t column, int64_t four, const int8_t *weight, int32_t *to) {
+  for (int pass = 0; pass < passes; ++pass) {
+    Sums sum[Pixels][parts];
+    for (int p = 0; p < Pixels; ++p)
+      for (int v = 0; v < parts; ++v) sum[p][v] = no_sums();
+    for (int64_t g = 0; g < c.fours; ++g)
+      for (int64_t j = 0; j < c.kw; ++j) {
+        const Whole *at = in + g * four + j * column;
+        const int8_t *w = weight + (g * c.kw + j) * c.full * 4;
+#pragma GCC unroll 4
+        for (int v = 0; v < parts; ++v) {
+          const int place = (pass * parts + v) * vector_bytes;
+          const Weights factor = weights_at(w + place);
+#pragma GCC unroll 4
+          for (int p = 0; p < Pixels; ++p) sum[p][v] = add_products(factor, fours_at(at + p * apart + place), sum[p][v]);
+        }
+      }
+    for (int p = 0; p < Pixels; ++p) store_sums(to + p * out_block + pass * (out_block / passes), sum[p]);
+  }
+}
+
+// x [n, h, w, c], weight [kh, kw, c], and as of quantized_linear.
+template <typename T>
+int quantized_depthwise_conv2d(const wry_call *call) {
+  const wry_tensor *x = input(call, 0), *weight = input(call, 1), *out = output(call, 0);
+  if (out->size == 0) return WRY_OK;
+  Behind behind;
+  const int status = behind_of(call, "quantized_depthwise_conv2d", 4, &behind);
+  if (status != WRY_OK) return status;
+  const Window window = window_of(call, weight->shape[0], weight->shape[1]);
+  const int64_t zero_point = attr_int(call, 3);
+  const Shift shift = shift_of<T>(int32_t(zero_point));
+  const Bytes image = bytes_of(x);
+  Channels c;
+  const int64_t columns = image.w + window.paddings[2] + window.paddings[3], out_h = out->shape[1], out_w = out->shape[2];
+  T *border = workspace<T>(call, image.line);
+  if (!border || !channels_of(call, weight, shift.zero, &c)) return fail_memory(call, "quantized_depthwise_conv2d", image.line);
+  const int64_t column = c.full * 4, four = columns * column, room = c.fours * four;
+  Whole *strips = workspace<Whole>(call, room * threads_for(call, INT32_MAX));
+  if (!strips) return fail_memory(call, "quantized_depthwise_conv2d", room);
+  memset(border, int(zero_point), size_t(image.line));
+  parallel_for(call, out->shape[0] * out_h, max_of<int64_t>(1, 8192 / max_of<int64_t>(1, image.line)), [&](int64_t first, int64_t last) {
+    Whole *strip = strips + room * thread_index();
+    for (int64_t line = first; line < last; ++line) {
+      const T *from = data<T>(x) + line / out_h * image.image;
+      const int64_t top = line % out_h * window.strides[0] - window.paddings[0];
+      for (int64_t g = 0; g < c.fours; ++g) {
+        const T *rows[4];
+        for (int64_t i = 0; i < 4; ++i) {
+          const int64_t y = top + (4 * g + i) * window.dilations[0];
+          rows[i] = 4 * g + i < window.kh && y >= 0 && y < image.h ? from + y * image.line : border;
+        }
+        Whole *to = strip + g * four;
+        const auto fill = [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin * column; i < end * column; ++i) to[i] = Whole(shift.zero);
+        };
+        fill(0, window.paddings[2]), fill(window.paddings[2] + image.w, columns);
+        to += window.paddings[2] * column;
+        if (c.full == c.count) {
+          lay_fours<T>(rows, to, image.line, shift.add);
+          continue;
+        }
+        for (int64_t i = 0; i < image.w; ++i) {
+          lay_fours<T>(rows, to + i * column, c.count, shift.add);
+          for (auto &row : rows) row += c.count;
+        }
+      }
+      const int64_t apart = window.strides[1] * column, step = window.dilations[1] * column;
+      alignas(64) int32_t sums[4 * out_block];
+      for (int64_t k = 0; k < c.full; k += out_block) {
+        const auto some = [&](auto pixels, int64_t at) {
+          constexpr int n = decltype(pixels)::value;
+          channel_tile<n>(c, strip + at * apart + k * 4, apart, step, four, c.weight + k * 4, sums);
+          for (int p = 0; p < n; ++p) behind.finish(sums + p * out_block, shift.zero ? c.less + k : nullptr, k, line * out_w + at + p);
+        };
+        int64_t at = 0;
+        for (; at + 4 <= out_w; at += 4) some(std::integral_constant<int, 4>(), at);
+        for (; at < out_w; ++at) some(std::integral_constant<int, 1>(), at);
+      }
+    }
+  });
+  return WRY_OK;
+}
+
+// ---- sums and largest values ------------------------------------------------------------------------
+
+int quantized_add(const wry_call *call) {
+  const wry_tensor *out = output(call, 0);
+  End end;
+  const int status = end_of(call, "quantized_add", 4, &end);
+  if (status != WRY_OK) return status;
+  const Addend x = addend_of(input(call, 0), attr_float(call, 0), attr_int(call, 1));
+  const Addend y = addend_of(input(call, 1), attr_float(call, 2), attr_int(call, 3));
+  parallel_blocks(call, out->size, 4096, [&](int64_t, int64_t first, int64_t last) {
+    for (int64_t at = first; at < last; at += out_block) {
+      const int64_t count = min_of<int64_t>(out_block, last - at);
+      Sixteen sum = addend_at(x, at, count);
+      const Sixteen other = addend_at(y, at, count);
+#pragma GCC unroll 4
+      for (int i = 0; i < out_parts; ++i) sum.v[i] = sum.v[i] + other.v[i];
+      put(end, sum, out->data, at, count);
+    }
+  });
+  return WRY_OK;
+}
+
+// x [n, h, w, c]: the largest byte of each window; what lies outside does not count.
+template <typename T>
+int quantized_max_pool2d(const wry_call *call) {
+  const wry_tensor *x = input(call, 0), *out = output(call, 0);
+  if (out->size == 0) return WRY_OK;
+  const Ints kernel = attr_ints(call, 0), strides = attr_ints(call, 1), paddings = attr_ints(call, 2);
+  const Bytes image = bytes_of(x);
+  const int64_t out_h = out->shape[1], out_w = out->shape[2], channels = image.channels;
+  constexpr int width = WRY_VECTOR_BYTES;
+  using bytes = vecn<T, width>;
+  parallel_for(call, out->shape[0] * out_h, max_of<int64_t>(1, 8192 / max_of<int64_t>(1, image.line)), [&](int64_t first, int64_t last) {
+    for (int64_t line = first; line < last; ++line) {
+      const T *from = data<T>(x) + line / out_h * image.image;
+      const int64_t y = line % out_h * strides[0] - paddings[0];
+      const int64_t top = max_of<int64_t>(y, 0), bottom = min_of(y + kernel[0], image.h);
+      for (int64_t i = 0; i < out_w; ++i) {
+        const int64_t z = i * strides[1] - paddings[2], left = max_of<int64_t>(z, 0), right = min_of(z + kernel[1], image.w);
+        T *to = data<T>(out) + (line * out_w + i) * channels;
+        const auto each = [&](auto f) {
+          for (int64_t a = top; a < bottom; ++a)
+            for (int64_t b = left; b < right; ++b) f(from + a * image.line + b * channels);
+        };
+        int64_t c = 0;
+        for (; c + width <= channels; c += width) {
+          bytes most = std::is_same<T, uint8_t>::value ? bytes{} : bytes{} + T(-128);
+          each([&](const T *at) {
+            bytes v;
+            __builtin_memcpy(&v, at + c, width);
+            most = most > v ? most : v;
+          });
+          __builtin_memcpy(to + c, &most, width);
+        }
+        for (int64_t k = c; k < channels; ++k) to[k] = std::is_same<T, uint8_t>::value ? T(0) : T(-128);
+        each([&](const T *at) {
+          for (int64_t k = c; k < channels; ++k) to[k] = max_of(to[k], at[k]);
+        });
+      }
+    }
+  });
+  return WRY_OK;
+}
+
 const wry_kernel_entry table[] = {
     {"quantized_linear", WRY_UINT8, WRY_WANTS_CONTIGUOUS, quantized_linear<uint8_t>, nullptr},
     {"quantized_linear", WRY_INT8, WRY_WANTS_CONTIGUOUS, quantized_linear<int8_t>, nullptr},
@@ -377,6 +563,12 @@ const wry_kernel_entry table[] = {
     {"quantized_linear", WRY_BFLOAT16, WRY_WANTS_CONTIGUOUS, quantized_linear<bfloat16>, nullptr},
     {"quantized_conv2d", WRY_UINT8, WRY_WANTS_CONTIGUOUS, quantized_conv2d<uint8_t>, nullptr},
     {"quantized_conv2d", WRY_INT8, WRY_WANTS_CONTIGUOUS, quantized_conv2d<int8_t>, nullptr},
+    {"quantized_depthwise_conv2d", WRY_UINT8, WRY_WANTS_CONTIGUOUS, quantized_depthwise_conv2d<uint8_t>, nullptr},
+    {"quantized_depthwise_conv2d", WRY_INT8, WRY_WANTS_CONTIGUOUS, quantized_depthwise_conv2d<int8_t>, nullptr},
+    {"quantized_add", WRY_UINT8, WRY_WANTS_CONTIGUOUS, quantized_add, nullptr},
+    {"quantized_add", WRY_INT8, WRY_WANTS_CONTIGUOUS, quantized_add, nullptr},
+    {"quantized_max_pool2d", WRY_UINT8, WRY_WANTS_CONTIGUOUS, quantized_max_pool2d<uint8_t>, nullptr},
+    {"quantized_max_pool2d", WRY_INT8, WRY_WANTS_CONTIGUOUS, quantized_max_pool2d<int8_t>, nullptr},
 };
 
 }  // namespace

@@ -84,6 +84,8 @@ __attribute__((noinline)) void few_rows(const Job &job, int64_t first) {
     for (int v = 0; v < columns; ++v) total[r][v] = f32{};
   for (int64_t g = 0; g < job.groups; ++g) {
     const int64_t begin = g * job.group, end = min_of(job.inside, begin + job.group);
+    // Scales of one block lie a row apart, which nobody foresees.
+    __builtin_prefetch(static_cast<const S *>(job.scale) + (g + 8) * job.out + first * block);
     f32 sum[chains][Rows][columns];
 #pragma GCC unroll 4
     for (int u = 0; u < chains; ++u)
@@ -170,16 +172,28 @@ void multiply_few(const wry_call *call, const Job &job) {
 // ---- many rows ------------------------------------------------------------------------------------
 
 template <bool Four, typename S>
-void multiply_many(const wry_call *call, const Job &job) {
+bool multiply_many(const wry_call *call, const Job &job) {
   constexpr int64_t columns = gemm_columns<float>;
   const int64_t block_bytes = (Four ? (job.inside + 7) / 8 * 8 : job.inside) * bytes_of_input<Four>;
   const int64_t panels = (job.out + columns - 1) / columns;
   const int64_t threads = threads_for(call, INT32_MAX);
   // Threads share rows only where there are not enough panels: each task makes its panels anew.
   const int64_t shares = threads > 1 && panels < 2 * threads ? min_of<int64_t>(threads, (job.rows + 63) / 64) : 1;
+  // Rows in the order in which tiles read them: for each cut of the inputs, panels of gemm_rows.
+  const int64_t row_panels = (job.rows + gemm_rows - 1) / gemm_rows, tall = row_panels * gemm_rows;
+  float *packed = workspace<float>(call, tall * job.inside);
+  if (!packed) return false;
+  parallel_for(call, row_panels, max_of<int64_t>(1, 16384 / (gemm_rows * job.inside)), [&](int64_t begin, int64_t end) {
+    for (int64_t from = 0; from < job.inside; from += gemm_depth) {
+      const int64_t depth = min_of(job.inside - from, gemm_depth);
+      for (int64_t i = begin * gemm_rows; i < end * gemm_rows; i += gemm_rows)
+        gemm_pack_rows<float>(packed + from * tall + i * depth, min_of<int64_t>(job.rows - i, gemm_rows), depth,
+                              {job.x + i * job.pitch + from, job.pitch, 1});
+    }
+  });
   parallel_tasks(call, panels * shares, [&](int64_t task) {
     const int64_t column = task / shares * columns, share = task % shares;
-    const int64_t top = job.rows * share / shares, bottom = job.rows * (share + 1) / shares;
+    const int64_t top = row_panels * share / shares * gemm_rows, bottom = min_of(job.rows, row_panels * (share + 1) / shares * gemm_rows);
     alignas(64) float panel[gemm_depth * columns];
     for (int64_t from = 0; from < job.inside; from += gemm_depth) {
       const int64_t depth = min_of(job.inside - from, gemm_depth);
@@ -209,21 +223,24 @@ void multiply_many(const wry_call *call, const Job &job) {
       start.accumulate = from > 0;
       start.per_column = from > 0 || !job.bias ? nullptr : job.bias + column;
       for (int64_t i = top; i < bottom; i += gemm_rows)
-        gemm_tile<float, 2>(min_of<int64_t>(bottom - i, gemm_rows), job.out - column, depth, job.x + i * job.pitch + from, job.pitch, 1, panel,
+        gemm_tile<float, 2>(min_of<int64_t>(bottom - i, gemm_rows), job.out - column, depth, packed + from * tall + i * depth, 1, gemm_rows, panel,
                             columns, job.to + i * job.out + column, job.out, start);
     }
   });
+  return true;
 }
 
 // ---- the op ---------------------------------------------------------------------------------------
 
 template <bool Four>
 bool multiply(const wry_call *call, const Job &job, int32_t scale) {
-  return dispatch<float, float16, bfloat16>(scale, [&](auto tag) {
+  bool done = true;
+  dispatch<float, float16, bfloat16>(scale, [&](auto tag) {
     using S = decltype(tag);
     if (job.rows <= most_rows) multiply_few<Four, S>(call, job);
-    else multiply_many<Four, S>(call, job);
+    else done = multiply_many<Four, S>(call, job);
   });
+  return done;
 }
 
 // x [..., in]; weight int8 [out blocks, in, 16] or uint8 [out blocks, in eights, 16, 4]; scale [groups, out]; zero_point like it or absent; bias [out] or absent.
@@ -293,8 +310,7 @@ int weight_only_linear(const wry_call *call) {
   job.to = wide ? wide : static_cast<float *>(out->data);
   if (job.inside == 0)
     for (int64_t i = 0; i < out->size; ++i) job.to[i] = job.bias ? job.bias[i % job.out] : 0.0f;
-  else if (four) multiply<true>(call, job, dtype);
-  else multiply<false>(call, job, dtype);
+  else if (!(four ? multiply<true>(call, job, dtype) : multiply<false>(call, job, dtype))) return no_memory();
   if constexpr (!std::is_same<T, float>::value)
     parallel_for(call, out->size, 16384, [&](int64_t first, int64_t last) { narrow(wide + first, data<T>(out) + first, last - first); });
   return WRY_OK;
