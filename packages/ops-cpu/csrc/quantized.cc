@@ -1,0 +1,577 @@
+// Products and convolutions of quantized tensors (wherry_tensor/ops/quantized.py says what they compute).
+//
+// Sums are exact, and what stands behind them is computed in float32, each step rounded by itself: this file is compiled without fused
+// multiply-add, so that every processor gives the same bytes. (But for activations that are more than comparisons: these differ in their last bits, as those of
+// floats do.)
+#include "behind.h"
+#include "dense8.h"
+
+namespace WRY_NAMESPACE {
+namespace {
+
+constexpr int out_parts = out_block / f32_lanes;
+
+// ---- what stands behind ---------------------------------------------------------------------------
+
+// From v on: the activation, and the result as floats or bytes.
+struct End {
+  Activation activation;
+  int32_t dtype, zero;
+  float inverse, low, high;  // limits less zero
+  bool scaled;
+};
+
+// The attributes from `activation` on: it, out_scale, out_zero_point, low, high.
+int end_of(const wry_call *call, const char *op, int at, End *end) {
+  if (!activation_of(call, at, &end->activation)) return unknown_activation(call, op, at);
+  end->dtype = output(call, 0)->dtype;
+  end->scaled = !attr_is_none(call, at + 1);
+  end->inverse = end->scaled ? 1.0f / float(attr_float(call, at + 1)) : 1.0f;
+  const bool is_signed = end->dtype == WRY_INT8;
+  end->zero = int32_t(attr_int(call, at + 2));
+  end->low = float((attr_is_none(call, at + 3) ? is_signed ? -128 : 0 : attr_int(call, at + 3)) - end->zero);
+  end->high = float((attr_is_none(call, at + 4) ? is_signed ? 127 : 255 : attr_int(call, at + 4)) - end->zero);
+  return WRY_OK;
+}
+
+struct Sixteen {
+  f32 v[out_parts];
+};
+
+WRY_INLINE Sixteen sixteen_at(const float *at) {
+  Sixteen x;
+#pragma GCC unroll 4
+  for (int i = 0; i < out_parts; ++i) x.v[i] = load(at + i * f32_lanes);
+  return x;
+}
+
+template <typename T>
+WRY_INLINE void store_floats(void *out, int64_t at, const Sixteen &x) {
+#pragma GCC unroll 4
+  for (int i = 0; i < out_parts; ++i) store(static_cast<T *>(out) + at + i * f32_lanes, x.v[i]);
+}
+
+WRY_INLINE void store_whole_sixteen(const End &end, const Sixteen &x, void *out, int64_t at) {
+  if (end.dtype == WRY_FLOAT32) return store_floats<float>(out, at, x);
+  if (end.dtype == WRY_FLOAT16) return store_floats<float16>(out, at, x);
+  if (end.dtype == WRY_BFLOAT16) return store_floats<bfloat16>(out, at, x);
+#pragma GCC unroll 4
+  for (int i = 0; i < out_parts; ++i) {
+    f32 v = x.v[i];
+    if (end.scaled) v = v * end.inverse;
+    // Limits are whole, so that it makes no difference whether they come before or behind the rounding. NaN becomes the lower one.
+    const i32 q = convert<i32>(round_even(min(max(v, splat<f32>(end.low)), splat<f32>(end.high)))) + end.zero;
+    store_ints(static_cast<uint8_t *>(out) + at + i * f32_lanes, q);
+  }
+}
+
+// The first `count` of 16 values, to element `at` of the result.
+WRY_INLINE void put(const End &end, Sixteen x, void *out, int64_t at, int64_t count) {
+  if (end.activation == Activation::relu) {
+#pragma GCC unroll 4
+    for (int i = 0; i < out_parts; ++i) x.v[i] = relu(x.v[i]);
+  } else if (end.activation == Activation::relu6) {
+#pragma GCC unroll 4
+    for (int i = 0; i < out_parts; ++i) x.v[i] = relu6(x.v[i]);
+  } else if (end.activation != Activation::none) {
+    alignas(64) float values[out_block];
+    store_floats<float>(values, 0, x);
+    activate(end.activation, values, out_block);
+    x = sixteen_at(values);
+  }
+  if (WRY_LIKELY(count == out_block)) return store_whole_sixteen(end, x, out, at);
+  alignas(64) char values[out_block * sizeof(float)];
+  store_whole_sixteen(end, x, values, 0);
+  const int64_t size = item_sizes[end.dtype];
+  memcpy(static_cast<char *>(out) + at * size, values, size_t(count * size));
+}
+
+// `count` of 16 values of a tensor as floats: of bytes, what they stand for.
+struct Addend {
+  const void *data;  // or null
+  int32_t dtype, zero;
+  float scale;
+};
+
+WRY_INLINE Addend addend_of(const wry_tensor *t, double scale, int64_t zero) {
+  return {t ? t->data : nullptr, t ? t->dtype : 0, int32_t(zero), float(scale)};
+}
+
+template <typename T>
+WRY_INLINE Sixteen whole_addend(const Addend &a, const T *at) {
+  Sixteen x;
+#pragma GCC unroll 4
+  for (int i = 0; i < out_parts; ++i) {
+    if constexpr (sizeof(T) == 1) {
+      x.v[i] = convert<f32>(load_ints(at + i * f32_lanes) - a.zero) * a.scale;
+    } else {
+      x.v[i] = load(at + i * f32_lanes);
+    }
+  }
+  return x;
+}
+
+template <typename T>
+WRY_INLINE Sixteen typed_addend(const Addend &a, int64_t at, int64_t count) {
+  const T *from = static_cast<const T *>(a.data) + at;
+  if (WRY_LIKELY(count == out_block)) return whole_addend(a, from);
+  T values[out_block] = {};
+  memcpy(values, from, size_t(count) * sizeof(T));
+  return whole_addend(a, values);
+}
+
+WRY_INLINE Sixteen addend_at(const Addend &a, int64_t at, int64_t count) {
+  switch (a.dtype) {
+    case WRY_UINT8: return typed_addend<uint8_t>(a, at, count);
+    case WRY_INT8: return typed_addend<int8_t>(a, at, count);
+    case WRY_FLOAT16: return typed_addend<float16>(a, at, count);
+    case WRY_BFLOAT16: return typed_addend<bfloat16>(a, at, count);
+    default: return typed_addend<float>(a, at, count);
+  }
+}
+
+struct Behind {
+  const int32_t *start;       // added to sums, or null
+  const float *scale, *bias;  // bias may be null; all three are filled up to whole blocks
+  const float *steps;         // of rows, or null
+  Addend residual;
+  End end;
+  void *out;
+  int64_t channels, places;  // of the result: outputs, and places of an image
+
+  // Sums of 16 outputs from `channel` on at place `row` of all places.
+  WRY_INLINE void finish(const int32_t *sums, const int32_t *less, int64_t channel, int64_t row) const {
+    const int64_t count = min_of<int64_t>(out_block, channels - channel), at = row * channels + channel;
+    Sixteen x;
+#pragma GCC unroll 4
+    for (int i = 0; i < out_parts; ++i) {
+      i32 sum = load(sums + i * f32_lanes);
+      if (less) sum -= load(less + i * f32_lanes);
+      if (start) sum += load(start + channel + i * f32_lanes);
+      f32 v = convert<f32>(sum);
+      if (steps) v = v * steps[row];
+      v = v * load(scale + channel + i * f32_lanes);
+      if (bias) v = v + load(bias + channel + i * f32_lanes);
+      x.v[i] = v;
+    }
+    if (residual.data) {
+      const Sixteen r = addend_at(residual, at, count);
+#pragma GCC unroll 4
+      for (int i = 0; i < out_parts; ++i) x.v[i] = x.v[i] + r.v[i];
+    }
+    put(end, x, out, at, count);
+  }
+
+  WRY_INLINE void operator()(const int32_t *sums, int64_t apart, const int32_t *less, int blocks, int64_t block, int64_t image, int64_t place,
+                             int64_t rows) const {
+    for (int64_t i = 0; i < rows; ++i)
+      for (int b = 0; b < blocks; ++b)
+        finish(sums + i * apart + b * out_block, less ? less + b * out_block : nullptr, (block + b) * out_block, image * places + place + i);
+  }
+};
+
+// Inputs scale, bias, residual from the third on; attributes from residual_scale on.
+int behind_of(const wry_call *call, const char *op, int at, Behind *behind) {
+  const wry_tensor *scale = input(call, 2), *bias = input(call, 3), *out = output(call, 0);
+  const int64_t n = scale->shape[0], full = ceil_div8(n, out_block) * out_block;
+  float *room = workspace<float>(call, 2 * full);
+  if (!room) return fail_memory(call, op, 8 * full);
+  memset(room, 0, size_t(2 * full) * sizeof(float));
+  memcpy(room, scale->data, size_t(n) * sizeof(float));
+  if (bias) memcpy(room + full, bias->data, size_t(n) * sizeof(float));  // ints are as wide
+  const bool whole = bias && bias->dtype == WRY_INT32;
+  behind->scale = room;
+  behind->start = whole ? reinterpret_cast<const int32_t *>(room + full) : nullptr;
+  behind->bias = bias && !whole ? room + full : nullptr;
+  behind->steps = nullptr;
+  behind->residual = addend_of(input(call, 4), attr_float(call, at), attr_int(call, at + 1));
+  behind->out = out->data;
+  behind->channels = n, behind->places = out->rank == 4 ? out->shape[1] * out->shape[2] : 0;
+  return end_of(call, op, at + 2, &behind->end);
+}
+
+// ---- products -------------------------------------------------------------------------------------
+
+// Rows of k bytes as rows of `full` values, or where they lie; null when memory is out.
+template <typename T>
+const Whole *whole_rows(const wry_call *call, const T *from, int64_t rows, int64_t k, int64_t full, int add) {
+  if constexpr (serves_as_it_is<T>)
+    if (k == full) return from;
+  Whole *to = workspace<Whole>(call, rows * full + 4);
+  if (!to) return nullptr;
+  parallel_for(call, rows, max_of<int64_t>(1, 65536 / max_of<int64_t>(1, full)), [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      widen_bytes(from + i * k, to + i * full, k, add);
+      for (int64_t c = k; c < full; ++c) to[i * full + c] = 0;
+    }
+  });
+  return to;
+}
+
+// Rows of floats, each with the step that makes its largest 127.
+template <typename T>
+const Whole *rounded_rows(const wry_call *call, const T *from, int64_t rows, int64_t k, int64_t full, int add, float *steps) {
+  Whole *to = workspace<Whole>(call, rows * full + 4);
+  if (!to) return nullptr;
+  parallel_for(call, rows, max_of<int64_t>(1, 16384 / max_of<int64_t>(1, full)), [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      const T *row = from + i * k;
+      f32 most = splat<f32>(0);
+      int64_t c = 0;
+      for (; c + f32_lanes <= k; c += f32_lanes) most = maximum(most, abs(load(row + c)));
+      if (c < k) most = maximum(most, abs(load_partial(row + c, k - c)));
+      float largest = 1e-30f;  // a row of zeros: any step will do
+      for (int j = 0; j < f32_lanes; ++j) largest = most[j] <= largest ? largest : most[j];
+      steps[i] = largest / 127.0f;
+      const float inverse = 127.0f / largest;
+      const auto rounded = [&](f32 x) {
+        return convert<i32>(round_even(min(max(x * inverse, splat<f32>(-127.0f)), splat<f32>(127.0f)))) + add;
+      };
+      const auto keep = [&](int64_t at, i32 q, int64_t n) {
+        if (n == f32_lanes) return store_ints(to + i * full + at, q);
+        Whole narrow[f32_lanes];
+        store_ints(narrow, q);
+        memcpy(to + i * full + at, narrow, size_t(n) * sizeof(Whole));
+      };
+      for (c = 0; c + f32_lanes <= k; c += f32_lanes) keep(c, rounded(load(row + c)), f32_lanes);
+      if (c < k) keep(c, rounded(load_partial(row + c, k - c)), k - c);
+      for (c = k; c < full; ++c) to[i * full + c] = 0;
+    }
+  });
+  return to;
+}
+
+// x [..., k], weight [out blocks, in fours, 16, 4], scale [out], bias [out] or absent, residual as the result or absent.
+template <typename T>
+int quantized_linear(const wry_call *call) {
+  const wry_tensor *x = input(call, 0), *weight = input(call, 1), *out = output(call, 0);
+  if (out->size == 0) return WRY_OK;
+  Behind behind;
+  const int status = behind_of(call, "quantized_linear", 1, &behind);
+  if (status != WRY_OK) return status;
+  const int64_t k = x->shape[x->rank - 1], full = weight->shape[1] * 4, rows = out->size / behind.channels;
+  Dense d;
+  if constexpr (sizeof(T) == 1) {
+    const Shift shift = shift_of<T>(int32_t(attr_int(call, 0)));
+    d.in = whole_rows(call, data<T>(x), rows, k, full, shift.add), d.zero = shift.zero;
+  } else {
+    float *steps = workspace<float>(call, rows);
+    const Shift shift = shift_of<int8_t>(0);
+    d.in = steps ? rounded_rows(call, data<T>(x), rows, k, full, shift.add, steps) : nullptr, d.zero = shift.zero;
+    behind.steps = steps;
+  }
+  if (!d.in) return fail_memory(call, "quantized_linear", rows * full);
+  const int64_t offset = 0;
+  d.image = d.line = 0, d.apart = full, d.images = d.lines = 1, d.width = rows;
+  d.runs = {&offset, 1, full};
+  d.weight = data<int8_t>(weight), d.blocks = weight->shape[0];
+  multiply_dense(call, d, behind);
+  return WRY_OK;
+}
+
+// ---- convolution ----------------------------------------------------------------------------------
+
+struct Window {
+  int64_t kh, kw;
+  Ints strides, paddings, dilations;
+  WRY_INLINE bool framed() const { return (paddings[0] | paddings[1] | paddings[2] | paddings[3]) != 0; }
+};
+
+// Images of bytes, and where their values lie.
+struct Bytes {
+  int64_t n, h, w, channels;
+  int64_t image, line, place, channel;
+};
+
+// Images as [n, h, w, channels up to fours] with their border, in memory of its own; null when there is none.
+template <typename T>
+Whole *framed_images(const wry_call *call, const T *from, const Bytes &x, const Window &window, int add, Whole border, int64_t full) {
+  const int64_t height = x.h + window.paddings[0] + window.paddings[1], width = x.w + window.paddings[2] + window.paddings[3];
+  Whole *to = workspace<Whole>(call, x.n * height * width * full + 4);
+  if (!to) return nullptr;
+  parallel_for(call, x.n * height, max_of<int64_t>(1, 32768 / max_of<int64_t>(1, width * full)), [&](int64_t first, int64_t last) {
+    for (int64_t row = first; row < last; ++row) {
+      const int64_t y = row % height - window.paddings[0], left = window.paddings[2];
+      Whole *line = to + row * width * full;
+      const bool inside = y >= 0 && y < x.h;
+      const auto fill = [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin * full; i < end * full; ++i) line[i] = border;
+      };
+      fill(0, inside ? left : width);
+      if (!inside) continue;
+      fill(left + x.w, width);
+      const T *at = from + row / height * x.image + y * x.line;
+      line += left * full;
+      if (x.channel == 1 && x.place == x.channels && x.channels == full) {
+        widen_bytes(at, line, x.w * full, add);
+        continue;
+      }
+      for (int64_t i = 0; i < x.w; ++i)
+        for (int64_t c = 0; c < full; ++c) line[i * full + c] = c < x.channels ? Whole(at[i * x.place + c * x.channel] + add) : Whole(0);
+    }
+  });
+  return to;
+}
+
+// Inputs and runs of a convolution; `offsets` has room for each tap.
+template <typename T>
+bool dense_convolution(const wry_call *call, const T *from, const Bytes &x, const Window &window, const Shift &shift, int64_t *offsets,
+                       Dense *d) {
+  const int64_t full = ceil_div8(x.channels, 4) * 4, width = x.w + window.paddings[2] + window.paddings[3];
+  const int64_t height = x.h + window.paddings[0] + window.paddings[1];
+  bool as_it_is = serves_as_it_is<T> && x.channel == 1 && x.place == full && x.channels == full && !window.framed();
+  as_it_is = as_it_is && x.line == x.w * full && x.image == x.h * x.line;
+  if constexpr (serves_as_it_is<T>) d->in = as_it_is ? from : nullptr;
+  if (!as_it_is) d->in = framed_images(call, from, x, window, shift.add, Whole(shift.zero), full);
+  if (!d->in) return false;
+  const bool together = window.dilations[1] == 1;  // taps of a line lie side by side
+  int64_t count = 0;
+  for (int64_t i = 0; i < window.kh; ++i)
+    for (int64_t j = 0; j < (together ? 1 : window.kw); ++j)
+      offsets[count++] = (i * window.dilations[0] * width + j * window.dilations[1]) * full;
+  d->runs = {offsets, count, together ? window.kw * full : full};
+  d->image = height * width * full, d->line = window.strides[0] * width * full, d->apart = window.strides[1] * full;
+  d->zero = shift.zero;
+  return true;
+}
+
+WRY_INLINE void set_places(Dense *d, int64_t images, int64_t h, int64_t w, const Window &window) {
+  d->images = images, d->lines = h, d->width = w;
+  // Points one after another: all of them are one line.
+  if (window.kh * window.kw == 1 && window.strides[0] == 1 && window.strides[1] == 1)
+    d->images = d->lines = 1, d->width = images * h * w;
+}
+
+WRY_INLINE Window window_of(const wry_call *call, int64_t kh, int64_t kw) { return {kh, kw, attr_ints(call, 0), attr_ints(call, 1), attr_ints(call, 2)}; }
+
+WRY_INLINE Bytes bytes_of(const wry_tensor *x) {
+  const int64_t *s = x->shape;
+  return {s[0], s[1], s[2], s[3], s[1] * s[2] * s[3], s[2] * s[3], s[3], 1};
+}
+
+// x [n, h, w, c], weight [out blocks, kh, kw, in fours, 16, 4], and as of quantized_linear.
+template <typename T>
+int quantized_conv2d(const wry_call *call) {
+  const wry_tensor *x = input(call, 0), *weight = input(call, 1), *out = output(call, 0);
+  if (out->size == 0) return WRY_OK;
+  Behind behind;
+  const int status = behind_of(call, "quantized_conv2d", 4, &behind);
+  if (status != WRY_OK) return status;
+  const Window window = window_of(call, weight->shape[1], weight->shape[2]);
+  int64_t *offsets = workspace<int64_t>(call, window.kh * window.kw);
+  Dense d;
+  if (!offsets || !dense_convolution(call, data<T>(x), bytes_of(x), window, shift_of<T>(int32_t(attr_int(call, 3))), offsets, &d))
+    return fail_memory(call, "quantized_conv2d", x->size);
+  d.weight = data<int8_t>(weight), d.blocks = weight->shape[0];
+  set_places(&d, out->shape[0], out->shape[1], out->shape[2], window);
+  if (d.images == 1 && d.lines == 1) behind.places = 0;
+  multiply_dense(call, d, behind);
+  return WRY_OK;
+}
+
+// ---- channels by themselves -------------------------------------------------------------------------
+
+// Each channel has its own window. The rows that a line of outputs meets are laid by fours of rows first: [fours, columns, channels, 4]. Then what a step
+// adds up are four rows of a channel, and the columns of the window are steps.
+struct Channels {
+  int64_t count, full;  // and filled up to whole blocks
+  int64_t fours, kw;
+  int8_t *weight;  // [fours, kw, full, 4]
+  int32_t *less;   // what zero adds, [full]
+};
+
+bool channels_of(const wry_call *call, const wry_tensor *weight, int32_t zero, Channels *c) {
+  const int64_t kh = weight->shape[0];
+  c->kw = weight->shape[1], c->count = weight->shape[2];
+  c->full = ceil_div8(c->count, out_block) * out_block, c->fours = ceil_div8(kh, 4);
+  const int64_t size = c->fours * c->kw * c->full * 4;
+  c->weight = workspace<int8_t>(call, size), c->less = workspace<int32_t>(call, c->full);
+  if (!c->weight || !c->less) return false;
+  memset(c->weight, 0, size_t(size)), memset(c->less, 0, size_t(c->full) * sizeof(int32_t));
+  const int8_t *from = data<int8_t>(weight);
+  for (int64_t i = 0; i < kh; ++i)
+    for (int64_t j = 0; j < c->kw; ++j)
+      for (int64_t k = 0; k < c->count; ++k, ++from) {
+        c->weight[((i / 4 * c->kw + j) * c->full + k) * 4 + i % 4] = *from;
+        c->less[k] += *from * zero;
+      }
+  return true;
+}
+
+template <typename T>
+WRY_INLINE void lay_fours(const T *const *rows, Whole *WRY_RESTRICT to, int64_t n, int add) {
+  const T *a = rows[0], *b = rows[1], *c = rows[2], *d = rows[3];
+  for (int64_t i = 0; i < n; ++i)
+    to[4 * i] = Whole(a[i] + add), to[4 * i + 1] = Whole(b[i] + add), to[4 * i + 2] = Whole(c[i] + add), to[4 * i + 3] = Whole(d[i] + add);
+}
+
+// Sums of `Pixels` outputs of a line, `apart` values from one to the next, for 16 channels.
+template <int Pixels>
+WRY_INLINE void channel_tile(const Channels &c, const Whole *in, int64_t apart, int64_t column, int64_t four, const int8_t *weight, int32_t *to) {
+  for (int pass = 0; pass < passes; ++pass) {
+    Sums sum[Pixels][parts];
+    for (int p = 0; p < Pixels; ++p)
+      for (int v = 0; v < parts; ++v) sum[p][v] = no_sums();
+    for (int64_t g = 0; g < c.fours; ++g)
+      for (int64_t j = 0; j < c.kw; ++j) {
+        const Whole *at = in + g * four + j * column;
+        const int8_t *w = weight + (g * c.kw + j) * c.full * 4;
+#pragma GCC unroll 4
+        for (int v = 0; v < parts; ++v) {
+          const int place = (pass * parts + v) * vector_bytes;
+          const Weights factor = weights_at(w + place);
+#pragma GCC unroll 4
+          for (int p = 0; p < Pixels; ++p) sum[p][v] = add_products(factor, fours_at(at + p * apart + place), sum[p][v]);
+        }
+      }
+    for (int p = 0; p < Pixels; ++p) store_sums(to + p * out_block + pass * (out_block / passes), sum[p]);
+  }
+}
+
+// x [n, h, w, c], weight [kh, kw, c], and as of quantized_linear.
+template <typename T>
+int quantized_depthwise_conv2d(const wry_call *call) {
+  const wry_tensor *x = input(call, 0), *weight = input(call, 1), *out = output(call, 0);
+  if (out->size == 0) return WRY_OK;
+  Behind behind;
+  const int status = behind_of(call, "quantized_depthwise_conv2d", 4, &behind);
+  if (status != WRY_OK) return status;
+  const Window window = window_of(call, weight->shape[0], weight->shape[1]);
+  const int64_t zero_point = attr_int(call, 3);
+  const Shift shift = shift_of<T>(int32_t(zero_point));
+  const Bytes image = bytes_of(x);
+  Channels c;
+  const int64_t columns = image.w + window.paddings[2] + window.paddings[3], out_h = out->shape[1], out_w = out->shape[2];
+  T *border = workspace<T>(call, image.line);
+  if (!border || !channels_of(call, weight, shift.zero, &c)) return fail_memory(call, "quantized_depthwise_conv2d", image.line);
+  const int64_t column = c.full * 4, four = columns * column, room = c.fours * four;
+  Whole *strips = workspace<Whole>(call, room * threads_for(call, INT32_MAX));
+  if (!strips) return fail_memory(call, "quantized_depthwise_conv2d", room);
+  memset(border, int(zero_point), size_t(image.line));
+  parallel_for(call, out->shape[0] * out_h, max_of<int64_t>(1, 8192 / max_of<int64_t>(1, image.line)), [&](int64_t first, int64_t last) {
+    Whole *strip = strips + room * thread_index();
+    for (int64_t line = first; line < last; ++line) {
+      const T *from = data<T>(x) + line / out_h * image.image;
+      const int64_t top = line % out_h * window.strides[0] - window.paddings[0];
+      for (int64_t g = 0; g < c.fours; ++g) {
+        const T *rows[4];
+        for (int64_t i = 0; i < 4; ++i) {
+          const int64_t y = top + (4 * g + i) * window.dilations[0];
+          rows[i] = 4 * g + i < window.kh && y >= 0 && y < image.h ? from + y * image.line : border;
+        }
+        Whole *to = strip + g * four;
+        const auto fill = [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin * column; i < end * column; ++i) to[i] = Whole(shift.zero);
+        };
+        fill(0, window.paddings[2]), fill(window.paddings[2] + image.w, columns);
+        to += window.paddings[2] * column;
+        if (c.full == c.count) {
+          lay_fours<T>(rows, to, image.line, shift.add);
+          continue;
+        }
+        for (int64_t i = 0; i < image.w; ++i) {
+          lay_fours<T>(rows, to + i * column, c.count, shift.add);
+          for (auto &row : rows) row += c.count;
+        }
+      }
+      const int64_t apart = window.strides[1] * column, step = window.dilations[1] * column;
+      alignas(64) int32_t sums[4 * out_block];
+      for (int64_t k = 0; k < c.full; k += out_block) {
+        const auto some = [&](auto pixels, int64_t at) {
+          constexpr int n = decltype(pixels)::value;
+          channel_tile<n>(c, strip + at * apart + k * 4, apart, step, four, c.weight + k * 4, sums);
+          for (int p = 0; p < n; ++p) behind.finish(sums + p * out_block, shift.zero ? c.less + k : nullptr, k, line * out_w + at + p);
+        };
+        int64_t at = 0;
+        for (; at + 4 <= out_w; at += 4) some(std::integral_constant<int, 4>(), at);
+        for (; at < out_w; ++at) some(std::integral_constant<int, 1>(), at);
+      }
+    }
+  });
+  return WRY_OK;
+}
+
+// ---- sums and largest values ------------------------------------------------------------------------
+
+int quantized_add(const wry_call *call) {
+  const wry_tensor *out = output(call, 0);
+  End end;
+  const int status = end_of(call, "quantized_add", 4, &end);
+  if (status != WRY_OK) return status;
+  const Addend x = addend_of(input(call, 0), attr_float(call, 0), attr_int(call, 1));
+  const Addend y = addend_of(input(call, 1), attr_float(call, 2), attr_int(call, 3));
+  parallel_blocks(call, out->size, 4096, [&](int64_t, int64_t first, int64_t last) {
+    for (int64_t at = first; at < last; at += out_block) {
+      const int64_t count = min_of<int64_t>(out_block, last - at);
+      Sixteen sum = addend_at(x, at, count);
+      const Sixteen other = addend_at(y, at, count);
+#pragma GCC unroll 4
+      for (int i = 0; i < out_parts; ++i) sum.v[i] = sum.v[i] + other.v[i];
+      put(end, sum, out->data, at, count);
+    }
+  });
+  return WRY_OK;
+}
+
+// x [n, h, w, c]: the largest byte of each window; what lies outside does not count.
+template <typename T>
+int quantized_max_pool2d(const wry_call *call) {
+  const wry_tensor *x = input(call, 0), *out = output(call, 0);
+  if (out->size == 0) return WRY_OK;
+  const Ints kernel = attr_ints(call, 0), strides = attr_ints(call, 1), paddings = attr_ints(call, 2);
+  const Bytes image = bytes_of(x);
+  const int64_t out_h = out->shape[1], out_w = out->shape[2], channels = image.channels;
+  constexpr int width = WRY_VECTOR_BYTES;
+  using bytes = vecn<T, width>;
+  parallel_for(call, out->shape[0] * out_h, max_of<int64_t>(1, 8192 / max_of<int64_t>(1, image.line)), [&](int64_t first, int64_t last) {
+    for (int64_t line = first; line < last; ++line) {
+      const T *from = data<T>(x) + line / out_h * image.image;
+      const int64_t y = line % out_h * strides[0] - paddings[0];
+      const int64_t top = max_of<int64_t>(y, 0), bottom = min_of(y + kernel[0], image.h);
+      for (int64_t i = 0; i < out_w; ++i) {
+        const int64_t z = i * strides[1] - paddings[2], left = max_of<int64_t>(z, 0), right = min_of(z + kernel[1], image.w);
+        T *to = data<T>(out) + (line * out_w + i) * channels;
+        const auto each = [&](auto f) {
+          for (int64_t a = top; a < bottom; ++a)
+            for (int64_t b = left; b < right; ++b) f(from + a * image.line + b * channels);
+        };
+        int64_t c = 0;
+        for (; c + width <= channels; c += width) {
+          bytes most = std::is_same<T, uint8_t>::value ? bytes{} : bytes{} + T(-128);
+          each([&](const T *at) {
+            bytes v;
+            __builtin_memcpy(&v, at + c, width);
+            most = most > v ? most : v;
+          });
+          __builtin_memcpy(to + c, &most, width);
+        }
+        for (int64_t k = c; k < channels; ++k) to[k] = std::is_same<T, uint8_t>::value ? T(0) : T(-128);
+        each([&](const T *at) {
+          for (int64_t k = c; k < channels; ++k) to[k] = max_of(to[k], at[k]);
+        });
+      }
+    }
+  });
+  return WRY_OK;
+}
+
+const wry_kernel_entry table[] = {
+    {"quantized_linear", WRY_UINT8, WRY_WANTS_CONTIGUOUS, quantized_linear<uint8_t>, nullptr},
+    {"quantized_linear", WRY_INT8, WRY_WANTS_CONTIGUOUS, quantized_linear<int8_t>, nullptr},
+    {"quantized_linear", WRY_FLOAT32, WRY_WANTS_CONTIGUOUS, quantized_linear<float>, nullptr},
+    {"quantized_linear", WRY_FLOAT16, WRY_WANTS_CONTIGUOUS, quantized_linear<float16>, nullptr},
+    {"quantized_linear", WRY_BFLOAT16, WRY_WANTS_CONTIGUOUS, quantized_linear<bfloat16>, nullptr},
+    {"quantized_conv2d", WRY_UINT8, WRY_WANTS_CONTIGUOUS, quantized_conv2d<uint8_t>, nullptr},
+    {"quantized_conv2d", WRY_INT8, WRY_WANTS_CONTIGUOUS, quantized_conv2d<int8_t>, nullptr},
+    {"quantized_depthwise_conv2d", WRY_UINT8, WRY_WANTS_CONTIGUOUS, quantized_depthwise_conv2d<uint8_t>, nullptr},
+    {"quantized_depthwise_conv2d", WRY_INT8, WRY_WANTS_CONTIGUOUS, quantized_depthwise_conv2d<int8_t>, nullptr},
+    {"quantized_add", WRY_UINT8, WRY_WANTS_CONTIGUOUS, quantized_add, nullptr},
+    {"quantized_add", WRY_INT8, WRY_WANTS_CONTIGUOUS, quantized_add, nullptr},
+    {"quantized_max_pool2d", WRY_UINT8, WRY_WANTS_CONTIGUOUS, quantized_max_pool2d<uint8_t>, nullptr},
+    {"quantized_max_pool2d", WRY_INT8, WRY_WANTS_CONTIGUOUS, quantized_max_pool2d<int8_t>, nullptr},
+};
+
+}  // namespace
+WRY_TABLE(quantized, table)
+
+}  // namespace WRY_NAMESPACE
