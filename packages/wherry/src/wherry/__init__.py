@@ -53,6 +53,8 @@ _MODULES = (
     "optimizer",
     "ort",
     "profiler",
+    "quant",
+    "quantization",
     "reader",
     "regularizer",
     "signal",
