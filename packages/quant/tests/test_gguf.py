@@ -135,7 +135,7 @@ def mutated(data, rng):
             case 0:
                 out[at] = int(rng.integers(0, 256))
             case 1:
-                out[at : at + 8] = struct.pack("<Q", int(rng.choice([0, 1, 2**31, 2**32 - 1, 2**63, 2**64 - 1])))
+                out[at : at + 8] = struct.pack("<Q", [0, 1, 2**31, 2**32 - 1, 2**63, 2**64 - 1][rng.integers(0, 6)])
             case 2:
                 del out[at : at + int(rng.integers(1, 9))]
             case _:

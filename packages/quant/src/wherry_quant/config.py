@@ -232,5 +232,6 @@ def _single(what: str, activation: Any, weight: Any) -> SingleLayerConfig:
 def _check_class(what: str, kind: Any) -> None:
     if not (isinstance(kind, type) and issubclass(kind, Layer)):
         raise AssertedArgumentError(
-            f"{what}: not a class of layers. Got {short(kind)} ({type(kind).__name__}), expected a subclass of paddle.nn.Layer. Pass the class, not a layer."
+            f"{what}: not a class of layers. Got {short(kind)} ({type(kind).__name__}), expected a subclass of paddle.nn.Layer. "
+            f"Pass the class, not a layer."
         )

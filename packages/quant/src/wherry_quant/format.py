@@ -29,8 +29,8 @@ class _Linear(Layer):
         array = _array(scales, np.float32)
         if not np.all(np.isfinite(array)) or np.any(array < 0):
             raise InvalidArgumentError(
-                f"{kind}: scales are the largest magnitudes of values. Got {array.ravel()[:4]} (of shape {list(array.shape)}), expected finite numbers >= 0. "
-                f"Look for NaN or infinity in the data that was observed."
+                f"{kind}: scales are the largest magnitudes of values. Got {array.ravel()[:4]} (of shape {list(array.shape)}), expected finite "
+                f"numbers >= 0. Look for NaN or infinity in the data that was observed."
             )
         self._scales = Parameter(to_tensor(array), trainable=False)
         self._quant_axis, self._bit_length, self._group_size = -1 if quant_axis is None else int(quant_axis), int(bit_length), group_size

@@ -41,7 +41,8 @@ def places_of(scales: Any, axis: int | None, group: int | None, what: str) -> Pl
     if axis is None or axis < 0 or (rank == 1 and scales.shape[0] == 1 and axis == -1):
         if rank == 1 and scales.shape[0] != 1:
             raise InvalidArgumentError(
-                f"{what}: many scales need an axis. Got scales of shape {list(scales.shape)} and quant_axis={axis}, expected the axis along which they differ."
+                f"{what}: many scales need an axis. Got scales of shape {list(scales.shape)} and quant_axis={axis}, expected the axis "
+                f"along which they differ."
             )
         return Places(None, None)
     return Places(axis, None) if rank == 1 else Places(None, None)

@@ -100,7 +100,7 @@ class AbsmaxObserverLayer(_Observer):
 
     def _observe(self, values: np.ndarray[Any, Any]) -> None:
         if values.size:
-            self._largest = max(self._largest, np.abs(values).max())
+            self._largest = np.fmax(self._largest, np.fmax.reduce(np.abs(values), axis=None))  # NaN has no magnitude
 
     def _threshold(self) -> Any:
         return self._largest

@@ -30,6 +30,7 @@ class Histogram:
         self.counts: Counts = np.zeros(bins, np.float64)
         self.width = 0.0
         self.largest = 0.0
+        self._zeros = 0
 
     def add(self, values: np.ndarray[Any, Any]) -> None:
         """Count these values."""
@@ -38,15 +39,17 @@ class Histogram:
             return
         top = float(magnitudes.max())
         if not math.isfinite(top):
-            raise InvalidArgumentError(f"Histogram: a value has no magnitude. Got {top}, expected finite values. Look for NaN or infinity in the data.")
+            raise InvalidArgumentError(
+                f"Histogram: a value has no magnitude. Got {top}, expected finite values. Look for NaN or infinity in the data."
+            )
         self.largest = max(self.largest, top)
         bins = len(self.counts)
         if not top and not self.width:
-            self._zeros = getattr(self, "_zeros", 0) + magnitudes.size
+            self._zeros += magnitudes.size
             return
         if not self.width:
             self.width = top / bins
-            self.counts[0] += getattr(self, "_zeros", 0)
+            self.counts[0] += self._zeros
         while top > self.width * bins:
             self.counts = np.concatenate([self.counts.reshape(-1, 2).sum(1), np.zeros(bins // 2)])
             self.width *= 2

@@ -123,7 +123,8 @@ class GGUFTensor:
                 f"GGUFTensor.quantized: only matrices of {', '.join(_CODES)} are whole numbers with scales. Got {self!r}, expected one of them. "
                 f"Take its values with numpy()."
             )
-        codes, scales, bits = _CODES[self.kind](self._blocks())
+        with np.errstate(over="ignore", invalid="ignore"):
+            codes, scales, bits = _CODES[self.kind](self._blocks())
         rows, columns = self.shape
         group = codes.shape[-1]
         return QuantizedWeight(
