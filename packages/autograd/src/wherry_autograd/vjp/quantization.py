@@ -6,7 +6,6 @@ Size Quantization" (2020), without its factor.
 """
 from wherry_autograd.rules import not_differentiable, vjp
 from wherry_tensor import ops
-from wherry_tensor._core import int32
 from wherry_tensor.ops.quantization import computed_in, number, rounded, spread
 
 
@@ -15,7 +14,7 @@ def vjp_fake_quantize(ct, _out, x, scale, zero_point, *, axis, group, low, high,
     dtype = computed_in(x.dtype)
     each = ops.cast(spread(scale, x, axis, group), dtype=dtype)
     steps = ops.cast(x, dtype=dtype) / each
-    whole = ops.cast(ops.cast(rounded(steps), dtype=int32), dtype=dtype)  # as integers, for they have no slope when this is differentiated again
+    whole = ops.round(rounded(steps))  # once more, for `round` has no slope when this is differentiated again
     least, most = number(float(low), dtype), number(float(high), dtype)
     if zero_point is not None:
         zero = ops.cast(spread(zero_point, x, axis, group), dtype=dtype)
