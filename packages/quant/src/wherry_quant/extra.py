@@ -1,4 +1,12 @@
 """What `wherry.quant` offers beside Paddle's names."""
+from wherry_quant.files.gguf import GGUFFile, GGUFTensor, load_gguf
+from wherry_quant.files.packed import quantized_weights
+from wherry_quant.files.weights import QuantizedWeight
 from wherry_quant.folding import fold_batch_norms
+from wherry_quant.reporting import Report, report
+from wherry_quant.weight_only import WeightOnlyLinear, quantize_weights
 
-__all__ = ["fold_batch_norms"]
+__all__ = [
+    "GGUFFile", "GGUFTensor", "QuantizedWeight", "Report", "WeightOnlyLinear", "fold_batch_norms", "load_gguf", "quantize_weights",
+    "quantized_weights", "report",
+]

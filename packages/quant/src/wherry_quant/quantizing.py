@@ -122,7 +122,7 @@ class QAT(Quantization):
         ...     optimizer.clear_grad()
         >>> net.eval()
         >>> qat.convert(net)[0].weight.dtype
-        wherry.int8
+        paddle.int8
     """
 
     def quantize(self, model: Layer, inplace: bool = False) -> Layer:
@@ -166,7 +166,7 @@ class PTQ(Quantization):
         ...     _ = observed(batch)
         >>> small = ptq.convert(observed)
         >>> small[0].weight.dtype, small(wherry.ones([1, 4])).shape
-        (wherry.int8, [1, 2])
+        (paddle.int8, [1, 2])
     """
 
     def quantize(self, model: Layer, inplace: bool = False) -> Layer:

@@ -18,6 +18,7 @@ from wherry_program.program.ir import Block, Node, Program, Variable, tensors_of
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, float32, float64, int8, uint8
 from wherry_tensor.ops import quantized as layout
+from wherry_tensor.ops.weight_only import packed_int8
 from wherry_tensor.ops.blocked import ACTIVATIONS
 
 __all__ = ["Note", "integers", "is_product"]
@@ -418,12 +419,12 @@ class _Integers:
         def write() -> None:
             self.need(x)
             scale = w.steps if w.group is not None else ops.reshape(w.steps, shape=(1, -1))
-            weight = self._bound(layout.weight_only_int8(w.q))
+            weight = self._bound(packed_int8(w.q))
             with self.recording:
                 ops.weight_only_linear(x, weight, self._bound(scale), None, self._bound(bias), group=group)
             self._call_last(node.outputs[0])
 
-        return ("weight", write) if hasattr(ops, "weight_only_linear") and hasattr(layout, "weight_only_int8") else None
+        return "weight", write
 
     # What hands whole numbers on.
 
