@@ -3,10 +3,11 @@ from wherry_quant.files.gguf import GGUFFile, GGUFTensor, load_gguf
 from wherry_quant.files.packed import quantized_weights
 from wherry_quant.files.weights import QuantizedWeight
 from wherry_quant.folding import fold_batch_norms
+from wherry_quant.hurry import Choice, quantize
 from wherry_quant.reporting import Report, report
 from wherry_quant.weight_only import WeightOnlyLinear, quantize_weights
 
 __all__ = [
-    "GGUFFile", "GGUFTensor", "QuantizedWeight", "Report", "WeightOnlyLinear", "fold_batch_norms", "load_gguf", "quantize_weights",
+    "Choice", "GGUFFile", "GGUFTensor", "QuantizedWeight", "Report", "WeightOnlyLinear", "fold_batch_norms", "load_gguf", "quantize", "quantize_weights",
     "quantized_weights", "report",
 ]

@@ -18,7 +18,7 @@ from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import InvalidTypeError, short
 
-__all__ = ["Watched", "for_inference", "program_of", "time_of"]
+__all__ = ["Watched", "bytes_of", "for_inference", "program_of", "time_of"]
 
 PRODUCTS = (
     ops.conv2d, ops.linear, ops.matmul, ops.quantized_conv2d, ops.quantized_depthwise_conv2d, ops.quantized_linear, ops.weight_only_linear,

@@ -118,7 +118,7 @@ class FakeQuanterChannelWiseAbsMaxLayer(BaseQuanter):
             largest = ops.reduce_max(ops.abs(input.detach()), axes=axes, keepdim=True)
             if self.training:
                 ops.copy.into((self._scale,), ops.reshape(largest, shape=(-1,)).astype(self._scale.dtype))
-            scale = ops.maximum(largest, ops.full_like(largest, 1e-7))
+            scale = ops.maximum(largest, to_tensor(1e-7, dtype=largest.dtype))
         return rounded(input, scale, self._bit_length)
 
     def scales(self) -> Tensor:

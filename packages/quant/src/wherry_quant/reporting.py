@@ -8,7 +8,7 @@ import numpy as np
 
 from wherry_autograd import no_grad
 from wherry_program import passes
-from wherry_program.passes.integers import Note, integers
+from wherry_program.passes.integers import Note, integers, is_product
 from wherry_program.program.ir import Node, Program
 from wherry_quant.programs import Watched, program_of
 from wherry_tensor._core import Tensor
@@ -105,7 +105,8 @@ def report(model: Any, *inputs: Tensor, reference: Any = None) -> Report:
             errors = _errors(passes.through(program_of(reference, inputs, "report"), exact), before, inputs)
         if len(times) != len(notes):
             times = [None] * len(notes)
-    return Report([_row(note, error, time) for note, error, time in zip(notes, errors, times, strict=True)])
+    products = [node for node in before.blocks[0].nodes if is_product(node)]  # passes let go of the weights of the notes' own nodes
+    return Report([_row(node, note, error, time) for node, note, error, time in zip(products, notes, errors, times, strict=True)])
 
 
 def _times(program: Program, inputs: tuple[Tensor, ...]) -> list[float | None]:
@@ -140,8 +141,8 @@ def signal_to_noise(expected: np.ndarray[Any, Any], found: np.ndarray[Any, Any])
     return float("inf") if not noise else 10 * float(np.log10(max(signal, 1e-300) / noise))
 
 
-def _row(note: Note, snr: float | None, milliseconds: float | None) -> Row:
-    weight = note.node.inputs[1]
+def _row(node: Node, note: Note, snr: float | None, milliseconds: float | None) -> Row:
+    weight = node.inputs[1]
     made: Node | None = None if weight is None else weight.made_by
     kept = weight
     if weight is not None and weight.bound is None and made is not None and made.inputs and made.inputs[0] is not None:
@@ -149,7 +150,7 @@ def _row(note: Note, snr: float | None, milliseconds: float | None) -> Row:
     size = 0 if kept is None or kept.bound is None else kept.bound.size
     each = 4 if kept is None or note.runs_in != "float" or kept.bound is None else kept.bound.element_size()
     return Row(
-        "" if kept is None else kept.name.split("_deepcopy")[0], note.node.type, note.runs_in, note.why, snr, milliseconds,
+        "" if kept is None else kept.name.split("_deepcopy")[0], node.type, note.runs_in, note.why, snr, milliseconds,
         size if note.runs_in != "float" else size * each, size * 4,
     )
 

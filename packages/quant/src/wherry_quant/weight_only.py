@@ -15,7 +15,7 @@ from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnimplementedError, short
-from wherry_tensor.functions.creation import to_tensor
+from wherry_tensor.functions.creation import to_tensor, zeros_like
 from wherry_tensor.ops.quantized import packed_linear_weight
 from wherry_tensor.ops.weight_only import packed_int4, packed_int8
 
@@ -176,12 +176,12 @@ def llm_int8_linear(
     wide = x.astype("float32")
     axes = tuple(range(x.ndim - 1))
     large = ops.greater_than(ops.reduce_max(ops.abs(wide), axes=axes, keepdim=True), to_tensor(float(threshold)))
-    inside = ops.where(large, ops.zeros_like(wide), wide)
+    inside = ops.where(large, zeros_like(wide), wide)
     out = ops.quantized_linear(
         inside, whole, scale, None if bias is None else bias.astype("float32"), None, x_zero_point=0, residual_scale=1.0, residual_zero_point=0,
         activation="none", out_scale=None, out_zero_point=0, low=None, high=None, dtype=_core.float32,
     )
-    outside = ops.where(large, wide, ops.zeros_like(wide))
+    outside = ops.where(large, wide, zeros_like(wide))
     only = _packed(weight, lambda: _whole("llm_int8_linear", weight, weight_scale, 8), "only8", packed_int8)
     return (out + ops.weight_only_linear(outside, only, ops.reshape(scale, shape=(1, -1)), None, None, group=0)).astype(x.dtype)  # type: ignore[no-any-return]
 

@@ -83,6 +83,7 @@ _LATER = {  # at the top in Paddle; programs that use tensors alone need not loa
     "doctor": "wherry_train",
     "flops": "wherry_train",
     "load": "wherry_train",
+    "quantize": "wherry_quant.hurry",
     "save": "wherry_train",
     "seed_everything": "wherry_train",
     "summary": "wherry_train",
