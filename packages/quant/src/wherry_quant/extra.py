@@ -8,6 +8,6 @@ from wherry_quant.reporting import Report, report
 from wherry_quant.weight_only import WeightOnlyLinear, quantize_weights
 
 __all__ = [
-    "Choice", "GGUFFile", "GGUFTensor", "QuantizedWeight", "Report", "WeightOnlyLinear", "fold_batch_norms", "load_gguf", "quantize", "quantize_weights",
-    "quantized_weights", "report",
+    "Choice", "GGUFFile", "GGUFTensor", "QuantizedWeight", "Report", "WeightOnlyLinear", "fold_batch_norms", "load_gguf", "quantize",
+    "quantize_weights", "quantized_weights", "report",
 ]

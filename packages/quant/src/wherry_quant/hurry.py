@@ -15,7 +15,14 @@ from wherry_nn.layers.common import Linear
 from wherry_nn.layers.conv import Conv2D
 from wherry_quant.config import QuantConfig
 from wherry_quant.folding import fold_batch_norms
-from wherry_quant.observers import AbsMaxChannelWiseWeightObserver, AbsmaxObserver, HistObserver, KLObserver, MSEChannelWiseWeightObserver, MSEObserver
+from wherry_quant.observers import (
+    AbsMaxChannelWiseWeightObserver,
+    AbsmaxObserver,
+    HistObserver,
+    KLObserver,
+    MSEChannelWiseWeightObserver,
+    MSEObserver,
+)
 from wherry_quant.programs import bytes_of, for_inference, program_of, time_of
 from wherry_quant.quantizing import PTQ
 from wherry_quant.weight_only import quantize_weights
@@ -79,7 +86,8 @@ class Choice:
 
 
 def quantize(
-    net: Layer, data: Any, target: str = "speed", max_drop: float = 0.005, metric: Callable[[np.ndarray[Any, Any], np.ndarray[Any, Any]], float] | None = None,
+    net: Layer, data: Any, target: str = "speed", max_drop: float = 0.005,
+    metric: Callable[[np.ndarray[Any, Any], np.ndarray[Any, Any]], float] | None = None,
 ) -> Layer:
     """Quantize a trained model: try several ways, measure each on data that was not used to find scales, and take one.
 
@@ -106,7 +114,9 @@ def quantize(
         True
     """
     if not isinstance(net, Layer):
-        raise InvalidTypeError(f"quantize: not a layer. Got {short(net)} ({type(net).__name__}), expected a Layer. Of a paddle.Model take model.network.")
+        raise InvalidTypeError(
+            f"quantize: not a layer. Got {short(net)} ({type(net).__name__}), expected a Layer. Of a paddle.Model take model.network."
+        )
     if target not in _TARGETS:
         raise InvalidArgumentError(f"quantize: the target is not known. Got target={short(target)}, expected one of {', '.join(_TARGETS)}.")
     batches = _batches(data)

@@ -33,7 +33,8 @@ def program_of(model: Any, inputs: Sequence[Any], what: str) -> Program:
         return load_model(os.fspath(model))
     if not isinstance(model, Layer):
         raise InvalidTypeError(
-            f"{what}: not a model. Got {short(model)} ({type(model).__name__}), expected a Layer, a program, or the path of a saved model without its ending."
+            f"{what}: not a model. Got {short(model)} ({type(model).__name__}), expected a Layer, a program, or the path of a "
+            f"saved model without its ending."
         )
     layer: Layer = model
 

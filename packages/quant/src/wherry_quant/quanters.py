@@ -26,8 +26,9 @@ class _Rounded(PyLayer):
     @staticmethod
     def forward(ctx: Any, x: Tensor, scale: Tensor, high: int) -> Tensor:
         # Half away from zero, as Paddle's operators of this name round; quantize_linear rounds half to even.
-        inside = ops.maximum(ops.minimum(x, scale), ops.negative(scale))
-        return ops.round(inside * (high / scale)) * (scale / high)  # type: ignore[no-any-return]
+        wide = x if x.dtype is scale.dtype else x.astype(scale.dtype)  # 16 bits do not tell neighbouring whole numbers apart
+        inside = ops.maximum(ops.minimum(wide, scale), ops.negative(scale))
+        return (ops.round(inside * (high / scale)) * (scale / high)).astype(x.dtype)
 
     @staticmethod
     def backward(ctx: Any, ct: Tensor) -> Any:
@@ -36,8 +37,6 @@ class _Rounded(PyLayer):
 
 def rounded(x: Tensor, scale: Tensor, bits: int) -> Tensor:
     """Values as whole numbers would say them, half away from zero, clipped to the scale, which broadcasts. Gradients pass unchanged."""
-    if x.dtype is not scale.dtype:
-        scale = scale.astype(x.dtype)
     return _Rounded.apply(x, scale, levels(bits))  # type: ignore[no-any-return]
 
 

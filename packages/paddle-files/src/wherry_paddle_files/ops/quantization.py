@@ -6,7 +6,6 @@ here they are int8. Operators that only observe (`only_observer`, thresholds of 
 import struct
 
 from wherry_paddle_files.column import reads, writes
-from wherry_paddle_files.writing import Value
 from wherry_tensor import _core, ops
 
 # Operators named fake_ round half away from zero, quantize_linear half to even. Dividing by a step that is smaller by less than what float32
@@ -46,10 +45,9 @@ def _holder(levels):
 
 def _rounded(o, x, scale, axis, levels, low=None):
     """Whole numbers, as the operators named fake_ round them."""
-    away = ops.full(shape=(), value=_AWAY, dtype=scale.dtype)
-    return ops.quantize_linear(
-        x, ops.multiply(_step(scale, levels), away), None, axis=axis, group=None, low=-levels if low is None else low, high=levels, dtype=_holder(levels)
-    )
+    step = ops.multiply(_step(scale, levels), ops.full(shape=(), value=_AWAY, dtype=scale.dtype))
+    low = -levels if low is None else low
+    return ops.quantize_linear(x, step, None, axis=axis, group=None, low=low, high=levels, dtype=_holder(levels))
 
 
 def _back(q, step, axis, dtype):
@@ -207,16 +205,13 @@ def _attrs(axis, bits):
 @writes(ops.quantize_linear)
 def write_quantize_linear(w, x, scale, zero_point=None, *, axis, group, low, high, dtype):
     bits = _bits(low, high)
-    if zero_point is not None or group is not None or bits is None or low != -high - 1 or dtype not in (_core.int8, _core.int16) or x.dtype != "float32":
+    if zero_point is not None or group is not None or bits is None or low != -high - 1:
+        return NotImplemented
+    if dtype not in (_core.int8, _core.int16) or x.dtype != "float32":
         return NotImplemented
     scale = _scale(w, scale, bits)
-    # Its kernel writes whole numbers in floats.
+    # Its kernel writes whole numbers in floats. dequantize_linear, before which they mostly stand, takes both.
     out = w("quantize_linear", {"X": x, "Scale": scale, "ZeroPoint": _zero(w, scale, axis)}, _attrs(axis, bits), "Y", dtype="float32", shape=x.shape)
-    return _whole_value(w, out, dtype)
-
-
-def _whole_value(w, out: Value, dtype):
-    """Whole numbers in floats as what they are: dequantize_linear, behind which they mostly stand, takes both."""
     return w.cast(out, dtype)
 
 

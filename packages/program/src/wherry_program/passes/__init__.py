@@ -27,7 +27,8 @@ from wherry_tensor.errors import short
 
 __all__ = [
     "EXACT", "INFERENCE", "KEEP_BITS", "NONE", "attention", "batch_norm", "biases", "blocked", "common_subexpressions", "constants", "dead_code",
-    "default", "elementwise", "epilogues", "frozen_constants", "integers", "packed_constants", "pipeline", "redundant", "residuals", "through", "unfused",
+    "default", "elementwise", "epilogues", "frozen_constants", "integers", "packed_constants",
+    "pipeline", "redundant", "residuals", "through", "unfused",
 ]
 
 NONE, EXACT, INFERENCE = 0, 1, 2

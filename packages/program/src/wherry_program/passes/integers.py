@@ -18,8 +18,8 @@ from wherry_program.program.ir import Block, Node, Program, Variable, tensors_of
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, float32, float64, int8, uint8
 from wherry_tensor.ops import quantized as layout
-from wherry_tensor.ops.weight_only import packed_int8
 from wherry_tensor.ops.blocked import ACTIVATIONS
+from wherry_tensor.ops.weight_only import packed_int8
 
 __all__ = ["Note", "integers", "is_product"]
 

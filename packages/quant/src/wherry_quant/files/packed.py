@@ -46,7 +46,9 @@ def quantized_weights(state: Mapping[str, Any], zeros_are_less_one: bool = True)
          [-1. ]]
     """
     if not isinstance(state, Mapping):
-        raise InvalidTypeError(f"quantized_weights: not tensors by name. Got {short(state)} ({type(state).__name__}), expected a dict as load() gives it.")
+        raise InvalidTypeError(
+            f"quantized_weights: not tensors by name. Got {short(state)} ({type(state).__name__}), expected a dict as load() gives it."
+        )
     others = dict(state)
     found: dict[str, QuantizedWeight] = {}
     for key in state:
@@ -101,7 +103,8 @@ def _gptq_or_awq(layer: str, weight: Array, zeros: Array, scales: Array, order: 
             raise _damaged(layer, f"g_idx {list(order.shape)} does not say the group of each of {rows} rows")
         order = None if np.array_equal(order, np.arange(rows) // group) else order.astype(np.int64)
     if bits == 8:
-        return QuantizedWeight((codes.astype(np.int16) - 128).astype(np.int8), scales, (points.astype(np.int16) - 128).clip(-128, 127).astype(np.int8), 8, group, order)
+        whole, zero = (codes.astype(np.int16) - 128).astype(np.int8), (points.astype(np.int16) - 128).clip(-128, 127).astype(np.int8)
+        return QuantizedWeight(whole, scales, zero, 8, group, order)
     return QuantizedWeight(codes, scales, points.astype(np.uint8), 4, group, order)
 
 
@@ -178,4 +181,6 @@ def _check_floats(layer: str, scales: Array) -> None:
 
 
 def _damaged(layer: str, why: str) -> FileFormatError:
-    return FileFormatError(f"quantized_weights: the weight of {layer!r} is damaged: {why}. Got such tensors, expected those of GPTQ, AWQ or compressed-tensors.")
+    return FileFormatError(
+        f"quantized_weights: the weight of {layer!r} is damaged: {why}. Got such tensors, expected those of GPTQ, AWQ or compressed-tensors."
+    )

@@ -43,7 +43,9 @@ class QuantizedWeight:
                 f"expected {[groups, columns]}."
             )
         if self.order is not None and (self.order.shape != (rows,) or (rows and not 0 <= int(self.order.min()) <= int(self.order.max()) < groups)):
-            raise InvalidArgumentError(f"QuantizedWeight: every row has a group. Got order {list(self.order.shape)}, expected {rows} numbers below {groups}.")
+            raise InvalidArgumentError(
+                f"QuantizedWeight: every row has a group. Got order {list(self.order.shape)}, expected {rows} numbers below {groups}."
+            )
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -28,7 +28,7 @@ def _zero(g, zero_point, axis, dtype):
 
 @to_onnx.rule(ops.quantize_linear)
 def onnx_quantize_linear(g, x, scale, zero_point=None, *, axis, group, low, high, dtype):
-    if dtype not in _RANGES or (low, high) != _RANGES[dtype] or group is not None or x.dtype != scale.dtype or not x.dtype.name == "float32":
+    if dtype not in _RANGES or (low, high) != _RANGES[dtype] or group is not None or x.dtype != scale.dtype or x.dtype.name != "float32":
         return NotImplemented
     written = _scale(g, scale, axis)
     if written is None:
