@@ -57,6 +57,10 @@ nn.quant: functional_layers lsq qat quant_layers quantized_linear stub
 nn.utils: dygraph_utils spectral_norm_hook weight_norm_hook transform_parameters
 optimizer: adadelta adagrad adam adamax adamw lamb lbfgs momentum optimizer rmsprop sgd
 profiler: profiler_statistic utils timer
+quantization: base_observer base_quanter config ptq qat
+quantization: factory < wherry_quant.factory
+quantization: observers observers.abs_max observers.groupwise < wherry_quant.observers
+quantization: quanters quanters.abs_max < wherry_quant.quanters
 reader: decorator
 sparse: binary creation multiary unary
 sparse.nn: layer layer.activation layer.conv layer.norm layer.pooling
@@ -243,6 +247,19 @@ nn.layer.norm: _BatchNormBase _InstanceNormBase=_InstanceNorm < wherry_nn.layers
 nn.layer.rnn: RNNBase RNNCellBase < wherry_nn.layers.rnn
 nn.layer.transformer: _convert_attention_mask _convert_param_attr_to_list < wherry._inside.attention
 nn.functional.activation: tanh < wherry_tensor
+nn.quant.format: ConvertibleQuantedLayer LinearDequanter LinearQuanter LinearQuanterDequanter < wherry_quant.format
+nn.quant.qat: QuantedConv2D QuantedLinear < wherry_quant.layers
+nn.quant.qat.conv: QuantedConv2D < wherry_quant.layers
+nn.quant.qat.linear: QuantedLinear < wherry_quant.layers
+nn.quant.stub: QuanterStub < wherry_quant.layers
+quantization.config: SingleLayerConfig < wherry_quant.config
+quantization.observers: AbsmaxObserverLayer GroupWiseWeightObserverLayer < wherry_quant.observers
+quantization.observers.abs_max: AbsmaxObserverLayer < wherry_quant.observers
+quantization.observers.groupwise: GroupWiseWeightObserverLayer < wherry_quant.observers
+quantization.quanters: FakeQuanterWithAbsMaxObserverLayer < wherry_quant.quanters
+quantization.quanters.abs_max: FakeQuanterWithAbsMaxObserverLayer < wherry_quant.quanters
+quantization.quantize: Quantization < wherry_quant.quantizing
+quantization.wrapper: ObserveWrapper < wherry_quant.layers
 static: load_vars save_vars setitem < wherry._inside.variables
 static.io: load_vars save_vars < wherry._inside.variables
 static.quantization: quant_config=* < wherry._inside.quant_config
@@ -315,32 +332,15 @@ static.nn: continuous_value_model
 """),
     (_QUANTIZED, """
 nn.quant: FloatFunctionalLayer QuantizedConv2D QuantizedLinear add concat divide flatten matmul multiply quant_layers_ reshape subtract transpose
-nn.quant.format: ConvertibleQuantedLayer LinearDequanter LinearQuanter LinearQuanterDequanter
 nn.quant.lsq: FakeQuantActLSQPlus FakeQuantWeightLSQPlus
-nn.quant.qat: QuantedConv2D QuantedLinear
-nn.quant.qat.conv: QuantedConv2D
-nn.quant.qat.linear: QuantedLinear
 nn.quant.quant_layers: FakeQuantAbsMax FakeQuantChannelWiseAbsMax FakeQuantMAOutputScaleLayer FakeQuantMovingAverageAbsMax MAOutputScaleLayer
 nn.quant.quant_layers: MovingAverageAbsMaxScale QuantStub QuantizedColumnParallelLinear QuantizedConv2D QuantizedConv2DTranspose QuantizedLinear
 nn.quant.quant_layers: QuantizedMatmul QuantizedRowParallelLinear
-nn.quant.stub: QuanterStub
-quantization: AbsmaxQuantizer BaseObserver BaseQuanter HistQuantizer ImperativePTQ ImperativeQuantAware KLQuantizer PTQ PTQConfig
-quantization: PerChannelAbsmaxQuantizer QAT QuantConfig SUPPORT_ACT_QUANTIZERS SUPPORT_WT_QUANTIZERS default_ptq_config quanter BaseQuantizer
-quantization.base_observer: BaseObserver
-quantization.base_quanter: BaseQuanter
-quantization.config: QuantConfig
-quantization.factory: ObserverFactory QuanterFactory ClassWithArguments quanter
+quantization: AbsmaxQuantizer HistQuantizer ImperativePTQ ImperativeQuantAware KLQuantizer PTQConfig
+quantization: PerChannelAbsmaxQuantizer SUPPORT_ACT_QUANTIZERS SUPPORT_WT_QUANTIZERS default_ptq_config BaseQuantizer
 quantization.imperative: ImperativePTQ ImperativeQuantAware
 quantization.imperative.ptq: ImperativePTQ
 quantization.imperative.qat: ImperativeQuantAware
-quantization.observers: AbsmaxObserver GroupWiseWeightObserver
-quantization.observers.abs_max: AbsmaxObserver AbsmaxObserverLayer
-quantization.ptq: PTQ
-quantization.qat: QAT
-quantization.quantize: Quantization
-quantization.quanters: FakeQuanterWithAbsMaxObserver
-quantization.quanters.abs_max: FakeQuanterWithAbsMaxObserver FakeQuanterWithAbsMaxObserverLayer
-quantization.wrapper: ObserveWrapper
 static.quantization: AddQuantDequantForInferencePass AddQuantDequantPass AddQuantDequantPassV2 ConvertToInt8Pass OutScaleForInferencePass
 static.quantization: OutScaleForTrainingPass PostTrainingQuantization PostTrainingQuantizationProgram QuantWeightPass QuantizationFreezePass
 static.quantization: QuantizationTransformPass QuantizationTransformPassV2 ReplaceFakeQuantDequantPass TransformForMobilePass WeightQuantization
