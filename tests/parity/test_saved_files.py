@@ -4,6 +4,8 @@ Every call and layer of the other tables is saved with several dtypes and an ope
 with the marker `slow` all are, which takes hours. The table of docs/compatibility.md is that of every STEP-th:
 
     PARITY_PYTHON=... python tests/parity/test_saved_files.py STEP
+
+With FLAGS_enable_pir_api=1 in the environment and a Python that has Paddle 3.3.1 the files are Paddle 3's, `.json`.
 """
 from __future__ import annotations
 

@@ -29,22 +29,11 @@ from wherry_paddle_files.desc import (
     tensor_var,
 )
 from wherry_paddle_files.operator_table import Operator, operator_table
+from wherry_paddle_files.pir_format import ALIKE, DIALECTS, DTYPES, plain
 from wherry_tensor.protobuf import ModelFileError
 
 __all__ = ["Translated", "is_program", "parse"]
 
-_DTYPES = {
-    "t_bool": "bool", "t_ui8": "uint8", "t_i8": "int8", "t_i16": "int16", "t_i32": "int32", "t_i64": "int64", "t_f16": "float16",
-    "t_bf16": "bfloat16", "t_f32": "float32", "t_f64": "float64", "t_c64": "complex64", "t_c128": "complex128",
-}  # fmt: skip
-_DIALECTS = {"0": "builtin", "1": "pd_op", "2": "cf"}
-# Attributes whose name is another in Paddle 2; those that are spelled alike but for case and underscores need none.
-_ATTRIBUTES = {
-    "axis": ("dim", "axes"), "dtype": ("outdtype",), "dataformat": ("datalayout",), "perm": ("axis",), "y": ("factor",),
-    "mode": ("dropoutimplementation",), "kernelsize": ("ksize",), "numclasses": ("depth",), "padvalue": ("value",), "epsilon": ("eps",),
-    "negativeslope": ("alpha",), "lambda": ("threshold",), "threshold": ("lambda",), "transposex": ("transx",), "transposey": ("transy",),
-    "k": ("num",),
-}  # fmt: skip
 # What Paddle 2's operators do not have, and the value with which they compute the same; `...`: any, it has no effect on a prediction.
 _NEUTRAL: dict[str, Any] = {
     "place": ..., "stable": ..., "seed": ..., "fix_seed": ..., "sparse": ..., "output_size": -1, "decimals": 0, "density": False, "exclusive": False,
@@ -112,10 +101,6 @@ def _short(value: Any) -> str:
     return text if len(text) < 80 else f"{text[:77]}..."
 
 
-def _plain(name: str) -> str:
-    return name.replace("_", "").lower()
-
-
 class _Operation:
     """An operation of the file.
 
@@ -128,7 +113,7 @@ class _Operation:
 
     def __init__(self, described: dict[str, Any]) -> None:
         number, _, self.name = described["#"].partition(".")
-        self.dialect = _DIALECTS.get(number, number)
+        self.dialect = DIALECTS.get(number, number)
         self.inputs: list[int] = [each["%"] for each in described.get("I", ())]
         self.outputs: list[tuple[int, Any]] = [(each["%"], each.get("TT")) for each in described.get("O", ())]
         self.attrs: dict[str, Any] = {each["N"]: _value(each["AT"]) for each in described.get("A", ()) if each["N"] != "struct_name"}
@@ -151,7 +136,7 @@ def _value(attr: dict[str, Any]) -> Any:
 
 
 def _dtype_named(name: Any) -> str:
-    return name if name in _DTYPES.values() else _DTYPES[f"t_{name}"]
+    return name if name in DTYPES.values() else DTYPES[f"t_{name}"]
 
 
 def _attr(name: str, value: Any) -> Attr:
@@ -318,7 +303,7 @@ class _Translation:
         """Attributes under the names of Paddle 2, as far as the operator has them."""
         attrs = {}
         for name, value in op.attrs.items():
-            alike = next((a for want in (_plain(name), *_ATTRIBUTES.get(_plain(name), ())) for a in known.attrs if _plain(a) == want), None)
+            alike = next((a for want in (plain(name), *ALIKE.get(plain(name), ())) for a in known.attrs if plain(a) == want), None)
             if alike is None and name in _NEUTRAL and (_NEUTRAL[name] is ... or _NEUTRAL[name] == value):
                 continue
             if alike is None:
@@ -331,11 +316,11 @@ class _Translation:
 
     def slot_for(self, op: _Operation, known: Operator, name: str, count: int) -> str:
         """The input that stands for an attribute, where it is computed."""
-        several = (_plain(name) + "tensorlist", _plain(name) + "stensor")
-        wanted = (*(several if count > 1 else ()), _plain(name) + "tensor", _plain(name), _plain(name.removesuffix("s")) + "tensor")
+        several = (plain(name) + "tensorlist", plain(name) + "stensor")
+        wanted = (*(several if count > 1 else ()), plain(name) + "tensor", plain(name), plain(name.removesuffix("s")) + "tensor")
         for want in (*wanted, *several):
             for slot in known.inputs:
-                if _plain(slot) == want:
+                if plain(slot) == want:
                     return slot
         raise ModelFileError(
             f"the program cannot be read: the operation '{op.full_name}' computes its {name!r}. Got a tensor, expected a constant. "
@@ -465,9 +450,9 @@ def _tensor_type(type: Any, what: str) -> tuple[str, list[int]]:
         raise _damaged(f"{what!r} is of type {_short(type)}. Expected a tensor")
     element, dims = type["D"][:2]
     name = element["#"].rpartition(".")[2]
-    if name not in _DTYPES or not all(isinstance(n, int) for n in dims):
+    if name not in DTYPES or not all(isinstance(n, int) for n in dims):
         raise _damaged(f"{what!r} has dtype {name!r} and sizes {_short(dims)}")
-    return _DTYPES[name], [max(n, -1) for n in dims]
+    return DTYPES[name], [max(n, -1) for n in dims]
 
 
 def _variable(name: str, type: Any) -> VarDesc:

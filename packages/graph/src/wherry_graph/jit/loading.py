@@ -283,14 +283,16 @@ def _files_of(path: str, model: str | None, params: str | None) -> dict[str, dic
         names = sorted(os.listdir(folder))
     except OSError:
         return {}
-    ending = "json" if f"{base}.pdmodel" not in names and f"{base}.json" in names else "pdmodel"  # of Paddle 3, or of Paddle 2
+    from wherry_paddle_files.models import model_at
+
+    ending = os.path.splitext(model_at(os.path.join(folder, base)))[1]
     for name in names:
-        if not (name.startswith(f"{base}.") and name.endswith(f".{ending}")):
+        if not (name.startswith(f"{base}.") and name.endswith(ending)):
             continue
-        method = name[len(base) + 1: -len(ending)].rstrip(".")
+        method = name[len(base) + 1: -len(ending)]
         if not method or method.isidentifier():
             start = os.path.join(folder, f"{base}.{method}" if method else base)
-            found[method or "forward"] = {"model_path": f"{start}.{ending}", "params_path": f"{start}.pdiparams"}
+            found[method or "forward"] = {"model_path": f"{start}{ending}", "params_path": f"{start}.pdiparams"}
     return found
 
 
