@@ -42,7 +42,9 @@ thresholded_relu	thresholded_relu	X	threshold:f32=threshold value:f32=0.0	Out
 """
 # Where the order of attributes says nothing.
 LATE = {"unpool": ["output_size"]}
-BY_RULE = {"feed", "fetch", "conditional_block", "while", "select_input", "fill_constant", "assign_value", "rnn", "tril_triu", "shape", "range", "assign"}
+BY_RULE = {
+    "feed", "fetch", "conditional_block", "while", "select_input", "fill_constant", "assign_value", "rnn", "tril_triu", "shape", "range", "assign",
+}  # fmt: skip
 DROPPED = {"with_quant_attr"}
 
 

@@ -17,8 +17,8 @@ from typing import Any, BinaryIO
 from wherry_nn import Parameter
 from wherry_paddle_files import desc, pir
 from wherry_paddle_files.params import mark_of, params_of, write_params
-from wherry_paddle_files.reading import program_of
 from wherry_paddle_files.pir_writing import Writer3, text_of
+from wherry_paddle_files.reading import program_of
 from wherry_paddle_files.writing import RESULT, Writer
 from wherry_program.passes.evaluation import as_in_evaluation
 from wherry_program.program.ir import Program, StaticParameter, Variable
@@ -63,7 +63,7 @@ def _described(data: bytes) -> desc.ProgramDesc:
 
 
 def write_program(program: Program, feeds: Sequence[Variable] | None = None, fetches: Sequence[Variable] | None = None) -> bytes:
-    """The program as the content of a `.pdmodel`.
+    """The program as the content of a `.pdmodel`; with FLAGS_enable_pir_api of a `.json`.
 
     Large constants need a file of parameters: `save_model` writes both.
 
@@ -75,6 +75,8 @@ def write_program(program: Program, feeds: Sequence[Variable] | None = None, fet
     Raises:
         NotImplementedError: an op has neither a rule in the column `paddle` nor a decomposition.
     """
+    if endings()[0] == MODEL_3:
+        return text_of(_written(program, feeds, fetches, writes=Writer3)[0])
     return desc.serialize(_written(program, feeds, fetches)[0])
 
 
@@ -100,7 +102,8 @@ def write_bare(program: Program, fetches: Sequence[Variable]) -> bytes:
 
 
 def _written(
-    program: Program, feeds: Sequence[Variable] | None, fetches: Sequence[Variable] | None, for_prediction: bool = False, writes: type[Writer] = Writer
+    program: Program, feeds: Sequence[Variable] | None, fetches: Sequence[Variable] | None, for_prediction: bool = False,
+    writes: type[Writer] = Writer,
 ) -> tuple[desc.ProgramDesc, dict[str, Tensor]]:
     import wherry_paddle_files.ops  # noqa: F401  the rules
 

@@ -6,6 +6,7 @@ attribute may be an input (an axis, a shape), lists of tensors are values of the
 """
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -29,7 +30,8 @@ from wherry_paddle_files.desc import (
     tensor_var,
 )
 from wherry_paddle_files.operator_table import Operator, operator_table
-from wherry_paddle_files.pir_format import ALIKE, DIALECTS, DTYPES, plain
+from wherry_paddle_files.pir_format import ALIKE, DIALECTS, DTYPES, KNOWN_SIZES, plain
+from wherry_paddle_files.pir_table import rows
 from wherry_tensor.protobuf import ModelFileError
 
 __all__ = ["Translated", "is_program", "parse"]
@@ -270,7 +272,8 @@ class _Translation:
     def operator(self, block: BlockDesc, op: _Operation) -> None:
         """An operation that is an operator of Paddle 2."""
         table = operator_table()[0]
-        known = table.get(op.name) or table.get(op.name.removesuffix("_")) or _OTHERS.get(op.name.removesuffix("_"))
+        base = op.name.removesuffix("_")
+        known = _OTHERS.get(base) or table.get(op.name) or table.get(base) or _as_written(op.name)
         if op.dialect != "pd_op" or known is None:  # the reader says which it does not know
             slots = [Slot(f"X{i}", self.tensors(value)) for i, value in enumerate(op.inputs)]
             made = self.outputs(block, op, [f"Out{i}" for i in range(len(op.outputs))])
@@ -287,6 +290,8 @@ class _Translation:
                 attrs[name] = int(number) if name in _WHOLE and isinstance(number, float) else number
             elif value:
                 inputs.append(Slot(self.slot_for(op, known, name, len(self.tensors(value))), self.tensors(value)))
+                if name == "shape":
+                    attrs[KNOWN_SIZES] = _tensor_type(op.outputs[0][1], op.full_name)[1]
         if known.type.startswith("reduce_"):
             axes = attrs.get("dim", [])
             attrs["dim"] = [axes] if isinstance(axes, int) else axes
@@ -317,7 +322,7 @@ class _Translation:
     def slot_for(self, op: _Operation, known: Operator, name: str, count: int) -> str:
         """The input that stands for an attribute, where it is computed."""
         several = (plain(name) + "tensorlist", plain(name) + "stensor")
-        wanted = (*(several if count > 1 else ()), plain(name) + "tensor", plain(name), plain(name.removesuffix("s")) + "tensor")
+        wanted = (*(several if count > 1 else ()), plain(name), plain(name) + "tensor", plain(name.removesuffix("s")) + "tensor")
         for want in (*wanted, *several):
             for slot in known.inputs:
                 if plain(slot) == want:
@@ -462,7 +467,23 @@ def _variable(name: str, type: Any) -> VarDesc:
     return tensor_var(name, dtype, dims)
 
 
-_OTHERS = {  # of Paddle 3 alone: as operators of Paddle 2
+@functools.cache
+def _as_written(name: str) -> Operator | None:
+    """An operator that only the table of what we write has: gradients and optimizers, which are no functions of `_C_ops`."""
+    for type_, row in rows().items():
+        if row.name == name:
+            slots = [each.strip("[]") for each in row.inputs if ":" not in each]
+            late = [each.partition(":")[0] for each in row.inputs if ":" in each]
+            attrs = [source for _, _, source, _ in row.attrs if source[:1].isalpha()]
+            known = tuple(slot for slot in slots if slot != "-")
+            return Operator(type_, known, (*late, *attrs), tuple(slot.strip("[]") for slot in row.outputs), (*known, *late, *attrs))
+    return None
+
+
+_OTHERS = {  # of Paddle 3 alone, or called otherwise there: as operators of Paddle 2
+    "unpool": Operator(
+        "unpool", ("X", "Indices"), ("ksize", "strides", "paddings", "output_size", "data_format"), ("Out",), ("X", "Indices", "output_size")
+    ),
     "split_with_num": Operator("split", ("X", "AxisTensor"), ("num", "axis"), ("Out",), ("X", "axis")),
     "full_batch_size_like": Operator(
         "fill_constant_batch_size_like", ("Input",), ("shape", "dtype", "value", "input_dim_idx", "output_dim_idx"), ("Out",), ("Input",)

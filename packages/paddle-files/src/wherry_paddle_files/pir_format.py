@@ -1,7 +1,9 @@
 """Words of Paddle 3's program files that reading (`pir`) and writing (`pir_writing`) share."""
 from __future__ import annotations
 
-__all__ = ["ALIKE", "DIALECTS", "DTYPES", "LISTS", "plain"]
+__all__ = ["ALIKE", "DIALECTS", "DTYPES", "KNOWN_SIZES", "LISTS", "plain"]
+
+KNOWN_SIZES = "known sizes"  # an attribute of ours: what the file says of a shape that is computed; -1: nothing
 
 DTYPES = {
     "t_bool": "bool", "t_ui8": "uint8", "t_i8": "int8", "t_i16": "int16", "t_i32": "int32", "t_i64": "int64", "t_f16": "float16",
@@ -18,7 +20,7 @@ ALIKE = {
     "axis": ("dim", "axes"), "dtype": ("outdtype",), "dataformat": ("datalayout",), "perm": ("axis",), "y": ("factor",),
     "mode": ("dropoutimplementation",), "kernelsize": ("ksize",), "numclasses": ("depth",), "padvalue": ("value",), "epsilon": ("eps",),
     "negativeslope": ("alpha",), "lambda": ("threshold",), "threshold": ("lambda",), "transposex": ("transx",), "transposey": ("transy",),
-    "k": ("num",),
+    "k": ("num",), "padding": ("paddings",), "pivot": ("pivots",),
 }  # fmt: skip
 
 

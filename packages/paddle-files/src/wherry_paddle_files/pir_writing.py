@@ -5,23 +5,21 @@ operations on numbered values of these. Which operation an operator is says `ope
 """
 from __future__ import annotations
 
-import functools
 import json
 import math
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from wherry_paddle_files.column import WRITES_NODES
 from wherry_paddle_files.desc import EMPTY, AttrType, BlockDesc, OpDesc, ProgramDesc, Slot, VarDesc, VarKind, dtype_name
 from wherry_paddle_files.pir_format import DTYPES, LISTS, plain
+from wherry_paddle_files.pir_table import rows
 from wherry_paddle_files.writing import Typed, Value, Writer, attr_of
 from wherry_program.program.ir import Node, Variable
 from wherry_tensor.errors import UnimplementedError
 
 __all__ = ["Writer3", "text_of"]
 
-TABLE = Path(__file__).with_name("operators3.tsv")
 _TYPES = {name: code for code, name in DTYPES.items()}
 _CPU, _ANY = [1, 0, ""], [0, 0, ""]  # places
 _VERSION = 4  # of the format: what Paddle 3.3.1 writes
@@ -123,41 +121,6 @@ def _no_lists(outs: Sequence[Variable], what: str) -> None:
 _CONTROLS: dict[str, Callable[[Any, Node], None]] = {"cond": _write_choice, "while": _write_loop}
 
 
-# The table.
-
-
-class Row(NamedTuple):
-    """How an operator is called as an operation.
-
-    Attributes:
-        name: of the operation.
-        inputs: slots, "[X]" for a list, "shape:ints" or "axis:int32" for an attribute that becomes a tensor, "-" for none.
-        attrs: name, kind, and the operator's attribute or JSON; what stands for an attribute that is not given, or None.
-        outputs: slots; "-" for what the operator does not have.
-    """
-
-    name: str
-    inputs: tuple[str, ...]
-    attrs: tuple[tuple[str, str, str, str | None], ...]
-    outputs: tuple[str, ...]
-
-
-@functools.cache
-def rows() -> dict[str, Row]:
-    """The rows of `operators3.tsv` by the operators' types."""
-    found = {}
-    for line in TABLE.read_text(encoding="utf-8").splitlines()[1:]:
-        type_, name, inputs, attrs, outputs = line.split("\t")
-        parts = []
-        for each in attrs.split():
-            attr, _, rest = each.partition(":")
-            kind, _, source = rest.partition("=")
-            source, bar, absent = source.partition("|")
-            parts.append((attr, kind, source, absent if bar else None))
-        found[type_] = Row(name, tuple(inputs.split()), tuple(parts), tuple(outputs.split()))
-    return found
-
-
 # Printing.
 
 
@@ -211,10 +174,12 @@ class _Printer:
         for op in first.ops:
             if op.type not in ("feed", "fetch"):
                 self.operator(op)
+        taken = {feed.outputs[0].arguments[0] for feed in feeds} | {var.name for var in first.vars if var.persistable}
         for i, op in enumerate(fetches):
             name = op.inputs[0].arguments[0]
-            if name in (feed.outputs[0].arguments[0] for feed in feeds) or self.types[name].persistable:
+            if name in taken:  # Paddle's predictor wants an operation for each result
                 self.operator(OpDesc("assign", op.inputs, [Slot("Out", [name])]))
+            taken.add(name)
             attrs = [("name", "str", f"fetch_name_{i}"), ("col", "i32", i)]
             self.add("1.fetch", [self.ids[name]], attrs, [self.type_of(name)], persistable=True)
         return {"#": "region_0", "blocks": [{"#": "block_0", "args": [], "ops": self.ops}]}
@@ -265,8 +230,8 @@ class _Printer:
         """From now on the variable is this value."""
         if self.owners[name] != self.index and not self.is_array(name):
             raise UnimplementedError(
-                f"paddle files: a block that writes over a variable from around it cannot be written for Paddle 3. Got '{name}', expected one that is "
-                f"made in the block. Give the new value as a result of the choice or the loop."
+                f"paddle files: a block that writes over a variable from around it cannot be written for Paddle 3. Got '{name}', expected one that "
+                f"is made in the block. Give the new value as a result of the choice or the loop."
             )
         self.ids[name] = value
 
@@ -312,8 +277,8 @@ class _Printer:
         row = rows().get(op.type or "")
         if row is None:
             raise UnimplementedError(
-                f"paddle files: the operator '{op.type}' cannot be written for Paddle 3. Expected one of {len(rows()) + len(_RULES)} whose operation is "
-                f"known (operators3.tsv). Save for Paddle 2: without FLAGS_enable_pir_api, or as .pdmodel."
+                f"paddle files: '{op.type}' cannot be written for Paddle 3. Expected an operator whose operation "
+                f"is known (operators3.tsv). Save for Paddle 2: without FLAGS_enable_pir_api, or as .pdmodel."
             )
         inputs = [self.input(op, each) for each in row.inputs]
         attrs = [(name, kind, self.attribute(op, source, absent)) for name, kind, source, absent in row.attrs]
@@ -342,11 +307,10 @@ class _Printer:
     def instead_of(self, op: OpDesc, attr: str) -> int:
         """The tensor that an operator is given in place of an attribute; 0: none."""
         short = plain(attr)
-        wanted = [*(f"{stem}{end}" for stem in (short, short.removesuffix("s")) for end in ("tensorlist", "stensor", "tensor")), short]
-        for want in wanted:
-            for slot in op.inputs:
-                if plain(slot.name or "") == want and slot.arguments:
-                    return self.joined(slot.arguments)
+        wanted = [*(f"{stem}{end}" for stem in (short, short.removesuffix("s")) for end in ("tensorlist", "tensor")), short]
+        for slot in op.inputs:
+            if slot.arguments and (plain(slot.name or "") in wanted or plain(slot.name or "").endswith(f"{short}stensor")):
+                return self.joined(slot.arguments)
         return 0
 
     def joined(self, names: Sequence[str]) -> int:
@@ -486,8 +450,8 @@ class _Printer:
         source, target = op.input("X")[0], op.output("Out")[0]
         if self.is_array(target):
             raise UnimplementedError(
-                f"paddle files: a list that is written in two ways cannot be written for Paddle 3. Got '{target}', a copy of '{source}', expected one list. "
-                f"Make a second list, or save for Paddle 2."
+                f"paddle files: a list that is written in two ways cannot be written for Paddle 3. Got '{target}', a copy of '{source}', expected "
+                f"one list. Make a second list, or save for Paddle 2."
             )
         self.results(op, "1.assign", [self.ids[source]], [], ("Out",))
 

@@ -22,10 +22,10 @@ def add_commands(commands: Any) -> None:
 
     convert = commands.add_parser(
         "convert", help="a saved program in another format",
-        description="Write a program of Wherry or Paddle as an ONNX model, or the other way: wherry convert lenet.pdmodel lenet.onnx",
+        description="Write a program of Wherry, Paddle or ONNX in another of these formats: wherry convert lenet.pdmodel lenet.onnx",
     )
     convert.add_argument("model", help="the program, .pdmodel or .json (of Paddle 3) with its .pdiparams beside it, or .onnx")
-    convert.add_argument("output", help="the file to write, .onnx or .pdmodel")
+    convert.add_argument("output", help="the file to write: .onnx, .pdmodel or .json (of Paddle 3)")
     convert.add_argument("--params", metavar="FILE", help="the parameters, where they have another name")
     convert.add_argument("--opset", type=int, default=13, help="of ONNX's operators, 11 to 18 (default: 13)")
 
@@ -96,16 +96,23 @@ def draw(chosen: argparse.Namespace) -> int:
 
 def convert(chosen: argparse.Namespace) -> int:
     """`wherry convert`."""
-    from wherry_export.onnx import to_model
     from wherry_paddle_files.models import save_model
 
-    if chosen.output.endswith(".pdmodel"):
+    stem, ending = os.path.splitext(chosen.output)
+    if ending in (".pdmodel", ".json"):
+        if os.path.realpath(f"{stem}.pdiparams") == os.path.realpath(_files(chosen)[1]):
+            raise ValueError(
+                f"both models would have one file of parameters. Got {chosen.output} beside {chosen.model}, expected another name or folder: the "
+                f"new file may not hold what the old program needs. Choose one."
+            )
         program = _loaded(chosen)
-        save_model(chosen.output.removesuffix(".pdmodel"), program, for_prediction=True)
+        save_model(stem, program, model_path=chosen.output, for_prediction=True)
         print(f"{chosen.output}: {len(program.nodes)} ops")
         return 0
-    if not chosen.output.endswith(".onnx"):
-        raise ValueError(f"models are written as ONNX or .pdmodel. Got {chosen.output}, expected a name that ends in .onnx. Choose such a name.")
+    if ending != ".onnx":
+        raise ValueError(f"models are written as .onnx, .pdmodel or .json. Got {chosen.output}, expected a name that ends so. Choose such a name.")
+    from wherry_export.onnx import to_model
+
     model = to_model(_loaded(chosen), opset=chosen.opset, name=os.path.splitext(os.path.basename(chosen.model))[0])
     data = model.SerializeToString()
     _write(chosen.output, data)
