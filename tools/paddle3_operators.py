@@ -34,6 +34,7 @@ ALIKE = {
 # What `translate_to_pir` dies of, as it is in files that Paddle 3 saves itself.
 SAVED = """\
 histogram	histogram	X -	bins:i64=bins min:f32=min max:f32=max density:bool=false	Out
+nms	nms	Boxes	threshold:f32=iou_threshold	KeepBoxesIdxs
 pad	pad	X pad_value:float32	paddings:array.i32=paddings	Out
 repeat_interleave	repeat_interleave	X	repeats:i32=Repeats axis:i32=dim output_size:i64=-1	Out
 round	round	X	decimals:i32=0	Out

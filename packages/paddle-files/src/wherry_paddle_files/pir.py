@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -30,7 +31,7 @@ from wherry_paddle_files.desc import (
     tensor_var,
 )
 from wherry_paddle_files.operator_table import Operator, operator_table
-from wherry_paddle_files.pir_format import ALIKE, DIALECTS, DTYPES, KNOWN_SIZES, plain
+from wherry_paddle_files.pir_format import ALIKE, DIALECTS, DTYPES, KNOWN_SIZES, LISTS, plain
 from wherry_paddle_files.pir_table import rows
 from wherry_tensor.protobuf import ModelFileError
 
@@ -39,10 +40,10 @@ __all__ = ["Translated", "is_program", "parse"]
 # What Paddle 2's operators do not have, and the value with which they compute the same; `...`: any, it has no effect on a prediction.
 _NEUTRAL: dict[str, Any] = {
     "place": ..., "stable": ..., "seed": ..., "fix_seed": ..., "sparse": ..., "output_size": -1, "decimals": 0, "density": False, "exclusive": False,
-    "reverse": False, "log_target": False, "ceil_mode": False, "value": 0.0,
+    "reverse": False, "log_target": False, "ceil_mode": False, "value": 0.0, "mode": "avg",
 }  # fmt: skip
 _WHOLE = {"num_rows", "num_columns", "depth", "k", "axis", "num", "offset", "diagonal", "bins"}
-_NUMBERS = {"INF": float("inf"), "-INF": float("-inf"), "NAN": float("nan")}
+_NUMBERS = {"INF": math.inf, "-INF": -math.inf, "NAN": math.nan, "NaN": math.nan}
 _MOST_DEPTH = 64  # of regions within regions
 
 
@@ -292,6 +293,11 @@ class _Translation:
                 inputs.append(Slot(self.slot_for(op, known, name, len(self.tensors(value))), self.tensors(value)))
                 if name == "shape":
                     attrs[KNOWN_SIZES] = _tensor_type(op.outputs[0][1], op.full_name)[1]
+        if any(op.inputs[len(tensors) + len(late) + (op.name == "rnn") :]):  # the last one of `rnn` is what its dropout keeps for training
+            raise ModelFileError(
+                f"the program cannot be read: the operation '{op.full_name}' takes more than '{known.type}' of Paddle 2. Got {len(op.inputs)} "
+                f"inputs, expected {len(tensors) + len(late)}. Save the model with Paddle 2.6."
+            )
         if known.type.startswith("reduce_"):
             axes = attrs.get("dim", [])
             attrs["dim"] = [axes] if isinstance(axes, int) else axes
@@ -423,25 +429,50 @@ class _Translation:
         """The sizes as int64; the operator of Paddle 2 gives int32."""
         self.cast(block, op, "shape", [Slot("Input", self.tensors(op.inputs[0]))], "int32")
 
+    def new_list(self, block: BlockDesc, op: _Operation, depth: int) -> None:
+        block.ops.append(OpDesc("create_array", [], [Slot("Out", self.make(block, *op.outputs[0]))]))
+
+    def list_operation(self, block: BlockDesc, op: _Operation, depth: int) -> None:
+        type, slots, outs = LISTS[op.name]
+        inputs = [Slot(slot, self.tensors(value)) for slot, value in zip(slots, op.inputs, strict=True) if slot]
+        if type == "write_to_array":  # it changes the list that it is given, under all of its numbers
+            for value, _ in op.outputs:
+                self.names[value] = self.tensors(op.inputs[0])
+            made = [Slot("Out", self.tensors(op.inputs[0]))]
+        else:
+            made = self.outputs(block, op, outs)
+        block.ops.append(OpDesc(type, inputs, made, [_attr(name, value) for name, value in op.attrs.items()]))
+
     def triangle(self, block: BlockDesc, op: _Operation, depth: int) -> None:
         attrs = [_attr("diagonal", op.attrs["diagonal"]), _attr("lower", op.name == "tril")]
         block.ops.append(OpDesc("tril_triu", [Slot("X", self.tensors(op.inputs[0]))], self.outputs(block, op, ["Out"]), attrs))
 
     def one_of_two(self, block: BlockDesc, op: _Operation, depth: int) -> None:
+        begun = len(self.blocks)
         then, otherwise = (self.block(region, block.index or 0, [], depth + 1) for region in op.regions)
         outputs = [name for value, type in op.outputs for name in self.make(block, value, type)]
+        for names in (then[1], otherwise[1], outputs):
+            names += self.lists_written(begun)
         if not len(then[1]) == len(otherwise[1]) == len(outputs):
             raise _damaged(f"the sides of a conditional give {len(then[1])} and {len(otherwise[1])} values. Expected {len(outputs)}")
         attrs = [Attr("then_block", AttrType.BLOCK, then[0]), Attr("else_block", AttrType.BLOCK, otherwise[0])]
         attrs += [_attr("then", then[1]), _attr("else", otherwise[1])]
         block.ops.append(OpDesc("pd_op.if", [Slot("Cond", self.tensors(op.inputs[0]))], [Slot("Out", outputs)], attrs))
 
+    def lists_written(self, begun: int) -> list[str]:
+        """The lists from around the blocks since `begun` that these write to: the new ones are results, under the same names."""
+        own = {var.name for block in self.blocks[begun:] for var in block.vars}
+        written = (slot.arguments[0] for block in self.blocks[begun:] for op in block.ops if op.type == "write_to_array" for slot in op.outputs)
+        return [name for name in dict.fromkeys(written) if name not in own]
+
     def loop(self, block: BlockDesc, op: _Operation, depth: int) -> None:
         condition, *values = op.inputs
-        begin = [name for value in values for name in self.tensors(value)]
+        begin, begun = [name for value in values for name in self.tensors(value)], len(self.blocks)
         carried = [f"carried.{len(self.blocks)}.{i}" for i in range(len(begin))]
         inner, yielded = self.block(op.regions[0], block.index or 0, carried, depth + 1)
         outputs = [name for value, type in op.outputs for name in self.make(block, value, type)]
+        for names in (begin, carried, yielded, outputs):
+            names += self.lists_written(begun)
         if not len(yielded) - 1 == len(begin) == len(outputs):
             raise _damaged(f"a loop over {len(begin)} values gives {len(yielded) - 1}. Expected {len(outputs)}")
         attrs = [Attr("sub_block", AttrType.BLOCK, inner), _attr("carried", carried), _attr("yielded", yielded)]
@@ -481,6 +512,15 @@ def _as_written(name: str) -> Operator | None:
 
 
 _OTHERS = {  # of Paddle 3 alone, or called otherwise there: as operators of Paddle 2
+    "sigmoid_cross_entropy_with_logits": Operator(
+        "sigmoid_cross_entropy_with_logits", ("X", "Label", "pos_weight"), ("normalize", "ignore_index"), ("Out",), ("X", "Label", "pos_weight")
+    ),
+    "share_data": Operator("share_data", ("X",), (), ("Out",), ("X",)),
+    "crop": Operator("crop_tensor", ("X", "Shape", "Offsets"), ("shape", "offsets"), ("Out",), ("X", "shape", "offsets")),
+    "send_ue_recv": Operator(
+        "graph_send_ue_recv", ("X", "Y", "Src_index", "Dst_index", "Out_size"), ("message_op", "reduce_op", "out_size"), ("Out", "Dst_count"),
+        ("X", "Y", "Src_index", "Dst_index", "out_size"),
+    ),
     "unpool": Operator(
         "unpool", ("X", "Indices"), ("ksize", "strides", "paddings", "output_size", "data_format"), ("Out",), ("X", "Indices", "output_size")
     ),
@@ -498,7 +538,8 @@ _SPECIAL: dict[str, Callable[[_Translation, BlockDesc, _Operation, int], None]] 
     "pd_op.data": _Translation.data, "pd_op.fetch": _Translation.fetch, "pd_op.full": _Translation.full,
     "pd_op.full_int_array": _Translation.full_int_array, "pd_op.full_with_tensor": _Translation.full_with_tensor,
     "pd_op.assign_value": _Translation.assign_value, "pd_op.assign_value_": _Translation.assign_value, "pd_op.shape64": _Translation.shape,
-    "pd_op.arange": _Translation.arange,
+    "pd_op.arange": _Translation.arange, "pd_op.create_array": _Translation.new_list,
+    **{f"pd_op.{name}": _Translation.list_operation for name in LISTS},
     "pd_op.tril": _Translation.triangle, "pd_op.triu": _Translation.triangle,
     "pd_op.if": _Translation.one_of_two, "pd_op.while": _Translation.loop, "builtin.combine": _Translation.combine,
     "builtin.split": _Translation.split, "builtin.slice": _Translation.slice_of_list,

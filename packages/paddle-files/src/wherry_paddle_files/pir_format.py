@@ -19,7 +19,8 @@ LISTS = {
 ALIKE = {
     "axis": ("dim", "axes"), "dtype": ("outdtype",), "dataformat": ("datalayout",), "perm": ("axis",), "y": ("factor",),
     "mode": ("dropoutimplementation",), "kernelsize": ("ksize",), "numclasses": ("depth",), "padvalue": ("value",), "epsilon": ("eps",),
-    "negativeslope": ("alpha",), "lambda": ("threshold",), "threshold": ("lambda",), "transposex": ("transx",), "transposey": ("transy",),
+    "negativeslope": ("alpha",), "lambda": ("threshold",),
+    "threshold": ("lambda", "iouthreshold"), "transposex": ("transx",), "transposey": ("transy",),
     "k": ("num",), "padding": ("paddings",), "pivot": ("pivots",),
 }  # fmt: skip
 

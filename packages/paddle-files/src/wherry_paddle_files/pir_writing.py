@@ -16,6 +16,7 @@ from wherry_paddle_files.pir_format import DTYPES, LISTS, plain
 from wherry_paddle_files.pir_table import rows
 from wherry_paddle_files.writing import Typed, Value, Writer, attr_of
 from wherry_program.program.ir import Node, Variable
+from wherry_tensor._core import Tensor
 from wherry_tensor.errors import UnimplementedError
 
 __all__ = ["Writer3", "text_of"]
@@ -39,6 +40,13 @@ class Writer3(Writer):
     def result(self, value: Value, name: str) -> Value:
         """Nothing: results of a program have numbers."""
         return value
+
+    def axis_of(self, x: Tensor, axis: int) -> tuple[Tensor, int]:
+        """The axis before transpositions: behind one by oneDNN, Paddle's predictor mixes up the sizes."""
+        while isinstance(x, Variable) and isinstance(x.made_by, Node) and x.made_by.type == "transpose":
+            axis = x.made_by.attr("perm")[axis]
+            x = x.made_by.inputs[0]
+        return x, axis
 
     def give(self, values: Sequence[Value]) -> None:
         """End the block that is written now; what comes from around it is copied."""
@@ -201,6 +209,11 @@ class _Printer:
         assert tensor is not None
         return dtype_name(tensor.dtype, name)
 
+    def dims_of(self, name: str) -> list[int]:
+        tensor = self.types[name].tensor
+        assert tensor is not None
+        return list(tensor.dims)
+
     def new(self) -> int:
         self._count += 1
         return self._count
@@ -293,7 +306,7 @@ class _Printer:
         attr, as_tensor, kind = each.partition(":")
         if not as_tensor:
             names = [name for name in op.input(each) if name != EMPTY]
-            return self.ids[names[0]] if names else 0
+            return self.aligned(op, each, names[0]) if names else 0
         given = self.instead_of(op, attr)
         if given:
             return given
@@ -303,6 +316,20 @@ class _Printer:
                 value = []
             return self.ints([value] if isinstance(value, int) else value)
         return self.full(value, kind)
+
+    def aligned(self, op: OpDesc, slot: str, name: str) -> int:
+        """An operand with the axes that Paddle 3 wants: the second one of arithmetic has no `axis`, what is expanded has all axes."""
+        rank = len(self.dims_of(name))
+        before = after = 0
+        if slot == "Y" and (op.type or "").startswith("elementwise_") and op.attr("axis", -1) >= 0:
+            after = len(self.dims_of(op.input("X")[0])) - op.attr("axis") - rank
+        elif op.type == "expand_v2" and slot == "X":
+            before = len(op.attr("shape")) - rank
+        if before <= 0 and after <= 0:
+            return self.ids[name]
+        axes = list(range(before)) if before > 0 else list(range(rank, rank + after))
+        dims = [*[1] * before, *self.dims_of(name), *[1] * after]
+        return self.add("1.unsqueeze", [self.ids[name], self.ints(axes)], [], [_tensor(self.dtype_of(name), dims)])[0]
 
     def instead_of(self, op: OpDesc, attr: str) -> int:
         """The tensor that an operator is given in place of an attribute; 0: none."""
@@ -424,7 +451,9 @@ class _Printer:
         self.results(op, name, [self.ids[op.input("X")[0]]], [("diagonal", "i32", op.attr("diagonal", 0))], ("Out",))
 
     def sizes(self, op: OpDesc) -> None:
-        self.results(op, "1.shape", [self.ids[op.input("Input")[0]]], [], ("Out",))
+        name = op.output("Out")[0]
+        [sizes] = self.add("1.shape64", [self.ids[op.input("Input")[0]]], [], [_tensor("int64", self.dims_of(name))])
+        self.results(op, "1.cast", [sizes], [("dtype", "dtype", self.dtype_of(name))], ("Out",))
 
     def arange(self, op: OpDesc) -> None:
         inputs = [self.ids[op.input(slot)[0]] for slot in ("Start", "End", "Step")]

@@ -260,7 +260,7 @@ class Writer:
         if type(n) is not Size:
             return self.constant(int(n), dtype, (1,))
         if n.source[0] == "axis":
-            x, axis = n.source[1:]
+            x, axis = self.axis_of(*n.source[1:])
             of = self.value(x)
             shape = self("shape", {"Input": of}, dtype="int32", shape=(of.ndim,))
             axis %= of.ndim
@@ -270,6 +270,10 @@ class Writer:
             return self.reshape(self.cast(self.value(n.source[1]), dtype), (1,))
         name, a, b = n.source
         return self(_SIZE_OPS[name], {"X": self.size(a, dtype), "Y": self.size(b, dtype)}, {"axis": -1})
+
+    def axis_of(self, x: Tensor, axis: int) -> tuple[Tensor, int]:
+        """The tensor and the axis whose size is read in place of that of `x`."""
+        return x, axis
 
     def used(self, i: int) -> bool:
         """Whether anything reads output `i` of the op that is being written."""
