@@ -33,6 +33,7 @@ from wherry_train.pickle_writer import PickleWriter
 __all__ = ["endings", "files_again", "files_of_model", "load_model", "model_at", "read_program", "replace_models", "save_model", "write_program"]
 
 Files = list[tuple[str, Callable[[BinaryIO], Any] | None]]
+OF_PADDLE_1 = "__model__"  # the program in a folder
 MODEL, MODEL_3, PARAMS, INFO = ".pdmodel", ".json", ".pdiparams", ".pdiparams.info"
 
 
@@ -240,8 +241,8 @@ def load_model(prefix: str, *, model_path: str | None = None, params_path: str |
     """Load a program, with the values of its parameters.
 
     Args:
-        prefix: of the names of the files.
-        model_path: of the program, if not `prefix` with `.pdmodel`.
+        prefix: of the names of the files; or a folder as Paddle 1 saved them, with `__model__` and a file for each parameter.
+        model_path: of the program, if not `prefix` with one of `endings`.
         params_path: of the parameters, if not `prefix` with `.pdiparams`: a file, or a folder with a file for each parameter.
         training: as in `program_of`.
 
@@ -252,8 +253,8 @@ def load_model(prefix: str, *, model_path: str | None = None, params_path: str |
         ModelFileError: a ValueError: the files are damaged, or do not belong together.
         FileNotFoundError: there are none.
     """
-    params_path = params_path or prefix + PARAMS
-    described, values = _described_with_values(model_path or model_at(prefix), params_path)
+    model_path, params_path = _paths(prefix, model_path, params_path)
+    described, values = _described_with_values(model_path, params_path)
     program = program_of(described, training, values)
     program.__dict__["described"] = described, _extent(program)
     bind_values(program, values, _info_at(params_path))
@@ -266,13 +267,19 @@ def model_at(prefix: str) -> str:
     return prefix + (second if os.path.exists(prefix + second) and not os.path.exists(prefix + first) else first)
 
 
+def _paths(prefix: str, model_path: str | None, params_path: str | None) -> tuple[str, str]:
+    if prefix and os.path.isdir(prefix) and not any(os.path.exists(prefix + ending) for ending in endings()):
+        return model_path or os.path.join(prefix, OF_PADDLE_1), params_path or prefix
+    return model_path or model_at(prefix), params_path or prefix + PARAMS
+
+
 def load_state(prefix: str, *, model_path: str | None = None, params_path: str | None = None) -> dict[str, Any]:
     """The values of a model's parameters and buffers as arrays, under the names that its layers know them by, else under the program's.
 
     Args and Raises: as `load_model`; operators are not looked at.
     """
-    params_path = params_path or prefix + PARAMS
-    _, values = _described_with_values(model_path or model_at(prefix), params_path)
+    model_path, params_path = _paths(prefix, model_path, params_path)
+    _, values = _described_with_values(model_path, params_path)
     info = _info_at(params_path)
     return {info.get(name, {}).get("structured_name", name): value.numpy() for name, value in values.items()}
 

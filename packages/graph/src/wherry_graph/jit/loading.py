@@ -210,7 +210,7 @@ def load(path: str, **configs: Any) -> TranslatedLayer:
     """Load what `save` wrote, here or in Paddle, as a layer.
 
     Args:
-        path: what the names of the files begin with.
+        path: what the names of the files begin with; or a folder as Paddle 1 saved them, with `__model__` in it.
         **configs: `model_filename` and `params_filename`, for files of other names in the folder `path`.
 
     Returns:
@@ -273,6 +273,8 @@ def _share(program: Program, x: Variable, lasting: dict[str, Tensor]) -> None:
 
 def _files_of(path: str, model: str | None, params: str | None) -> dict[str, dict[str, str]]:
     """The methods that were saved, with the names of their files."""
+    if model is None and os.path.isdir(path) and os.path.exists(os.path.join(path, "__model__")):
+        model = "__model__"  # of Paddle 1
     if model is not None:
         options = {"model_path": os.path.join(path, model)}
         options["params_path"] = os.path.join(path, params) if params is not None else path
