@@ -7,7 +7,7 @@ ENVS ?=
 
 # Under pyenv a Python answers by its name only when its version is selected: select all we support.
 ifneq ($(shell command -v pyenv 2>/dev/null),)
-export PYENV_VERSION := $(shell pyenv versions --bare | grep -E '^3\.(11|12|13)\.[0-9]+$$' | sort -V | paste -sd:)
+export PYENV_VERSION := $(shell pyenv versions --bare | grep -E '^3\.(11|12|13|14)\.[0-9]+$$' | sort -V | paste -sd:)
 endif
 # One wheel of the kernels, one build of each Python: no need for pip to look for newer versions of itself.
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
