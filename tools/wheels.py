@@ -39,7 +39,7 @@ from package_table import PYTHONS, ROOT, Package, needed, packages
 
 WHEELHOUSE = ROOT / "wheelhouse"
 CACHE = ROOT / ".cache"
-BUILD_TOOLS = ("scikit-build-core>=1.0", "cython>=3.1", "ninja", "hatchling>=1.27", "cmake>=3.25", "auditwheel>=6.4", "wheel>=0.45")
+PINS = ROOT / "tools" / "pins"  # of tools: versions, and digests of what pip may download
 PIP = [sys.executable, "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
 # Packages that know of the processor, and what is told to them: wheels that go elsewhere, and those for this one alone. CMake remembers
 # the choice, so each has a build folder.
@@ -47,6 +47,7 @@ FOR_ALL = {"ops-cpu": ["-C", "cmake.define.WHERRY_ISAS=all"]}
 NATIVE = {"ops-cpu": ["-C", "cmake.define.WHERRY_ISAS=native", "-C", "build-dir=build/native-{wheel_tag}"]}
 NATIVE_TAG = "1native"  # in the name of the wheel; no index is to see it
 REPORT_EVERY = 20  # seconds of compiling between two lines
+EPOCH = "1580601600"  # what archives say of every file's time (2020-02-02, as hatchling): the same sources make the same bytes
 
 
 def main() -> None:
@@ -65,11 +66,30 @@ def main() -> None:
     if arguments.action == "build":
         for python in available_pythons():
             build(python, needed(names))
+        (WHEELHOUSE / "README.md").write_text(readme(WHEELHOUSE))
         print(f"wheels: install them with  pip install wherry --find-links {WHEELHOUSE}")
         return
     tools = [tool for package in chosen for tool in package.for_tests] if arguments.for_tests else []
     wheels = build(sys.executable, needed([*names, *tools]), arguments.native)
     install(wheels, {package.project for package in chosen} if arguments.for_tests else set())
+
+
+def readme(folder: Path) -> str:
+    """What stands beside wheels: pip itself says only `from versions: none` to a Python that they are not for."""
+    tags = [path.name.removesuffix(".whl").split("-")[-3:] for path in sorted(folder.glob("wherry*.whl"))]
+    pythons = sorted({(int(python[2]), int(python[3:])) for python, abi, _ in tags if python == abi})
+    systems = sorted({system for _, _, system in tags if system != "any"})
+    said = ", ".join(f"{major}.{minor}" for major, minor in pythons) or "every version from " + PYTHONS[0]
+    return f"""# Wheels of Wherry
+
+They are for CPython {said}, on {", ".join(systems) or "any system"}.
+
+    pip install wherry --find-links {folder.name}
+
+Where pip answers "No matching distribution found for wherry-tensor (from versions: none)", the version (`python --version`) or the
+system is another one, or Python is the free-threaded build, for which there are no wheels. Then install one of these versions, or
+build from the sources: `pip install .` in a clone.
+"""
 
 
 def package_of(name: str) -> Package:
@@ -154,6 +174,7 @@ def build_one(python: str, package: str, digest: str, native: bool) -> Path:
     environment.setdefault("CCACHE_BASEDIR", str(ROOT))
     environment.setdefault("CCACHE_NOHASHDIR", "1")
     environment["WHERRY_PROGRESS"] = "off"  # said below
+    environment["SOURCE_DATE_EPOCH"] = EPOCH
     environment["WHERRY_DEPENDENCIES"] = "index"  # not these folders: the wheels may go anywhere
     # -v passes on what the compiler's driver says, for the count of files.
     command = [tools / "bin" / "python", "-m", "pip", "wheel", "-v", "--no-build-isolation", "--no-deps", "--no-cache-dir",
@@ -210,7 +231,8 @@ def platform_tag(wheel: Path, tools: Path) -> str:
 
 def tagged(wheel: Path, tools: Path, *tag: str) -> Path:
     """The wheel with another tag in its name."""
-    subprocess.run([tools / "bin" / "python", "-m", "wheel", "tags", "--remove", *tag, wheel], capture_output=True, check=True)
+    subprocess.run([tools / "bin" / "python", "-m", "wheel", "tags", "--remove", *tag, wheel], capture_output=True, check=True,
+                   env={**os.environ, "SOURCE_DATE_EPOCH": EPOCH})
     (wheel,) = wheel.parent.glob("*.whl")
     return wheel
 
@@ -369,13 +391,19 @@ def digest_of_file(path: Path) -> str:
 
 def build_environment(python: str) -> Path:
     """A virtual environment with the build tools, made when it is first needed."""
-    path = CACHE / f"build-{tag_of(python)}"
+    return tool_environment(python, "build", CACHE / f"build-{tag_of(python)}")
+
+
+def tool_environment(python: str, pins: str, path: Path) -> Path:
+    """A virtual environment with the tools of a file of pins, no others and no other bytes."""
+    wanted = (PINS / f"{pins}.txt").read_text()
     done = path / "ready"
-    if not (done.exists() and done.read_text() == repr(BUILD_TOOLS)):
+    if not (done.exists() and done.read_text() == wanted):
         shutil.rmtree(path, ignore_errors=True)
         subprocess.run([python, "-m", "venv", path], check=True)
-        subprocess.run([path / "bin" / "python", "-m", "pip", "install", "-qq", *BUILD_TOOLS], check=True)
-        done.write_text(repr(BUILD_TOOLS))
+        command = [path / "bin" / "python", "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
+        subprocess.run([*command, "--require-hashes", "-r", PINS / f"{pins}.txt"], check=True)
+        done.write_text(wanted)
     return path
 
 
