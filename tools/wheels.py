@@ -454,16 +454,21 @@ _tags: dict[str, str] = {}
 
 def digest_of(package: str) -> str:
     """Digest of everything that goes into a package's wheel."""
+    digest = hashlib.sha256()
+    for path in sources_of(package):
+        digest.update(f"{path.relative_to(ROOT)}\0".encode())
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def sources_of(package: str) -> list[Path]:
+    """Every file that goes into a package's wheel."""
     folder = packages()[package].folder
     files = {path for path in folder.rglob("*") if path.is_file() and is_source(path.relative_to(folder))}
     if packages()[package].compiled:
         tensor = ROOT / "packages" / "tensor" / "src"
         files.update(path for path in tensor.rglob("*") if path.suffix in (".h", ".pxd", ".cmake"))
-    digest = hashlib.sha256()
-    for path in sorted(files):
-        digest.update(f"{path.relative_to(ROOT)}\0".encode())
-        digest.update(hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()
+    return sorted(files)
 
 
 def is_source(path: Path) -> bool:
