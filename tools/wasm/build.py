@@ -32,7 +32,6 @@ import wheels as native  # noqa: E402
 PYODIDE = "0.29.5"  # Python 3.13, Emscripten 4.0.9
 CACHE = ROOT / ".cache" / "wasm"
 WHEELHOUSE = ROOT / "wheelhouse" / "wasm"
-BUILD_TOOLS = ("pyodide-build==0.39.2", *native.BUILD_TOOLS)
 # -Oz, which pyodide-build asks for, would take loops apart again: 4.6 times slower. Hidden symbols: those of two
 # modules that have the same name would be taken for one.
 FLAGS = "-O3 -fvisibility=hidden"
@@ -111,7 +110,7 @@ def build(package: str, pyodide: Path) -> Path:
             cross_build(folder, Path(output), pyodide)
         else:
             run([host() / "python", "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "-q", "-w", output, folder],
-                env={**os.environ, "WHERRY_DEPENDENCIES": "index"})
+                env={**os.environ, "WHERRY_DEPENDENCIES": "index", "SOURCE_DATE_EPOCH": native.EPOCH})
         (wheel,) = Path(output).glob("*.whl")
         check(wheel, pyodide)
         WHEELHOUSE.mkdir(parents=True, exist_ok=True)
@@ -125,7 +124,7 @@ def build(package: str, pyodide: Path) -> Path:
 
 
 def cross_build(folder: Path, output: Path, pyodide: Path) -> None:
-    environment = {**emscripten(), "CFLAGS": FLAGS, "CXXFLAGS": FLAGS}
+    environment = {**emscripten(), "CFLAGS": FLAGS, "CXXFLAGS": FLAGS, "SOURCE_DATE_EPOCH": native.EPOCH}
     environment["PATH"] = f"{host()}{os.pathsep}{environment['PATH']}"
     environment["PYODIDE_XBUILDENV_PATH"] = str(cross_environment(pyodide))
     environment.setdefault("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))
@@ -145,14 +144,7 @@ def check(wheel: Path, pyodide: Path) -> None:
 
 def host() -> Path:
     """Programs of the environment that builds: the Python of Pyodide's version, pyodide-build, the build tools."""
-    folder = CACHE / "host"
-    done = folder / "ready"
-    if not (done.exists() and done.read_text() == repr(BUILD_TOOLS)):
-        shutil.rmtree(folder, ignore_errors=True)
-        run(["python3.13", "-m", "venv", folder])
-        run([folder / "bin" / "python", "-m", "pip", "install", "-qq", *BUILD_TOOLS])
-        done.write_text(repr(BUILD_TOOLS))
-    return folder / "bin"
+    return native.tool_environment("python3.13", "pyodide", CACHE / "host") / "bin"
 
 
 def pyodide_core() -> Path:
