@@ -59,6 +59,7 @@ DIFFERENT: dict[str, tuple[str, str, str]] = {
     "torch.sort": ("paddle.sort", "input > x, dim > axis, descending", "gave values and positions: paddle.sort gives values, paddle.argsort positions"),
     "torch.median": ("paddle.median", "input > x, dim > axis, keepdim", "of an even count PyTorch takes the lower one, Paddle the mean of both; with dim it gave positions too"),
     "torch.equal": ("paddle.equal_all", "input > x, other > y", "gives a 0-d tensor, which counts as a bool"),
+    "torch.linalg.norm": ("paddle.linalg.norm", "A > x, ord > p, dim > axis, keepdim", ""),
     "torch.dot": ("paddle.dot", "input > x, tensor > y, out > = None", ""),
     "torch.diag": ("paddle.diag", "input > x, diagonal > offset, out > = None", ""),
     "torch.diagonal": ("paddle.diagonal", "input > x, offset, dim1 > axis1, dim2 > axis2", ""),
@@ -239,7 +240,7 @@ def arguments(theirs: list[list[Any]], our: list[str]) -> str | None:
         if new is not None:
             parts.append(name if new == name else f"{name} > {new}")
         elif name in DROPPED:
-            parts.append(f"{name} > = {DROPPED[name]}".rstrip())
+            parts.append(f"{name} > = {DROPPED[name]}" if DROPPED[name] else f"{name} >")
         elif required:
             return None
         else:
@@ -271,7 +272,7 @@ def rows() -> list[tuple[str, str, str, str]]:
             value = ours(new)
             if value is None or not callable(value) or theirs is None:
                 continue
-            spec = "" if not theirs or inspect.isclass(value) and not parameters_of(value) else arguments(theirs, parameters_of(value))
+            spec = arguments(theirs, parameters_of(value)) if theirs else ""
             if spec is not None:
                 found.append((name, new, first(spec, new), ""))
                 break

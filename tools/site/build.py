@@ -1,6 +1,6 @@
 """Builds the site of the documents into build/site: `make docs`.
 
-    python tools/site/build.py               # --output DIR; --no-tutorials; --pyodide DIR, --wheels DIR
+    python tools/site/build.py               # --tutorials; --output DIR; --pyodide DIR, --wheels DIR
 
 Needs Sphinx, myst-parser and furo (tox's environment `site` has them) and Wherry; uses no network. The pages run their examples in
 the reader's tab where Pyodide and the wheels for the browser are there (`make wasm`); without them their buttons say what is missing.
@@ -38,7 +38,7 @@ BESIDE = ("examples/tutorials/tutorial_data.py", "examples/tutorials/environment
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", type=Path, default=ROOT / "build" / "site", help="default: build/site")
-    parser.add_argument("--no-tutorials", action="store_true", help="do not train the tutorials")
+    parser.add_argument("--tutorials", action="store_true", help="train the tutorials too, and show what they print: minutes, once")
     parser.add_argument("--pyodide", type=Path, default=ROOT / ".cache" / "wasm" / "pyodide")
     parser.add_argument("--wheels", type=Path, default=ROOT / "wheelhouse" / "wasm")
     options = parser.parse_args()
@@ -51,10 +51,10 @@ def main() -> int:
     sources = Sources()
     stage = Stage(ROOT / "build" / "site-source", sources)
     reference = Reference(sources, registry)
-    stage.copy_documents({"docs/compatibility.md": by_area(reference), **tables.FILLED})
+    stage.copy_documents({"docs/compatibility.md": by_area(reference), **tables.filled(reference)})
     for document, text in {**reference.pages(), **cards.pages(reference, registry)}.items():
         stage.write(document, text)
-    results = {} if options.no_tutorials else trained.results()
+    results = trained.results() if options.tutorials else {}
     for document, text in tutorials(stage, results).items():
         stage.write(document, text)
     stage.write("index", stage.linked((HERE / "index.md").read_text(), "index.md"))

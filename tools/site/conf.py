@@ -7,6 +7,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE)]
 
+from pygments.lexers import TextLexer  # noqa: E402
 from pygments.lexers.python import PythonConsoleLexer, PythonLexer  # noqa: E402
 from sphinx.writers.html5 import HTML5Translator  # noqa: E402
 
@@ -29,6 +30,7 @@ toc_object_entries = False
 html_theme = "furo"
 html_title = "Wherry"
 html_static_path = [str(HERE / "static")]
+html_favicon = str(HERE.parent.parent / "web" / "src" / "wherry_web" / "static" / "icon.svg")
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
@@ -63,4 +65,5 @@ def setup(app: Any) -> dict[str, Any]:
     app.set_translator("html", Translator, override=True)
     app.add_lexer("python", PythonLexer)
     app.add_lexer("pycon", PythonConsoleLexer)
+    app.add_lexer("output", TextLexer)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -33,6 +33,7 @@ class Inline:
         text = _SCRIPT.sub(lambda found: self._script(found, root), text)
         text = _SHEET.sub(lambda found: f'<link rel="stylesheet" href="{root}_static/{self._file(found["code"], "css")}">', text)
         text = _STYLED.sub(self._style, text)
+        text = text.replace('<p class="caption" role="heading">', '<p class="caption" role="heading" aria-level="2">')  # a heading has a level
         meta = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         if self.styles:
             meta += f'\n    <link rel="stylesheet" href="{root}_static/inline.css">'

@@ -18,6 +18,7 @@ WHOLE = ("guides/", "tutorials/")  # pages whose blocks without prompts are prog
 # Pages of the API whose examples need what a tab has not.
 NOT_IN_A_TAB = {
     "api/distributed.": "needs processes", "api/inference.": "reads files of a saved model", "api/hub.": "reads a repository", "api/onnx.": "needs the package onnx",
+    "docs/guides/own-images": "needs Pillow", "docs/guides/tabular": "needs pandas", "docs/guides/from-paddle-1": "needs LibCST",
     "api/ort.": "needs the package onnx", "api/utils.cpp_extension": "needs a compiler", "api/io.get_worker_info": "needs processes",
 }
 

@@ -258,7 +258,8 @@ def _compiled(value: Any, sources: Sources) -> tuple[str, int | None] | None:
 def link_to(sources: Sources, place: str, line: int | None, depth: int = 1) -> str:
     """A link to a file, for a page `depth` folders below the root."""
     address = sources.address(place, line)
-    text = f"{place}, line {line}" if line else place
+    shown = place.partition("/src/")[2] or place
+    text = f"{shown}, line {line}" if line else shown
     return f'<a href="{"../" * depth}{address}">{text}</a>' if address else text
 
 

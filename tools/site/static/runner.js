@@ -78,7 +78,7 @@ function block(box, index) {
   const buttons = { run: named("Run", "Run this code in the tab"), edit: named("Edit", "Change this code"), reset: named("Reset", "The code as it was"),
     open: named("Open in Playground", "A page with this code in its address") };
   buttons.reset.hidden = true;
-  buttons.run.classList.add("main");
+  buttons.run.classList.add("runner-main");
   line = make("span", { className: "runner-status" });
   line.setAttribute("role", "status");
   place.append(make("div", { className: "runner-buttons" }, ...Object.values(buttons), line));
