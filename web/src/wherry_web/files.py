@@ -337,9 +337,20 @@ def manifest_content() -> dict[str, Any]:
         "backbone": f"{assets.address}data/backbone.bin",
         "exporter": current_app.extensions["exporter"].address,
         "models": [
-            {**card(model), "weights_url": weights_address(model)} for model in gallery.models() if isinstance(model, SavedModel)
+            {**card(model), "weights_url": weights_address(model), **page_address(model)}
+            for model in gallery.models() if isinstance(model, SavedModel)
         ],
     }
+
+
+def page_address(model: SavedModel) -> dict[str, str]:
+    """Where the exported page of a model is, if it has one."""
+    page = model.card.get("page")
+    try:
+        there = page is not None and current_app.extensions["gallery"].bundle(page) is not None
+    except BrokenModel:
+        there = False
+    return {"page_url": f"bundles/{page}/"} if there else {}
 
 
 def weights_address(model: SavedModel) -> str:
