@@ -1,9 +1,9 @@
 """Integer kernels beside float32 (`float`), ONNX Runtime's (`onnx`) and PyTorch's (`torch`): the same shapes, one op or a network's convolutions.
 
 Ours are the ops that programs end up with, on weights in order; `float` is what predictors make of float32 convolutions (in blocks, by Winograd's
-filtering where it applies); `onnx` single nodes QLinearConv, QLinearMatMul, and DynamicQuantizeLinear with MatMulInteger; `torch` its dynamic linear, and
-its products with weights of 8 bits (of bfloat16 activations, the only ones that it has) and 4 bits. Products with weights of few bits read another copy of
-the weights in each call: out of memory.
+filtering where it applies); `onnx` single nodes QLinearConv, QLinearMatMul, and DynamicQuantizeLinear with MatMulInteger; `torch` its dynamic
+linear, and its products with weights of 8 bits (of bfloat16 activations, the only ones that it has) and 4 bits. Products with weights of few bits
+read another copy of the weights in each call: out of memory.
 """
 from __future__ import annotations
 

@@ -613,30 +613,43 @@ int conv2d_int8(const wry_call *call) {
 
 // ---- channels by themselves -------------------------------------------------------------------------
 
-// Each channel has its own window. The rows that a line of outputs meets are laid by fours of rows first: [fours, columns, channels, 4]. Then what a step
-// adds up are four rows of a channel, and the columns of the window are steps.
+// Each channel has its own window. The rows that lines of outputs meet are laid by fours of rows first: [fours, columns, channels, 4]. Then what a step
+// adds up are four rows of a channel, and the columns of the window are steps. Four rows serve two lines of 3x3 windows, with the window's rows moved.
 struct Channels {
   int64_t count, full;  // and filled up to whole blocks
   int64_t fours, kw;
-  int8_t *weight;  // [fours, kw, full, 4]
-  int32_t *less;   // what zero adds, [full]
+  int64_t lines;    // of outputs that one laying serves
+  int8_t *weight;   // [lines, fours, kw, full, 4]
+  int32_t *less;    // what zero adds, [full]
+  WRY_INLINE int64_t line_weights() const { return fours * kw * full * 4; }
 };
 
-bool channels_of(const wry_call *call, const wry_tensor *weight, int32_t zero, Channels *c) {
-  const int64_t kh = weight->shape[0];
-  c->kw = weight->shape[1], c->count = weight->shape[2];
-  c->full = ceil_div8(c->count, out_block) * out_block, c->fours = ceil_div8(kh, 4);
-  const int64_t size = c->fours * c->kw * c->full * 4;
-  c->weight = workspace<int8_t>(call, size), c->less = workspace<int32_t>(call, c->full);
-  if (!c->weight || !c->less) return false;
-  memset(c->weight, 0, size_t(size)), memset(c->less, 0, size_t(c->full) * sizeof(int32_t));
+bool channels_of(const wry_call *call, const wry_tensor *weight, const Window &window, int32_t zero, Channels *c) {
+  const int64_t kh = window.kh;
+  c->kw = window.kw, c->count = weight->shape[2], c->full = ceil_div8(c->count, out_block) * out_block, c->fours = ceil_div8(kh, 4);
+  c->lines = window.dilations[0] == 1 ? (4 * c->fours - kh) / window.strides[0] + 1 : 1;
+  int8_t *none = workspace<int8_t>(call, c->full);
+  c->weight = workspace<int8_t>(call, c->lines * c->line_weights()), c->less = workspace<int32_t>(call, c->full);
+  if (!none || !c->weight || !c->less) return false;
+  memset(none, 0, size_t(c->full)), memset(c->less, 0, size_t(c->full) * sizeof(int32_t));
   const int8_t *from = data<int8_t>(weight);
-  for (int64_t i = 0; i < kh; ++i)
-    for (int64_t j = 0; j < c->kw; ++j)
-      for (int64_t k = 0; k < c->count; ++k, ++from) {
-        c->weight[((i / 4 * c->kw + j) * c->full + k) * 4 + i % 4] = *from;
-        c->less[k] += *from * zero;
+  for (int64_t l = 0; l < c->lines; ++l)
+    for (int64_t g = 0; g < c->fours; ++g)
+      for (int64_t j = 0; j < c->kw; ++j) {
+        const int8_t *rows[4];
+        for (int64_t i = 0; i < 4; ++i) {
+          const int64_t row = 4 * g + i - l * window.strides[0];
+          rows[i] = row >= 0 && row < kh ? from + (row * c->kw + j) * c->count : none;
+        }
+        int8_t *to = c->weight + l * c->line_weights() + (g * c->kw + j) * c->full * 4;
+        int64_t k = 0;
+        for (; k + out_block <= c->count; k += out_block) lay_by_fours(rows[0] + k, rows[1] + k, rows[2] + k, rows[3] + k, to + 4 * k);
+        for (; k < c->full; ++k)
+          for (int64_t i = 0; i < 4; ++i) to[4 * k + i] = k < c->count ? rows[i][k] : int8_t(0);
       }
+  if (zero)
+    for (int64_t tap = 0; tap < kh * c->kw; ++tap)
+      for (int64_t k = 0; k < c->count; ++k) c->less[k] += from[tap * c->count + k] * zero;
   return true;
 }
 
@@ -691,21 +704,23 @@ int quantized_depthwise_conv2d(const wry_call *call) {
   Channels c;
   const int64_t columns = image.w + window.paddings[2] + window.paddings[3], out_h = out->shape[1], out_w = out->shape[2];
   T *border = workspace<T>(call, image.line);
-  if (!border || !channels_of(call, weight, shift.zero, &c)) return fail_memory(call, "quantized_depthwise_conv2d", image.line);
+  if (!border || !channels_of(call, weight, window, shift.zero, &c)) return fail_memory(call, "quantized_depthwise_conv2d", image.line);
   const int64_t column = c.full * 4, four = columns * column, room = c.fours * four;
   Whole *strips = workspace<Whole>(call, room * threads_for(call, INT32_MAX));
   if (!strips) return fail_memory(call, "quantized_depthwise_conv2d", room);
   memset(border, int(zero_point), size_t(image.line));
-  parallel_for(call, out->shape[0] * out_h, max_of<int64_t>(1, 8192 / max_of<int64_t>(1, image.line)), [&](int64_t first, int64_t last) {
+  const int64_t turns = ceil_div8(out_h, c.lines);
+  parallel_for(call, out->shape[0] * turns, max_of<int64_t>(1, 8192 / max_of<int64_t>(1, image.line)), [&](int64_t first, int64_t last) {
     Whole *strip = strips + room * thread_index();
-    for (int64_t line = first; line < last; ++line) {
-      const T *from = data<T>(x) + line / out_h * image.image;
-      const int64_t top = line % out_h * window.strides[0] - window.paddings[0];
+    for (int64_t turn = first; turn < last; ++turn) {
+      const T *from = data<T>(x) + turn / turns * image.image;
+      const int64_t line = turn % turns * c.lines, lines = min_of(c.lines, out_h - line), top = line * window.strides[0] - window.paddings[0];
+      const int64_t row = (turn / turns * out_h + line) * out_w, used = window.kh + (lines - 1) * window.strides[0];
       for (int64_t g = 0; g < c.fours; ++g) {
         const T *rows[4];
         for (int64_t i = 0; i < 4; ++i) {
           const int64_t y = top + (4 * g + i) * window.dilations[0];
-          rows[i] = 4 * g + i < window.kh && y >= 0 && y < image.h ? from + y * image.line : border;
+          rows[i] = 4 * g + i < used && y >= 0 && y < image.h ? from + y * image.line : border;
         }
         Whole *to = strip + g * four;
         const auto fill = [&](int64_t begin, int64_t end) {
@@ -724,16 +739,17 @@ int quantized_depthwise_conv2d(const wry_call *call) {
       }
       const int64_t apart = window.strides[1] * column, step = window.dilations[1] * column;
       alignas(64) int32_t sums[4 * out_block];
-      for (int64_t k = 0; k < c.full; k += out_block) {
-        const auto some = [&](auto pixels, int64_t at) {
-          constexpr int n = decltype(pixels)::value;
-          channel_tile<n>(c, strip + at * apart + k * 4, apart, step, four, c.weight + k * 4, sums);
-          behind.finish_rows(sums, out_block, shift.zero ? c.less + k : nullptr, k, line * out_w + at, n);
-        };
-        int64_t at = 0;
-        for (; at + 4 <= out_w; at += 4) some(std::integral_constant<int, 4>(), at);
-        for (; at < out_w; ++at) some(std::integral_constant<int, 1>(), at);
-      }
+      for (int64_t l = 0; l < lines; ++l)
+        for (int64_t k = 0; k < c.full; k += out_block) {
+          const auto some = [&](auto pixels, int64_t at) {
+            constexpr int n = decltype(pixels)::value;
+            channel_tile<n>(c, strip + at * apart + k * 4, apart, step, four, c.weight + l * c.line_weights() + k * 4, sums);
+            behind.finish_rows(sums, out_block, shift.zero ? c.less + k : nullptr, k, row + l * out_w + at, n);
+          };
+          int64_t at = 0;
+          for (; at + 4 <= out_w; at += 4) some(std::integral_constant<int, 4>(), at);
+          for (; at < out_w; ++at) some(std::integral_constant<int, 1>(), at);
+        }
     }
   });
   return WRY_OK;
