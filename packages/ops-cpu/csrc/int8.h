@@ -188,7 +188,8 @@ constexpr bool serves_as_it_is = std::is_same<T, Whole>::value;
 
 template <typename T>
 WRY_INLINE void widen_bytes(const T *WRY_RESTRICT from, Whole *WRY_RESTRICT to, int64_t n, int add) {
-  for (int64_t i = 0; i < n; ++i) to[i] = Whole(from[i] + add);
+  const Whole moved = Whole(add);  // as narrow as the result, or the sum is computed in ints
+  for (int64_t i = 0; i < n; ++i) to[i] = Whole(Whole(from[i]) + moved);
 }
 
 // ---- the tile -------------------------------------------------------------------------------------

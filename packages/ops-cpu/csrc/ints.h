@@ -60,6 +60,38 @@ WRY_INLINE void store_ints(T *p, i32 v) {
 #endif
 }
 
+// The nearest whole numbers, of ties the even ones. They must fit.
+WRY_INLINE i32 nearest_ints(f32 v) {
+#if WRY_VECTOR_BYTES == 64
+  return (i32)_mm512_cvtps_epi32((__m512)v);
+#elif WRY_VECTOR_BYTES == 32
+  return (i32)_mm256_cvtps_epi32((__m256)v);
+#elif defined(__SSE2__)
+  return (i32)_mm_cvtps_epi32((__m128)v);
+#elif defined(__aarch64__)
+  return (i32)vcvtnq_s32_f32((float32x4_t)v);
+#else
+  return convert<i32>(round_even(v));
+#endif
+}
+
+// to[4 i + j] = from j[i]: four runs of 16 bytes laid into each other.
+WRY_INLINE void lay_by_fours(const void *a, const void *b, const void *c, const void *d, void *to) {
+  typedef uint8_t bytes __attribute__((vector_size(16)));
+  typedef uint16_t words __attribute__((vector_size(16)));
+  bytes x[4];
+  __builtin_memcpy(x, a, 16), __builtin_memcpy(x + 1, b, 16), __builtin_memcpy(x + 2, c, 16), __builtin_memcpy(x + 3, d, 16);
+  const auto low = [](bytes u, bytes v) { return (words)__builtin_shufflevector(u, v, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23); };
+  const auto high = [](bytes u, bytes v) { return (words)__builtin_shufflevector(u, v, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31); };
+  const words ab[2] = {low(x[0], x[1]), high(x[0], x[1])}, cd[2] = {low(x[2], x[3]), high(x[2], x[3])};
+  words made[4];
+  for (int i = 0; i < 2; ++i) {
+    made[2 * i] = __builtin_shufflevector(ab[i], cd[i], 0, 8, 1, 9, 2, 10, 3, 11);
+    made[2 * i + 1] = __builtin_shufflevector(ab[i], cd[i], 4, 12, 5, 13, 6, 14, 7, 15);
+  }
+  __builtin_memcpy(to, made, 64);
+}
+
 }  // namespace WRY_NAMESPACE
 
 #endif
