@@ -165,8 +165,8 @@ def _unpacked(packed: Array, bits: int, axis: int) -> Array:
     shifts = np.arange(0, 32, bits, dtype=np.uint32)
     wide = packed.view(np.uint32) if packed.flags.c_contiguous else np.ascontiguousarray(packed).view(np.uint32)
     if axis:
-        return (wide[:, :, None] >> shifts & (2**bits - 1)).astype(np.uint8).reshape(len(packed), -1)
-    return (wide[:, None, :] >> shifts[:, None] & (2**bits - 1)).astype(np.uint8).reshape(-1, packed.shape[1])
+        return (wide[:, :, None] >> shifts & (2**bits - 1)).astype(np.uint8).reshape(len(packed), packed.shape[1] * len(shifts))
+    return (wide[:, None, :] >> shifts[:, None] & (2**bits - 1)).astype(np.uint8).reshape(len(packed) * len(shifts), packed.shape[1])
 
 
 def _check(layer: str, **parts: tuple[Array, Any]) -> None:
