@@ -95,7 +95,7 @@ def _gptq_or_awq(layer: str, weight: Array, zeros: Array, scales: Array, order: 
     else:
         raise _damaged(layer, f"qweight {list(weight.shape)} does not fit scales {list(scales.shape)}")
     rows = len(codes)
-    if rows % groups:
+    if not rows or rows % groups:
         raise _damaged(layer, f"{rows} rows are not {groups} groups")
     group = rows // groups
     if order is not None:
