@@ -81,7 +81,7 @@ def _gptq_or_awq(layer: str, weight: Array, zeros: Array, scales: Array, order: 
     _check(layer, weight=(weight, np.int32), qzeros=(zeros, np.int32))
     _check_floats(layer, scales)
     groups, columns = scales.shape
-    if len(zeros) != groups or not groups or not columns or zeros.shape[1] * 32 % columns:
+    if not weight.size or not zeros.size or len(zeros) != groups or not columns or zeros.shape[1] * 32 % columns:
         raise _damaged(layer, f"qzeros {list(zeros.shape)} do not fit scales {list(scales.shape)}")
     bits = zeros.shape[1] * 32 // columns
     if bits not in (4, 8):
@@ -95,7 +95,7 @@ def _gptq_or_awq(layer: str, weight: Array, zeros: Array, scales: Array, order: 
     else:
         raise _damaged(layer, f"qweight {list(weight.shape)} does not fit scales {list(scales.shape)}")
     rows = len(codes)
-    if not rows or rows % groups:
+    if rows % groups:
         raise _damaged(layer, f"{rows} rows are not {groups} groups")
     group = rows // groups
     if order is not None:
