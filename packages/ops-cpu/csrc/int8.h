@@ -12,7 +12,7 @@
 #ifndef WHERRY_OPS_CPU_INT8_H
 #define WHERRY_OPS_CPU_INT8_H
 
-#include "simd.h"
+#include "ints.h"
 
 namespace WRY_NAMESPACE {
 
@@ -156,6 +156,13 @@ WRY_INLINE void store_sums(int32_t *to, const Sums *sums) {
 #endif
 }
 
+// Fours of their own for each output, as they lie.
+WRY_INLINE Inputs fours_at(const Whole *at) {
+  Inputs x;
+  __builtin_memcpy(&x, at, sizeof x);
+  return x;
+}
+
 // ---- inputs ---------------------------------------------------------------------------------------
 
 // How bytes become `Whole`: with the sign that the processor's instruction wants, or without their zero point.
@@ -181,7 +188,8 @@ constexpr bool serves_as_it_is = std::is_same<T, Whole>::value;
 
 template <typename T>
 WRY_INLINE void widen_bytes(const T *WRY_RESTRICT from, Whole *WRY_RESTRICT to, int64_t n, int add) {
-  for (int64_t i = 0; i < n; ++i) to[i] = Whole(from[i] + add);
+  const Whole moved = Whole(add);  // as narrow as the result, or the sum is computed in ints
+  for (int64_t i = 0; i < n; ++i) to[i] = Whole(Whole(from[i]) + moved);
 }
 
 // ---- the tile -------------------------------------------------------------------------------------

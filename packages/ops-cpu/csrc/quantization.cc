@@ -1,7 +1,7 @@
 // Floats to integers of few bits and back (wherry_tensor/ops/quantization.py says how). Compiled without fused multiply-add: a value is the same on
 // every processor.
+#include "ints.h"
 #include "parallel.h"
-#include "simd.h"
 
 namespace WRY_NAMESPACE {
 namespace {
@@ -88,11 +88,36 @@ WRY_INLINE void vectors_of(int64_t begin, int64_t end, const A *scale, const A *
   }
 }
 
-template <typename O, int N>
-WRY_INLINE void store_ints(O *to, vecn<int32_t, N> q, int64_t count) {
-  const vecn<O, N> narrow = __builtin_convertvector(q, vecn<O, N>);
-  if (WRY_LIKELY(count == N)) __builtin_memcpy(to, &narrow, sizeof narrow);
-  else memcpy(to, &narrow, size_t(count) * sizeof(O));
+template <typename O, typename Q>
+WRY_INLINE void put_ints(O *to, Q q, int64_t count) {
+  constexpr int width = int(sizeof(Q) / 4);
+  O narrow[width];
+  O *const at = WRY_LIKELY(count == width) ? to : narrow;
+  if constexpr (std::is_same<Q, i32>::value) {
+    store_ints(at, q);
+  } else {
+    for (int i = 0; i < width; ++i) at[i] = O(q[i]);
+  }
+  if (count != width) memcpy(to, narrow, size_t(count) * sizeof(O));
+}
+
+template <typename Q, typename T>
+WRY_INLINE Q take_ints(const T *from, int64_t count) {
+  constexpr int width = int(sizeof(Q) / 4);
+  T few[width] = {};
+  if (count != width) memcpy(few, from, size_t(count) * sizeof(T));
+  const T *const at = WRY_LIKELY(count == width) ? from : few;
+  if constexpr (sizeof(T) == 4) {
+    Q q;
+    __builtin_memcpy(&q, at, sizeof q);
+    return q;
+  } else if constexpr (std::is_same<Q, i32>::value) {
+    return load_ints(at);
+  } else {
+    Q q;
+    for (int i = 0; i < width; ++i) q[i] = at[i];
+    return q;
+  }
 }
 
 template <typename T>
@@ -128,7 +153,7 @@ int quantize_linear(const wry_call *call) {
     O *to = data<O>(out);
     each_run(call, places, [&](int64_t begin, int64_t end, int64_t at, int step) {
       vectors_of(begin, end, scale, zero, at, step, [&](int64_t i, vec<A> s, vec<A> z, int64_t count) {
-        store_ints<O, lanes<A>>(to + i, convert<ints_of<A>>(steps_of(read(from + i, count), s, z, low, high)), count);
+        put_ints(to + i, convert<ints_of<A>>(steps_of(read(from + i, count), s, z, low, high)), count);
       });
     });
   });
@@ -150,11 +175,7 @@ int dequantize_linear(const wry_call *call) {
     O *to = data<O>(out);
     each_run(call, places, [&](int64_t begin, int64_t end, int64_t at, int step) {
       vectors_of<A>(begin, end, scale, nullptr, at, step, [&](int64_t i, vec<A> s, vec<A>, int64_t count) {
-        constexpr int width = lanes<A>;
-        vecn<T, width> q{};
-        if (WRY_LIKELY(count == width)) __builtin_memcpy(&q, from + i, sizeof q);
-        else memcpy(&q, from + i, size_t(count) * sizeof(T));
-        ints_of<A> whole = __builtin_convertvector(q, ints_of<A>);
+        auto whole = take_ints<ints_of<A>>(from + i, count);
         if (zero) {
           const int32_t *z = zero + at + (i - begin) * step;
           if (!step) whole -= *z;
@@ -204,7 +225,7 @@ int requantize(const wry_call *call) {
           sum += (u32)(step ? read(b, count) : splat<i32>(*b));
         }
         const f32 v = round_even(convert<f32>((i32)sum) * s) + zero;
-        store_ints<O, f32_lanes>(to + i, convert<i32>(min(max(v, splat<f32>(low)), splat<f32>(high))), count);
+        put_ints(to + i, convert<i32>(min(max(v, splat<f32>(low)), splat<f32>(high))), count);
       });
     });
   });

@@ -74,6 +74,7 @@ quantized_add = op(
     "quantized_add", "x, y", x_scale=float, x_zero_point=int, y_scale=float, y_zero_point=int, activation=str, out_scale=float,
     out_zero_point=int, low=int, high=int, dtype=DType,
 )
+# A window that holds nothing gives the least byte.
 quantized_max_pool2d = op("quantized_max_pool2d", "x", kernel=tuple, strides=tuple, paddings=tuple, ceil_mode=bool)
 
 _BYTES = (uint8, int8)
@@ -414,4 +415,4 @@ def decompose_quantized_max_pool2d(x, *, kernel, strides, paddings, ceil_mode):
     pooled, _mask = ops.max_pool2d(
         ops.cast(x, dtype=float32), kernel=kernel, strides=strides, paddings=paddings, ceil_mode=ceil_mode, data_format="NHWC"
     )
-    return ops.cast(pooled, dtype=x.dtype)
+    return ops.cast(ops.fmax(pooled, number(float(_ends(None, None, x.dtype)[0]), float32)), dtype=x.dtype)

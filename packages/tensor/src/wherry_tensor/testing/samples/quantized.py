@@ -295,7 +295,7 @@ def spec_quantized_add(rng):
 
 
 def _quantized_max_pool2d(x, **window):
-    return _max_pool2d(x.astype(np.float64), **window, data_format="NHWC")[0]
+    return np.fmax(_max_pool2d(x.astype(np.float64), **window, data_format="NHWC")[0], np.iinfo(x.dtype).min)
 
 
 @spec(ops.quantized_max_pool2d, reference=_quantized_max_pool2d, **_GIVEN)
