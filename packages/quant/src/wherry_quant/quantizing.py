@@ -55,8 +55,8 @@ class Quantization:
         self._replace(holder, configs)
         return holder["model"]
 
-    def _replace(self, layers: dict[str, Layer | None], configs: dict[Layer, SingleLayerConfig]) -> None:
-        """Stand-ins and wrappers for the layers of a table, and of those inside."""
+    def _replace(self, layers: dict[str, Layer | None], configs: dict[Layer, SingleLayerConfig], wraps: bool = True) -> None:
+        """Stand-ins and wrappers for the layers of a table, and of those inside; what is wrapped as one has no wrappers inside."""
         for name, layer in list(layers.items()):
             config = None if layer is None else configs.get(layer)
             if layer is None:
@@ -65,9 +65,10 @@ class Quantization:
             if target is not None and config is not None:
                 layers[name] = target(layer, config)
                 continue
-            self._replace(layer._sub_layers, configs)
-            if config is not None and config.activation is not None and self._config.is_leaf(layer):
-                layers[name] = ObserveWrapper(config.activation._instance(layer), layer)
+            factory = config.activation if config is not None and wraps and self._config.is_leaf(layer) else None
+            self._replace(layer._sub_layers, configs, wraps and factory is None)
+            if factory is not None:
+                layers[name] = ObserveWrapper(factory._instance(layer), layer)
 
     def convert(self, model: Layer, inplace: bool = False, remain_weight: bool = False) -> Layer:
         """A model for inference: what was observed or trained becomes rounding to whole numbers and back, and weights become whole numbers.

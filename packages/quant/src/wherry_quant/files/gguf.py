@@ -205,6 +205,8 @@ def _tensors(head: _Head, count: int, alignment: Any) -> Iterator[tuple[str, GGU
             raise _damaged(f"{name!r} has {axes} axes: at most {_MOST_AXES} are read")
         shape = tuple(head.number("<Q") for _ in range(axes))[::-1]
         code, offset = head.number("<I"), head.number("<Q")
+        if 0 in shape:
+            raise _damaged(f"{name!r} of shape {list(shape)} has no values")
         if code not in _TYPES:
             if code in _OTHER:
                 raise UnimplementedError(

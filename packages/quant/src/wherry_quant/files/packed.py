@@ -81,7 +81,7 @@ def _gptq_or_awq(layer: str, weight: Array, zeros: Array, scales: Array, order: 
     _check(layer, weight=(weight, np.int32), qzeros=(zeros, np.int32))
     _check_floats(layer, scales)
     groups, columns = scales.shape
-    if len(zeros) != groups or not groups or not columns or zeros.shape[1] * 32 % columns:
+    if not weight.size or not zeros.size or len(zeros) != groups or not columns or zeros.shape[1] * 32 % columns:
         raise _damaged(layer, f"qzeros {list(zeros.shape)} do not fit scales {list(scales.shape)}")
     bits = zeros.shape[1] * 32 // columns
     if bits not in (4, 8):
@@ -165,8 +165,8 @@ def _unpacked(packed: Array, bits: int, axis: int) -> Array:
     shifts = np.arange(0, 32, bits, dtype=np.uint32)
     wide = packed.view(np.uint32) if packed.flags.c_contiguous else np.ascontiguousarray(packed).view(np.uint32)
     if axis:
-        return (wide[:, :, None] >> shifts & (2**bits - 1)).astype(np.uint8).reshape(len(packed), -1)
-    return (wide[:, None, :] >> shifts[:, None] & (2**bits - 1)).astype(np.uint8).reshape(-1, packed.shape[1])
+        return (wide[:, :, None] >> shifts & (2**bits - 1)).astype(np.uint8).reshape(len(packed), packed.shape[1] * len(shifts))
+    return (wide[:, None, :] >> shifts[:, None] & (2**bits - 1)).astype(np.uint8).reshape(len(packed) * len(shifts), packed.shape[1])
 
 
 def _check(layer: str, **parts: tuple[Array, Any]) -> None:
