@@ -1,10 +1,11 @@
 # The build rules that the compiled packages share. A package's CMakeLists.txt says only what is its own:
 #
 #   cmake_minimum_required(VERSION 3.20)
-#   project(wherry-autograd LANGUAGES C)
 #   list(PREPEND CMAKE_MODULE_PATH
 #     ${CMAKE_CURRENT_SOURCE_DIR}/../tensor/src/wherry_tensor/include/wherry      # in a checkout
 #     ${CMAKE_CURRENT_SOURCE_DIR}/_vendored/wherry_tensor/include/wherry)         # in an sdist
+#   include(WherryCompiler)
+#   project(wherry-autograd LANGUAGES C)
 #   include(WherryModule)
 #   wherry_cython_modules(wherry_autograd)
 #
