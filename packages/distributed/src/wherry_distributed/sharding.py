@@ -12,9 +12,29 @@ from typing import Any
 import numpy as np
 
 from wherry_autograd import PyLayer, at_end_of_backward, no_grad, saved_tensors_hooks
-from wherry_distributed.collective import ReduceOp, all_gather, all_reduce, barrier, gather_object, reduce, reduce_scatter
-from wherry_distributed.fleet.optimizers import HybridParallelGradScaler, HybridParallelOptimizer, all_parameters, states_of
-from wherry_distributed.gradients import broadcast_tensors, dense_gradients, flattened, reduce_gradients, write_back
+from wherry_distributed.collective import (
+    ReduceOp,
+    all_gather,
+    all_reduce,
+    barrier,
+    gather_object,
+    reduce,
+    reduce_scatter,
+)
+from wherry_distributed.fleet.optimizers import (
+    HybridParallelGradScaler,
+    HybridParallelOptimizer,
+    all_parameters,
+    states_of,
+)
+from wherry_distributed.gradients import (
+    broadcast_tensors,
+    dense_gradients,
+    flattened,
+    name_own_nan,
+    reduce_gradients,
+    write_back,
+)
 from wherry_distributed.world import Group, group_of, world
 from wherry_distributed.wrappers import make_equal
 from wherry_nn import Layer
@@ -154,6 +174,7 @@ class GroupShardedStage2(Sharded):
     def _send(self, key: tuple[int, str]) -> None:
         some, owner = self._open.pop(key), key[0]
         with no_grad():
+            name_own_nan(some)
             flat = flattened([p.grad for p in some])
             task = reduce(flat, self._group.ranks[owner], ReduceOp.SUM, self._group, sync_op=False)
             if owner != self._group.rank:
@@ -182,12 +203,13 @@ class _Together(PyLayer):
 
     @staticmethod
     def forward(ctx: Any, piece: Tensor, shape: list[int], group: Group) -> Tensor:
-        ctx.group = group
+        ctx.group, ctx.piece = group, piece
         return _joined(piece, shape, group)
 
     @staticmethod
     def backward(ctx: Any, ct: Tensor) -> Tensor:
         group = ctx.group
+        name_own_nan([ctx.piece], [ct])
         piece = -(-ct.size // group.nranks)
         flat = _padded(ct.reshape([-1]), piece * group.nranks)
         mine = empty([piece], dtype=ct.dtype)

@@ -176,9 +176,11 @@ class HybridCommunicateGroup:
         """The grid."""
         return self._topo
 
-    def get_parallel_mode(self) -> int:
-        """What the model wrapper does, as in Paddle: pipeline before tensor before sharding before data."""
+    def get_parallel_mode(self) -> int | None:
+        """What the model wrapper does, as in Paddle: pipeline before tensor before sharding before data; None in one process."""
         size = self._degree
+        if self.nranks == 1:
+            return None
         if size("pipe") > 1:
             return ParallelMode.PIPELINE_PARALLEL
         if size("model") > 1:

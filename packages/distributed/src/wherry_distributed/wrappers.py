@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wherry_distributed.topology import HybridCommunicateGroup
 from wherry_distributed.gradients import broadcast_tensors
+from wherry_distributed.topology import HybridCommunicateGroup
 from wherry_distributed.world import Group
 from wherry_nn import Layer
 from wherry_program.program.structure import map_structure, tensors_of

@@ -5,7 +5,12 @@ import wherry_nn as nn
 import wherry_tensor as wt
 from wherry_distributed.model_parallel import _c_identity
 from wherry_distributed.pipeline import LayerDesc, PipelineLayer, SharedLayerDesc
-from wherry_distributed.tensor_parallel import ColumnParallelLinear, ParallelCrossEntropy, RowParallelLinear, VocabParallelEmbedding
+from wherry_distributed.tensor_parallel import (
+    ColumnParallelLinear,
+    ParallelCrossEntropy,
+    RowParallelLinear,
+    VocabParallelEmbedding,
+)
 from wherry_nn import functional as F
 
 draw = np.random.default_rng(0)

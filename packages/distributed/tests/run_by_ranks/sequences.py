@@ -7,7 +7,15 @@ import numpy as np
 import wherry_nn as nn
 import wherry_ops_cpu.column
 import wherry_tensor as wt
-from wherry_distributed import DataParallel, all_gather_object, all_reduce, fleet, get_rank, get_world_size, ring_attention
+from wherry_distributed import (
+    DataParallel,
+    all_gather_object,
+    all_reduce,
+    fleet,
+    get_rank,
+    get_world_size,
+    ring_attention,
+)
 from wherry_distributed import sequence_parallel as sp
 from wherry_distributed.experts import GShardGate, MoELayer, NaiveGate, SwitchGate
 from wherry_nn import functional as F

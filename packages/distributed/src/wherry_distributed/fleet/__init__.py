@@ -4,10 +4,10 @@ from wherry_distributed.fleet.files import HDFSClient, LocalFS
 from wherry_distributed.fleet.roles import PaddleCloudRoleMaker, Role, UserDefinedRoleMaker
 from wherry_distributed.fleet.runtime import Fleet
 from wherry_distributed.fleet.strategy import DistributedStrategy
-from wherry_distributed.topology import CommunicateTopology, HybridCommunicateGroup, ParallelMode
 from wherry_distributed.fleet.utility import UtilBase
 from wherry_distributed.random_states import RNGStatesTracker, get_rng_state_tracker, model_parallel_random_seed
 from wherry_distributed.recomputing import recompute, recompute_hybrid, recompute_sequential
+from wherry_distributed.topology import CommunicateTopology, HybridCommunicateGroup, ParallelMode
 
 fleet = Fleet()
 util = fleet.util

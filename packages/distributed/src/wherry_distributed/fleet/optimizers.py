@@ -10,8 +10,8 @@ from typing import Any
 
 from wherry_autograd import no_grad
 from wherry_distributed.collective import ReduceOp, all_reduce
+from wherry_distributed.gradients import broadcast_tensors, name_own_nan, reduce_gradients
 from wherry_distributed.topology import HybridCommunicateGroup
-from wherry_distributed.gradients import broadcast_tensors, reduce_gradients
 from wherry_distributed.world import Group
 from wherry_nn.clip import ClipGradByGlobalNorm
 from wherry_tensor import Tensor, ops, to_tensor
@@ -116,9 +116,11 @@ class HybridParallelOptimizer(Wrapped):
             return
         self._synced = True
         parameters = all_parameters(self._inner_opt)
-        for group in (self._hcg.get_dp_sep_parallel_group(), self._sharding):
-            if group.nranks > 1:
-                self._exchange(parameters, group)
+        groups = [group for group in (self._hcg.get_dp_sep_parallel_group(), self._sharding) if group.nranks > 1]
+        if not groups:
+            name_own_nan(parameters)
+        for group in groups:
+            self._exchange(parameters, group)
 
     def step(self) -> None:
         """Exchange, clip, update."""

@@ -13,8 +13,8 @@ from wherry_autograd import no_grad
 from wherry_distributed.collective import ReduceOp, all_reduce
 from wherry_distributed.fleet.compression import Compressed, exchange_narrow
 from wherry_distributed.fleet.optimizers import Wrapped, owners_of
-from wherry_distributed.topology import HybridCommunicateGroup
 from wherry_distributed.gradients import broadcast_tensors, buckets, flattened, reduce_gradients, write_back
+from wherry_distributed.topology import HybridCommunicateGroup
 from wherry_distributed.world import Group
 from wherry_program.program.control import py_func
 from wherry_tensor import Tensor, ops, where

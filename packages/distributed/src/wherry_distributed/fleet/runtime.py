@@ -5,10 +5,9 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from wherry_distributed import grid, pipeline
+from wherry_distributed import grid, pipeline, wrappers
 from wherry_distributed.collective import barrier
 from wherry_distributed.environment import place
-from wherry_distributed import wrappers
 from wherry_distributed.fleet.compression import DGCOptimizer, LarsMomentum, exchange_narrow
 from wherry_distributed.fleet.optimizers import (
     GradientMergeOptimizer,
@@ -20,10 +19,10 @@ from wherry_distributed.fleet.optimizers import (
 from wherry_distributed.fleet.programs import StaticOptimizer
 from wherry_distributed.fleet.roles import PaddleCloudRoleMaker
 from wherry_distributed.fleet.strategy import DistributedStrategy
-from wherry_distributed.topology import DEGREES, CommunicateTopology, HybridCommunicateGroup, degrees_of
 from wherry_distributed.fleet.utility import UtilBase
 from wherry_distributed.parallel import DataParallel
 from wherry_distributed.ranks import get_rank, get_world_size, init_parallel_env, is_initialized
+from wherry_distributed.topology import DEGREES, CommunicateTopology, HybridCommunicateGroup, degrees_of
 from wherry_nn import Layer, SyncBatchNorm
 from wherry_tensor.arguments import require
 from wherry_tensor.errors import InvalidTypeError, UnimplementedError, short

@@ -119,6 +119,8 @@ IDLE: dict[str, dict[str, str]] = {
 }
 
 
+UNWRITTEN = ("build_strategy", "execution_strategy", "hybrid_parallel_order", "sync_param_name")  # which Paddle's text has not
+
 class Configs(dict[str, Any]):
     """Settings under one name, also as attributes. Only settings that exist can be set."""
 
@@ -268,12 +270,13 @@ class DistributedStrategy:
     __str__ = __repr__
 
     def save_to_prototxt(self, output: str) -> None:
-        """Write all fields as text, as Paddle reads them.
+        """Write the fields that were changed as text, as Paddle reads them.
 
         Source:
             `paddle.distributed.fleet.DistributedStrategy.save_to_prototxt`.
         """
-        known = {name: value for name, value in self._fields.items() if name not in ("build_strategy", "execution_strategy", "hybrid_parallel_order")}
+        fresh = DistributedStrategy()._fields
+        known = {name: _changed(value, fresh[name]) for name, value in self._fields.items() if name not in UNWRITTEN and value != fresh[name]}
         text = "".join(_as_text(name, value, "") for name, value in known.items())
         replace_file(str(output), lambda file: file.write(text.encode()))
 
@@ -321,6 +324,13 @@ def _of_type(like: Any, values: list[Any]) -> Any:
     return float(value) if isinstance(like, float) else value
 
 
+def _changed(value: Any, fresh: Any) -> Any:
+    """The settings that are not as they were."""
+    if not isinstance(value, dict):
+        return value
+    return {name: _changed(each, fresh[name]) for name, each in value.items() if each != fresh[name]}
+
+
 def _as_text(name: str, value: Any, indent: str) -> str:
     if isinstance(value, dict):
         return f"{indent}{name} {{\n{''.join(_as_text(key, each, indent + '  ') for key, each in value.items())}{indent}}}\n"
@@ -328,9 +338,7 @@ def _as_text(name: str, value: Any, indent: str) -> str:
         return "".join(_as_text(name, each, indent) for each in value)
     if value is None:
         return ""
-    text = str(value).lower() if isinstance(value, bool) else _quoted(value) if isinstance(value, str) and name != "schedule_mode" else str(value)
-    if name in ("schedule_mode", "sharding_segment_strategy", "scale_strategy", "algo", "trainer", "device_worker"):
-        text = _quoted(str(value))
+    text = str(value).lower() if isinstance(value, bool) else _quoted(value) if isinstance(value, str) else str(value)
     return f"{indent}{name}: {text}\n"
 
 

@@ -5,10 +5,10 @@ from typing import Any
 
 from wherry_autograd import backward, no_grad
 from wherry_distributed.collective import broadcast
-from wherry_distributed.wrappers import MetaParallelBase
-from wherry_distributed.pipeline.layers import PipelineLayer
 from wherry_distributed.messages import Messages
+from wherry_distributed.pipeline.layers import PipelineLayer
 from wherry_distributed.pipeline.schedule import Step, all_forward_then_backward, interleaved, one_forward_one_backward
+from wherry_distributed.wrappers import MetaParallelBase
 from wherry_program.program.structure import flatten, map_structure
 from wherry_tensor import Tensor, is_floating_point, to_tensor, zeros, zeros_like
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
