@@ -18,7 +18,8 @@ EXAMPLE = HERE.parent.parent / "examples" / "gpt_hybrid.py"
 def launch(tmp_path, program, *arguments, count=2):
     pytest.importorskip("mpi4py", reason="several processes need MPI")
     done = subprocess.run(
-        [sys.executable, "-m", "wherry.distributed.launch", "--nproc_per_node", str(count), "--log_dir", str(tmp_path / "log"), str(program), *arguments],
+        [sys.executable, "-m", "wherry.distributed.launch", "--nproc_per_node", str(count), "--log_dir", str(tmp_path / "log"), str(program),
+         *arguments],
         capture_output=True, text=True, timeout=300, check=False, cwd=tmp_path, env=os.environ)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

@@ -260,7 +260,8 @@ class GroupShardedStage3(Sharded):
         assert members is not None
         if isinstance(optimizer, Lamb) or type(optimizer).__name__ == "LarsMomentum":
             raise UnimplementedError(
-                f"group_sharded_parallel: {type(optimizer).__name__} needs whole parameters. Got level='p_g_os', where each process has pieces, expected "
+                f"group_sharded_parallel: {type(optimizer).__name__} needs whole parameters. Got level='p_g_os', where each process has pieces, "
+                f"expected "
                 f"another optimizer or level. Use 'os_g'."
             )
         super().__init__(layer, members)
@@ -422,7 +423,8 @@ def group_sharded_parallel(
         return model, optimizer, scaler
     if offload and get_device() != "cpu":
         raise UnimplementedError(
-            f"group_sharded_parallel: offload is for a CPU, where it costs nothing. Got offload=True on {get_device()}, expected False. Use 'p_g_os'.")
+            f"group_sharded_parallel: offload is for a CPU, where it costs nothing. Got offload=True on {get_device()}, expected False. Use "
+            f"'p_g_os'.")
     made: Any
     if level == "p_g_os":
         made = GroupShardedStage3(model, optimizer, members, segment_size, exclude_layer)
@@ -431,7 +433,7 @@ def group_sharded_parallel(
         stepping = GroupShardedOptimizerStage2(None, optimizer, members, offload, dp_group=dp_group, reduced=level == "os_g")
         made = GroupShardedStage2(model, stepping, members, buffer_max_size) if level == "os_g" else Sharded(model, members)
     if dp_group is not None:
-        broadcast_tensors([p for p in model.parameters()], dp_group.ranks[0], dp_group)
+        broadcast_tensors(list(model.parameters()), dp_group.ranks[0], dp_group)
     return made, stepping, None if scaler is None else HybridParallelGradScaler(scaler, _Groups(members, dp_group))  # type: ignore[arg-type]
 
 

@@ -86,7 +86,8 @@ class CommunicateTopology:
         """Where a process stands."""
         if not 0 <= rank < self.world_size():
             raise InvalidArgumentError(
-                f"CommunicateTopology.get_coord: there is no such process. Got rank={short(rank)}, expected one below {self.world_size()}. Ask world_size()."
+                f"CommunicateTopology.get_coord: there is no such process. Got rank={short(rank)}, expected one below {self.world_size()}. Ask "
+                f"world_size()."
             )
         return self._coords[rank]
 
@@ -141,7 +142,8 @@ class HybridCommunicateGroup:
         if self._topo.world_size() != here.size:
             raise InvalidArgumentError(
                 f"HybridCommunicateGroup: the degrees do not fit the processes. Got {self._topo._dims} along "
-                f"{self._topo.get_hybrid_group_names()}, whose product is {self._topo.world_size()}, expected a product of {here.size}, as many as were "
+                f"{self._topo.get_hybrid_group_names()}, whose product is {self._topo.world_size()}, expected a product of {here.size}, as many as "
+                f"were "
                 f"started. Start as many with --nproc_per_node, or set dp_degree to -1."
             )
         self._coord = self._topo.get_coord(self.global_rank)

@@ -95,4 +95,5 @@ class Loss(nn.Layer):
 
 def staged(**options):
     return PipelineLayer(
-        [SharedLayerDesc("table", Table), *(LayerDesc(Block, i) for i in range(BLOCKS)), SharedLayerDesc("table", Table, logits)], loss_fn=Loss(), **options)
+        [SharedLayerDesc("table", Table), *(LayerDesc(Block, i) for i in range(BLOCKS)), SharedLayerDesc("table", Table, logits)],
+        loss_fn=Loss(), **options)

@@ -199,7 +199,8 @@ distributed.fleet.utils.hybrid_parallel_util: broadcast_sep_parameters broadcast
 distributed.fleet.utils.log_util: logger set_log_level=set_level < wherry._inside.logs
 distributed.fleet.utils.sequence_parallel_utils: AllGatherOp GatherOp ReduceScatterOp ScatterOp < wherry_distributed.sequence_parallel
 distributed.fleet.utils.sequence_parallel_utils: ColumnSequenceParallelLinear RowSequenceParallelLinear < wherry_distributed.sequence_parallel
-distributed.fleet.utils.sequence_parallel_utils: all_gather=all_gather_sequence reduce_scatter=reduce_scatter_sequence < wherry_distributed.sequence_parallel
+distributed.fleet.utils.sequence_parallel_utils: all_gather=all_gather_sequence < wherry_distributed.sequence_parallel
+distributed.fleet.utils.sequence_parallel_utils: reduce_scatter=reduce_scatter_sequence < wherry_distributed.sequence_parallel
 distributed.fleet.utils.sequence_parallel_utils: is_sequence_parallel_parameter scatter < wherry_distributed.sequence_parallel
 distributed.fleet.utils.sequence_parallel_utils: mark_as_sequence_parallel_parameter < wherry_distributed.sequence_parallel
 distributed.fleet.utils.sequence_parallel_utils: register_sequence_parallel_allreduce_hooks < wherry_distributed.sequence_parallel

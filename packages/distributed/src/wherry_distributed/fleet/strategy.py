@@ -91,8 +91,8 @@ CONFIGS: dict[str, dict[str, Any]] = {
             "best_unbalanced_scheduler": False,
         },
         "sharding_configs": {
-            "tensor_fusion": False, "comm_overlap": False, "accumulate_steps": 1, "fuse_optimizer": True, "use_reduce_avg": True, "split_param": False,
-            "comm_buffer_size_MB": 256, "enable_fuse_optimizer_states": False,
+            "tensor_fusion": False, "comm_overlap": False, "accumulate_steps": 1, "fuse_optimizer": True, "use_reduce_avg": True,
+            "split_param": False, "comm_buffer_size_MB": 256, "enable_fuse_optimizer_states": False,
         },
     },
 }
@@ -112,7 +112,8 @@ IDLE: dict[str, dict[str, str]] = {
     "a_sync_configs": dict.fromkeys(CONFIGS["a_sync_configs"], _SERVERS),
     "trainer_desc_configs": dict.fromkeys(CONFIGS["trainer_desc_configs"], _SERVERS),
     "gradient_scale_configs": {"scale_gradient": "gradients are scaled when they have been summed"},
-    "mp_configs": dict.fromkeys(set(CONFIGS["hybrid_configs"]["mp_configs"]) - {"need_broadcast_data"}, "weights that are not divided stay equal by themselves"),
+    "mp_configs": dict.fromkeys(set(CONFIGS["hybrid_configs"]["mp_configs"]) - {"need_broadcast_data"}, "weights that are not divided stay equal "
+    "by themselves"),
     "pp_configs": dict.fromkeys(CONFIGS["hybrid_configs"]["pp_configs"], "the schedule is the same without it"),
     "hybrid.sharding_configs": dict.fromkeys(
         CONFIGS["hybrid_configs"]["sharding_configs"], "each parameter is updated by one process, and gradients are sent in buckets"),
@@ -187,7 +188,8 @@ def _configs(name: str, values: dict[str, Any], within: str = "") -> Configs:
     idle = IDLE.get(f"{within}{name}", {})
     made = Configs(name, {}, idle)
     for key, value in values.items():
-        dict.__setitem__(made, key, _configs(key, value, "hybrid." if key == "sharding_configs" else "") if isinstance(value, dict) else copy.copy(value))
+        within = "hybrid." if key == "sharding_configs" else ""
+        dict.__setitem__(made, key, _configs(key, value, within) if isinstance(value, dict) else copy.copy(value))
     return made
 
 
@@ -239,7 +241,8 @@ class DistributedStrategy:
         known = fields[name]
         if known is not None and not isinstance(value, type(known)) and not (isinstance(known, float) and isinstance(value, int)):
             raise InvalidTypeError(
-                f"strategy: {name} has another type. Got {short(value)} ({type(value).__name__}), expected {type(known).__name__} as {short(known)} is. "
+                f"strategy: {name} has another type. Got {short(value)} ({type(value).__name__}), expected {type(known).__name__} as "
+                f"{short(known)} is. "
                 f"Cast it."
             )
         if name in REFUSED and value != REFUSED[name][0]:
@@ -250,7 +253,8 @@ class DistributedStrategy:
             warnings.warn(f"strategy: {name} has no effect: {QUIET[name][1]}.", stacklevel=_outside())
         if name == "hybrid_parallel_order" and sorted(value) != sorted(SWITCHES[name]):
             raise InvalidArgumentError(
-                f"strategy: hybrid_parallel_order is no order of the kinds. Got {short(value)}, expected each of {SWITCHES[name]} once. Name all five."
+                f"strategy: hybrid_parallel_order is no order of the kinds. Got {short(value)}, expected each of {SWITCHES[name]} once. Name all "
+                f"five."
             )
         fields[name] = value
 

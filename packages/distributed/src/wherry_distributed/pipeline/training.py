@@ -161,12 +161,14 @@ class _Run:
         for x in flatten(whole):
             if not isinstance(x, Tensor) or not x.ndim or x.shape[0] % count:
                 raise InvalidArgumentError(
-                    f"train_batch: the batch does not divide. Got {list(x.shape) if isinstance(x, Tensor) else short(x)} for accumulate_steps={count}, "
+                    f"train_batch: the batch does not divide. Got {list(x.shape) if isinstance(x, Tensor) else short(x)} for "
+                    f"accumulate_steps={count}, "
                     f"expected a multiple of {count} samples. Change pipeline_configs, or the batch size."
                 )
             if size > 1 and x.shape[0] != size * count:
                 raise InvalidArgumentError(
-                    f"train_batch: the batch has another size. Got {x.shape[0]} samples, expected micro_batch_size * accumulate_steps = {size * count}. "
+                    f"train_batch: the batch has another size. Got {x.shape[0]} samples, expected micro_batch_size * accumulate_steps = "
+                    f"{size * count}. "
                     f"Change pipeline_configs."
                 )
         pieces = []
@@ -202,7 +204,8 @@ class _Run:
             loss = model._pipeline._loss_fn(out, *label) if isinstance(label, tuple) else model._pipeline._loss_fn(out, label)
             if not isinstance(loss, Tensor) or loss.size != 1:
                 raise InvalidArgumentError(
-                    f"train_batch: loss_fn gives no loss. Got {short(loss) if not isinstance(loss, Tensor) else loss.shape}, expected a tensor of one number. "
+                    f"train_batch: loss_fn gives no loss. Got {short(loss) if not isinstance(loss, Tensor) else loss.shape}, expected a tensor of "
+                    f"one number. "
                     f"Take the mean."
                 )
             self.losses.append(loss.detach().astype("float32"))
