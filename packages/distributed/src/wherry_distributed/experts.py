@@ -217,7 +217,8 @@ class MoELayer(Layer):
         self.gate, self.top_k = gate, gate.top_k
         if self.world_size > 1:
             share = 1.0 / self.world_size
-            for p in self.experts.parameters():
+            own: list[Any] = list(self.experts.parameters())
+            for p in own:
                 p.no_sync = p.expert = True
                 p.register_hook(lambda ct: ct * to_tensor(share, dtype=ct.dtype))
 

@@ -283,7 +283,7 @@ class GroupShardedStage3(Sharded):
                 flat = _padded(p.detach().reshape([-1]), size * count)
                 p._share_data_with(flat[self._group.rank * size : (self._group.rank + 1) * size].clone())
                 self.shapes[id(p)] = shape
-                p.flat_piece = (shape, self._group)
+                vars(p)["flat_piece"] = shape, self._group
         held: list[dict[str, Any]] = []
 
         def before(layer: Layer, inputs: Any) -> None:
@@ -298,8 +298,9 @@ class GroupShardedStage3(Sharded):
         def behind(layer: Layer, inputs: Any, out: Any) -> None:
             own = held.pop()
             for name, p in own.items():
-                if layer._parameters[name] is not p:
-                    self._whole.pop(layer._parameters[name].data_ptr(), None)
+                whole: Any = layer._parameters[name]
+                if whole is not p:
+                    self._whole.pop(whole.data_ptr(), None)
                     layer._parameters[name] = p
 
         layer.register_forward_pre_hook(before)

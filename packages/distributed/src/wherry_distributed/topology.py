@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import namedtuple
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wherry_distributed import world as worlds
 from wherry_distributed.environment import place
@@ -52,10 +53,9 @@ class CommunicateTopology:
                 f"CommunicateTopology: sizes do not fit. Got {self._dims} along {self._parallel_names}, expected one size of at least 1 for each "
                 f"name. Set the other degrees to 1."
             )
-        from collections import namedtuple
-
-        self.coordinate: Any = namedtuple("Coordinate", self._parallel_names)  # type: ignore[misc]  # noqa: PYI024  axes are not known before
-        self._coords = [self.coordinate(*at) for at in itertools.product(*(range(dim) for dim in self._dims))]
+        kind: Any = namedtuple  # noqa: PYI024  axes are not known before
+        self.coordinate: Any = kind("Coordinate", self._parallel_names)
+        self._coords = [self.coordinate(*at) for at in itertools.product(*map(range, self._dims))]
         self._ranks = {coord: rank for rank, coord in enumerate(self._coords)}
 
     def get_hybrid_group_names(self) -> list[str]:
@@ -154,6 +154,10 @@ class HybridCommunicateGroup:
         for fused in (("data", "sep"), ("pipe", "model"), ("pipe", "sharding", "model"), ("pipe", "model", "sep")):
             if names.issuperset(fused):
                 self._group(*fused)
+
+    if TYPE_CHECKING:  # get_data_parallel_rank, get_model_parallel_group and so on, which `_add_axes` makes
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def _group(self, *names: str) -> Group:
         """The group along some axes. Where another one has the same processes, that one; all processes ask in the same order."""

@@ -169,7 +169,8 @@ class HDFSClient:
         """Folders and files in a folder, by name."""
         if not self.is_exist(fs_path):
             return [], []
-        folders, names = [], []
+        folders: list[str] = []
+        names: list[str] = []
         for line in self._run("-ls", fs_path)[1].splitlines():
             parts = line.split(None, 7)
             if len(parts) == 8:

@@ -127,7 +127,7 @@ class HybridParallelOptimizer(Wrapped):
         self.synchronize()
         self._synced = False
         with no_grad():
-            pairs = []
+            pairs: list[tuple[Any, Tensor]] = []
             for group, clip in zip(self._inner_opt._groups, self._clips, strict=True):
                 some = [(p, p.grad) for p in group.params if not p.stop_gradient and p.grad is not None]
                 pairs += some if clip is None else self._clipped(some, clip)
@@ -319,8 +319,9 @@ class HybridParallelGradScaler:
 
 def unwrap_optimizer(optimizer: Any, optimizer_instances: Any = ()) -> Any:
     """The innermost optimizer."""
-    while isinstance(optimizer, tuple(optimizer_instances) or Wrapped):
-        optimizer = optimizer._inner_opt
+    kinds = tuple(optimizer_instances) or (Wrapped,)
+    while isinstance(optimizer, kinds):
+        optimizer = getattr(optimizer, "_inner_opt")  # noqa: B009  of whichever class
     if not isinstance(optimizer, Optimizer):
         raise TypeError(f"unwrap_optimizer: this is no optimizer. Got {short(optimizer)}, expected an Optimizer. Pass the optimizer.")
     return optimizer

@@ -171,10 +171,11 @@ class _Run:
                     f"{size * count}. "
                     f"Change pipeline_configs."
                 )
-        pieces = []
-        for i in range(count):
-            pieces.append(map_structure(lambda x, i=i: x[x.shape[0] // count * i : x.shape[0] // count * (i + 1)], whole))
-        return pieces
+
+        def piece(i: int) -> Any:
+            return map_structure(lambda x: x[x.shape[0] // count * i : x.shape[0] // count * (i + 1)], whole)
+
+        return [piece(i) for i in range(count)]
 
     def _neighbour(self, chunk: int, step: int) -> tuple[int, int] | None:
         """Stage and chunk of the part of the model before (-1) or behind (1) one of this stage's; None at the ends."""
