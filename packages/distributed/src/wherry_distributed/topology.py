@@ -5,9 +5,9 @@ layer, 0 and 2 are two stages, 0 and 4 see different samples.
 """
 from __future__ import annotations
 
+import collections
 import itertools
 import math
-from collections import namedtuple
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +53,7 @@ class CommunicateTopology:
                 f"CommunicateTopology: sizes do not fit. Got {self._dims} along {self._parallel_names}, expected one size of at least 1 for each "
                 f"name. Set the other degrees to 1."
             )
-        kind: Any = namedtuple  # noqa: PYI024  axes are not known before
+        kind: Any = collections.namedtuple  # noqa: PYI024  axes are not known before
         self.coordinate: Any = kind("Coordinate", self._parallel_names)
         self._coords = [self.coordinate(*at) for at in itertools.product(*map(range, self._dims))]
         self._ranks = {coord: rank for rank, coord in enumerate(self._coords)}

@@ -212,9 +212,6 @@ class DistributedStrategy:
         >>> strategy.hybrid_configs = {"mp_degree": 2, "pp_degree": 2}
         >>> strategy.hybrid_configs["dp_degree"], strategy.pipeline_configs["schedule_mode"]
         (-1, '1F1B')
-        >>> strategy.auto = True
-        Traceback (most recent call last):
-        NotImplementedError: strategy: auto is not there: no layout is searched for; say the degrees in hybrid_configs. ...
     """
 
     def __init__(self) -> None:
