@@ -14,6 +14,7 @@ CASES = [
     ("character_model.py", ["--quick", "--kind", "transformer"], "bits per character of unseen text"),
     ("segment_shapes.py", ["--quick"], "drawn (left) and found (right)"),
     ("data_parallel.py", [], "1 process(es): 9"),
+    ("gpt_hybrid.py", ["--steps", "20"], "1 process(es): 1 x data"),
     ("fine_tune.py", ["--quick"], "as loaded:  100.00%"),
 ]
 

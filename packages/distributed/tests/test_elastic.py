@@ -33,7 +33,8 @@ def test_a_killed_rank_is_left_out_and_the_others_go_on_from_the_checkpoint(prog
     found = losses(done.stdout)
     assert [found[i][0] for i in range(6)] == [3, 3, 3, 2, 2, 2] or [found[i][0] for i in range(6)] == [3, 3, 2, 2, 2, 2]
     undisturbed = subprocess.run(
-        [*command(programs, tmp_path / "other", "--nproc_per_node", "1")[:-1], str(tmp_path / "killed")], capture_output=True, text=True, timeout=60, check=True)
+        [*command(programs, tmp_path / "other", "--nproc_per_node", "1")[:-1], str(tmp_path / "killed")],
+        capture_output=True, text=True, timeout=60, check=True)
     expected = losses(undisturbed.stdout)
     assert all(abs(found[i][1] - expected[i][1]) < 2e-5 for i in range(6)), (found, expected)
     assert os.path.exists(tmp_path / "log" / "workerlog.2.before.1") and not left_behind(before) and time.monotonic() - begin < 120

@@ -140,7 +140,8 @@ def test_files_of_this_machine(tmp_path):
     files, a, b = fleet.LocalFS(), str(tmp_path / "a"), str(tmp_path / "b")
     files.touch(a)
     files.mkdirs(str(tmp_path / "c" / "d"))
-    assert files.ls_dir(str(tmp_path)) == (["c"], ["a"]) and files.is_file(a) and files.is_dir(str(tmp_path / "c")) and not files.need_upload_download()
+    assert files.ls_dir(str(tmp_path)) == (["c"], ["a"]) and files.is_file(a) and files.is_dir(str(tmp_path / "c"))
+    assert not files.need_upload_download()
     with pytest.raises(FSFileNotExistsError):
         files.mv(b, a)
     files.upload(a, b)

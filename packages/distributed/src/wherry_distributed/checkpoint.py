@@ -176,7 +176,10 @@ def _flattened(state: Any, before: tuple[str, ...] = ()) -> tuple[dict[tuple[str
     tensors: dict[tuple[str, ...], Any] = {}
     plain: dict[tuple[str, ...], Any] = {}
     if not isinstance(state, dict):
-        raise InvalidTypeError(f"save_state_dict: this is no state. Got {short(state)} ({type(state).__name__}), expected a dict. Pass a state_dict().")
+        raise InvalidTypeError(
+            f"save_state_dict: this is no state. Got {short(state)} ({type(state).__name__}), expected a dict. Pass a "
+            f"state_dict()."
+        )
     for name, value in state.items():
         key = (*before, str(name))
         if isinstance(value, (Tensor, Part)):
@@ -257,7 +260,8 @@ def _described(found: list[list[Any]]) -> dict[tuple[Any, Any], int]:
         for key, shape, dtype, place in each:
             if known.setdefault(key, (shape, dtype)) != (shape, dtype):
                 raise_everywhere(
-                    f"save_state_dict: {'.'.join(key)} differs between ranks: rank {rank} has {dtype}{shape}, another one {known[key][1]}{known[key][0]}. "
+                    f"save_state_dict: {'.'.join(key)} differs between ranks: rank {rank} has {dtype}{shape}, another one "
+                    f"{known[key][1]}{known[key][0]}. "
                     f"All ranks have to save the same tensors under a name.")
             having.setdefault((key, place), []).append(rank)
     loads = [0] * len(found)
@@ -320,12 +324,14 @@ class _Stored:
                 _check(each)
         except FileNotFoundError:
             raise InvalidArgumentError(
-                f"load_state_dict: there is no checkpoint. Got {path!r} without {METADATA}, expected the folder of save_state_dict. Its save may not have "
+                f"load_state_dict: there is no checkpoint. Got {path!r} without {METADATA}, expected the folder of save_state_dict. Its save may "
+                f"not have "
                 f"been complete."
             ) from None
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InvalidArgumentError(
-                f"load_state_dict: {path!r} is damaged: {METADATA} cannot be read ({type(error).__name__}: {error}). Got it, expected what save_state_dict "
+                f"load_state_dict: {path!r} is damaged: {METADATA} cannot be read ({type(error).__name__}: {error}). Got it, expected what "
+                f"save_state_dict "
                 f"wrote. Load another checkpoint."
             ) from None
         self.read: dict[tuple[str, int], np.ndarray[Any, Any]] = {}
@@ -343,12 +349,14 @@ class _Stored:
                 raw = file.read(count * dtype.itemsize)
         except OSError as error:
             raise InvalidArgumentError(
-                f"load_state_dict: {self.path!r} is not complete ({error}). Got a description of {'.'.join(entry['name'])}, expected its file. Load another "
+                f"load_state_dict: {self.path!r} is not complete ({error}). Got a description of {'.'.join(entry['name'])}, expected its file. "
+                f"Load another "
                 f"checkpoint."
             ) from None
         if len(raw) != count * dtype.itemsize or zlib.crc32(raw) != piece["crc"]:
             raise InvalidArgumentError(
-                f"load_state_dict: {self.path!r} is damaged. Got {len(raw)} bytes of {'.'.join(entry['name'])} in {piece['file']} whose checksum is another, "
+                f"load_state_dict: {self.path!r} is damaged. Got {len(raw)} bytes of {'.'.join(entry['name'])} in {piece['file']} whose checksum "
+                f"is another, "
                 f"expected {count * dtype.itemsize}. Load another checkpoint."
             )
         values = self.read[piece["file"], piece["at"]] = np.frombuffer(raw, dtype)
@@ -401,7 +409,8 @@ class _Stored:
     def _complete(self, entry: dict[str, Any], filled: int, size: int) -> None:
         if filled != size:
             raise InvalidArgumentError(
-                f"load_state_dict: {self.path!r} has not all of {'.'.join(entry['name'])}. Got {filled} of {size} elements, expected all. Save with all "
+                f"load_state_dict: {self.path!r} has not all of {'.'.join(entry['name'])}. Got {filled} of {size} elements, expected all. Save "
+                f"with all "
                 f"processes."
             )
 
@@ -474,12 +483,14 @@ def _wanted(stored: _Stored, key: tuple[str, ...], part: Part) -> np.ndarray[Any
     if entry is None:
         near = [".".join(each) for each in stored.tensors][:4]
         raise InvalidArgumentError(
-            f"load_state_dict: {stored.path!r} has no {name}. Got a checkpoint of {', '.join(near)} and others, expected this name. Build the model as it was "
+            f"load_state_dict: {stored.path!r} has no {name}. Got a checkpoint of {', '.join(near)} and others, expected this name. Build the "
+            f"model as it was "
             f"when it was saved."
         )
     if entry["shape"] != part.shape or entry["dtype"] != part.tensor.dtype.name:
         raise InvalidArgumentError(
-            f"load_state_dict: {name} does not fit. Got {entry['dtype']}{entry['shape']}, expected {part.tensor.dtype.name}{part.shape}. Build the model as it "
+            f"load_state_dict: {name} does not fit. Got {entry['dtype']}{entry['shape']}, expected {part.tensor.dtype.name}{part.shape}. Build the "
+            f"model as it "
             f"was when it was saved."
         )
     if part.begin is not None:

@@ -37,7 +37,10 @@ class NaiveGate(Layer):
         super().__init__()
         self.tot_expert, self.top_k = num_expert * world_size, topk
         if not 1 <= topk <= self.tot_expert:
-            raise InvalidArgumentError(f"{type(self).__name__}: topk does not fit. Got {topk}, expected 1 to {self.tot_expert}, the experts. Change it.")
+            raise InvalidArgumentError(
+                f"{type(self).__name__}: topk does not fit. Got {topk}, expected 1 to {self.tot_expert}, the experts. "
+                f"Change it."
+            )
         self.gate = Linear(d_model, self.tot_expert)
         self.loss: Tensor | None = None
 
@@ -187,8 +190,8 @@ class MoELayer(Layer):
     """
 
     def __init__(
-        self, d_model: int, experts: Any, gate: Any = None, moe_group: Group | None = None, mp_group: Group | None = None, recompute_interval: int = 0,
-        recompute_ctx: Any = None,
+        self, d_model: int, experts: Any, gate: Any = None, moe_group: Group | None = None, mp_group: Group | None = None,
+        recompute_interval: int = 0, recompute_ctx: Any = None,
     ) -> None:
         super().__init__()
         found = group_of("MoELayer", moe_group)
@@ -207,11 +210,15 @@ class MoELayer(Layer):
             most = settings.pop("top_k", 1 if kind == "switch" else 2)
             gate = GATES[kind](d_model, self.num_expert, self.world_size, topk=most, **settings)
         if not isinstance(gate, NaiveGate):
-            raise InvalidTypeError(f"MoELayer: the gate is none. Got {short(gate)} ({type(gate).__name__}), expected a gate or a dict. Pass {{'type': 'gshard'}}.")
+            raise InvalidTypeError(
+                f"MoELayer: the gate is none. Got {short(gate)} ({type(gate).__name__}), expected a gate or a dict. Pass "
+                f"{{'type': 'gshard'}}."
+            )
         self.gate, self.top_k = gate, gate.top_k
         if self.world_size > 1:
             share = 1.0 / self.world_size
-            for p in self.experts.parameters():
+            own: list[Any] = list(self.experts.parameters())
+            for p in own:
                 p.no_sync = p.expert = True
                 p.register_hook(lambda ct: ct * to_tensor(share, dtype=ct.dtype))
 

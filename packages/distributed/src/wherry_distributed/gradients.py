@@ -14,7 +14,7 @@ from wherry_autograd import no_grad
 from wherry_autograd.selected_rows import SelectedRows
 from wherry_distributed.collective import ReduceOp, all_gather, all_reduce, alltoall, broadcast
 from wherry_distributed.reducer import report_nan
-from wherry_distributed.world import Group
+from wherry_distributed.world import Group, world
 from wherry_tensor import Tensor, concat, ops, to_tensor, zeros
 
 BUCKET = 4 << 20  # bytes
@@ -76,6 +76,16 @@ def reduce_gradients(parameters: Sequence[Any], group: Group, scale: float | Non
             bad = np.flatnonzero(flat[size:].astype("float32").numpy())
             if len(bad):
                 report_nan([group.ranks[i] for i in bad], [p for p in params if _has_nan(p.grad)])
+
+
+def name_own_nan(parameters: Sequence[Any], gradients: Sequence[Tensor] | None = None) -> None:
+    """Report NaN in gradients of this process, which nobody has added to others yet."""
+    found = dense_gradients(parameters) if gradients is None else list(parameters)
+    held = [p.grad for p in found] if gradients is None else list(gradients)
+    if held and not bool(ops.all_finite(*held)):
+        bad = [p for p, g in zip(found, held, strict=True) if _has_nan(g)]
+        if bad:
+            report_nan([world.rank], bad)
 
 
 def _has_nan(x: Tensor) -> bool:

@@ -111,7 +111,8 @@ class Job:
             "PADDLE_TRAINER_ENDPOINTS": ",".join(self.endpoints), "PADDLE_GLOBAL_RANK": str(rank), "PADDLE_GLOBAL_SIZE": str(self.size),
             "PADDLE_LOCAL_RANK": str(local), "PADDLE_LOCAL_SIZE": str(self.count), "PADDLE_NNODES": str(self.nodes),
             "PADDLE_NODE_RANK": str(self.node), "PADDLE_RANK_IN_NODE": str(local), "TRAINING_ROLE": "TRAINER",
-            "PYTHONFAULTHANDLER": "1", "PADDLE_RESTART_COUNT": str(self.restarts), "PADDLE_MASTER": "{}:{}".format(*self.address), "FLAGS_selected_cpus": str(local),
+            "PYTHONFAULTHANDLER": "1", "PADDLE_RESTART_COUNT": str(self.restarts),
+            "PADDLE_MASTER": "{}:{}".format(*self.address), "FLAGS_selected_cpus": str(local),
         }
         if "OMP_NUM_THREADS" not in os.environ:
             # A pool of two threads runs at half the speed of one where another process holds a core.

@@ -5,7 +5,6 @@ Sending returns at once, so no order of two stages can make them wait for each o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 

@@ -28,7 +28,8 @@ from wherry_tensor.errors import InvalidArgumentError
 def _rows(op_name: str, x: Tensor, group: Group) -> int:
     if not x.ndim or x.shape[0] % group.nranks:
         raise InvalidArgumentError(
-            f"{op_name}: the sequence does not divide by the processes. Got shape {x.shape} for {group.nranks}, expected a multiple along the first axis. "
+            f"{op_name}: the sequence does not divide by the processes. Got shape {x.shape} for {group.nranks}, expected a multiple along the "
+            f"first axis. "
             f"Pad it."
         )
     return x.shape[0] // group.nranks
@@ -142,7 +143,8 @@ class ColumnSequenceParallelLinear(ColumnParallelLinear):
     def forward(self, x: Tensor) -> Tensor:
         if self.gather_output and self.is_mp:
             raise InvalidArgumentError(
-                "ColumnSequenceParallelLinear: the output stays divided. Got gather_output=True, expected False. Put a RowSequenceParallelLinear behind it.")
+                "ColumnSequenceParallelLinear: the output stays divided. Got gather_output=True, expected False. Put a RowSequenceParallelLinear "
+                "behind it.")
         return F.linear(AllGatherOp.apply(x, self.model_parallel_group), self.weight, self.bias)
 
 
@@ -164,7 +166,8 @@ class RowSequenceParallelLinear(RowParallelLinear):
     def forward(self, x: Tensor) -> Tensor:
         if not self.input_is_parallel and self.is_mp:
             raise InvalidArgumentError(
-                "RowSequenceParallelLinear: the input is divided. Got input_is_parallel=False, expected True. Put it behind a ColumnSequenceParallelLinear.")
+                "RowSequenceParallelLinear: the input is divided. Got input_is_parallel=False, expected True. Put it behind a "
+                "ColumnSequenceParallelLinear.")
         out = ReduceScatterOp.apply(F.linear(x, self.weight), self.model_parallel_group)
         return out if self.bias is None else out + self.bias
 
@@ -309,7 +312,8 @@ def ring_attention(
     members = group_of("ring_attention", group)
     if query.ndim != 4 or key.shape != query.shape or value.shape != query.shape:
         raise InvalidArgumentError(
-            f"ring_attention: shapes differ. Got {query.shape}, {key.shape} and {value.shape}, expected [batch, length, heads, dim] three times. Repeat heads of "
+            f"ring_attention: shapes differ. Got {query.shape}, {key.shape} and {value.shape}, expected [batch, length, heads, dim] three times. "
+            f"Repeat heads of "
             f"keys and values."
         )
     factor = query.shape[-1] ** -0.5 if scale is None else float(scale)

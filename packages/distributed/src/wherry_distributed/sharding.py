@@ -12,9 +12,29 @@ from typing import Any
 import numpy as np
 
 from wherry_autograd import PyLayer, at_end_of_backward, no_grad, saved_tensors_hooks
-from wherry_distributed.collective import ReduceOp, all_gather, all_reduce, barrier, gather_object, reduce, reduce_scatter
-from wherry_distributed.fleet.optimizers import HybridParallelGradScaler, HybridParallelOptimizer, all_parameters, states_of
-from wherry_distributed.gradients import broadcast_tensors, dense_gradients, flattened, reduce_gradients, write_back
+from wherry_distributed.collective import (
+    ReduceOp,
+    all_gather,
+    all_reduce,
+    barrier,
+    gather_object,
+    reduce,
+    reduce_scatter,
+)
+from wherry_distributed.fleet.optimizers import (
+    HybridParallelGradScaler,
+    HybridParallelOptimizer,
+    all_parameters,
+    states_of,
+)
+from wherry_distributed.gradients import (
+    broadcast_tensors,
+    dense_gradients,
+    flattened,
+    name_own_nan,
+    reduce_gradients,
+    write_back,
+)
 from wherry_distributed.world import Group, group_of, world
 from wherry_distributed.wrappers import make_equal
 from wherry_nn import Layer
@@ -154,6 +174,7 @@ class GroupShardedStage2(Sharded):
     def _send(self, key: tuple[int, str]) -> None:
         some, owner = self._open.pop(key), key[0]
         with no_grad():
+            name_own_nan(some)
             flat = flattened([p.grad for p in some])
             task = reduce(flat, self._group.ranks[owner], ReduceOp.SUM, self._group, sync_op=False)
             if owner != self._group.rank:
@@ -182,12 +203,13 @@ class _Together(PyLayer):
 
     @staticmethod
     def forward(ctx: Any, piece: Tensor, shape: list[int], group: Group) -> Tensor:
-        ctx.group = group
+        ctx.group, ctx.piece = group, piece
         return _joined(piece, shape, group)
 
     @staticmethod
     def backward(ctx: Any, ct: Tensor) -> Tensor:
         group = ctx.group
+        name_own_nan([ctx.piece], [ct])
         piece = -(-ct.size // group.nranks)
         flat = _padded(ct.reshape([-1]), piece * group.nranks)
         mine = empty([piece], dtype=ct.dtype)
@@ -238,7 +260,8 @@ class GroupShardedStage3(Sharded):
         assert members is not None
         if isinstance(optimizer, Lamb) or type(optimizer).__name__ == "LarsMomentum":
             raise UnimplementedError(
-                f"group_sharded_parallel: {type(optimizer).__name__} needs whole parameters. Got level='p_g_os', where each process has pieces, expected "
+                f"group_sharded_parallel: {type(optimizer).__name__} needs whole parameters. Got level='p_g_os', where each process has pieces, "
+                f"expected "
                 f"another optimizer or level. Use 'os_g'."
             )
         super().__init__(layer, members)
@@ -260,7 +283,7 @@ class GroupShardedStage3(Sharded):
                 flat = _padded(p.detach().reshape([-1]), size * count)
                 p._share_data_with(flat[self._group.rank * size : (self._group.rank + 1) * size].clone())
                 self.shapes[id(p)] = shape
-                p.flat_piece = (shape, self._group)
+                vars(p)["flat_piece"] = shape, self._group
         held: list[dict[str, Any]] = []
 
         def before(layer: Layer, inputs: Any) -> None:
@@ -275,8 +298,9 @@ class GroupShardedStage3(Sharded):
         def behind(layer: Layer, inputs: Any, out: Any) -> None:
             own = held.pop()
             for name, p in own.items():
-                if layer._parameters[name] is not p:
-                    self._whole.pop(layer._parameters[name].data_ptr(), None)
+                whole: Any = layer._parameters[name]
+                if whole is not p:
+                    self._whole.pop(whole.data_ptr(), None)
                     layer._parameters[name] = p
 
         layer.register_forward_pre_hook(before)
@@ -400,7 +424,8 @@ def group_sharded_parallel(
         return model, optimizer, scaler
     if offload and get_device() != "cpu":
         raise UnimplementedError(
-            f"group_sharded_parallel: offload is for a CPU, where it costs nothing. Got offload=True on {get_device()}, expected False. Use 'p_g_os'.")
+            f"group_sharded_parallel: offload is for a CPU, where it costs nothing. Got offload=True on {get_device()}, expected False. Use "
+            f"'p_g_os'.")
     made: Any
     if level == "p_g_os":
         made = GroupShardedStage3(model, optimizer, members, segment_size, exclude_layer)
@@ -409,7 +434,7 @@ def group_sharded_parallel(
         stepping = GroupShardedOptimizerStage2(None, optimizer, members, offload, dp_group=dp_group, reduced=level == "os_g")
         made = GroupShardedStage2(model, stepping, members, buffer_max_size) if level == "os_g" else Sharded(model, members)
     if dp_group is not None:
-        broadcast_tensors([p for p in model.parameters()], dp_group.ranks[0], dp_group)
+        broadcast_tensors(list(model.parameters()), dp_group.ranks[0], dp_group)
     return made, stepping, None if scaler is None else HybridParallelGradScaler(scaler, _Groups(members, dp_group))  # type: ignore[arg-type]
 
 

@@ -32,7 +32,8 @@ def part_of(op_name: str, what: str, size: int, group: Group) -> int:
     """How much of an axis each process has."""
     if size % group.nranks:
         raise InvalidArgumentError(
-            f"{op_name}: {what} does not divide by the processes. Got {what}={size} for {group.nranks}, expected a multiple of {group.nranks}. Pad it."
+            f"{op_name}: {what} does not divide by the processes. Got {what}={size} for {group.nranks}, expected a multiple of {group.nranks}. Pad "
+            f"it."
         )
     return size // group.nranks
 

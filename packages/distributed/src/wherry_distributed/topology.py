@@ -5,10 +5,11 @@ layer, 0 and 2 are two stages, 0 and 4 see different samples.
 """
 from __future__ import annotations
 
+import collections
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wherry_distributed import world as worlds
 from wherry_distributed.environment import place
@@ -52,10 +53,9 @@ class CommunicateTopology:
                 f"CommunicateTopology: sizes do not fit. Got {self._dims} along {self._parallel_names}, expected one size of at least 1 for each "
                 f"name. Set the other degrees to 1."
             )
-        from collections import namedtuple
-
-        self.coordinate: Any = namedtuple("Coordinate", self._parallel_names)  # type: ignore[misc]  # noqa: PYI024  axes are not known before
-        self._coords = [self.coordinate(*at) for at in itertools.product(*(range(dim) for dim in self._dims))]
+        kind: Any = collections.namedtuple  # noqa: PYI024  axes are not known before
+        self.coordinate: Any = kind("Coordinate", self._parallel_names)
+        self._coords = [self.coordinate(*at) for at in itertools.product(*map(range, self._dims))]
         self._ranks = {coord: rank for rank, coord in enumerate(self._coords)}
 
     def get_hybrid_group_names(self) -> list[str]:
@@ -86,7 +86,8 @@ class CommunicateTopology:
         """Where a process stands."""
         if not 0 <= rank < self.world_size():
             raise InvalidArgumentError(
-                f"CommunicateTopology.get_coord: there is no such process. Got rank={short(rank)}, expected one below {self.world_size()}. Ask world_size()."
+                f"CommunicateTopology.get_coord: there is no such process. Got rank={short(rank)}, expected one below {self.world_size()}. Ask "
+                f"world_size()."
             )
         return self._coords[rank]
 
@@ -141,7 +142,8 @@ class HybridCommunicateGroup:
         if self._topo.world_size() != here.size:
             raise InvalidArgumentError(
                 f"HybridCommunicateGroup: the degrees do not fit the processes. Got {self._topo._dims} along "
-                f"{self._topo.get_hybrid_group_names()}, whose product is {self._topo.world_size()}, expected a product of {here.size}, as many as were "
+                f"{self._topo.get_hybrid_group_names()}, whose product is {self._topo.world_size()}, expected a product of {here.size}, as many as "
+                f"were "
                 f"started. Start as many with --nproc_per_node, or set dp_degree to -1."
             )
         self._coord = self._topo.get_coord(self.global_rank)
@@ -152,6 +154,10 @@ class HybridCommunicateGroup:
         for fused in (("data", "sep"), ("pipe", "model"), ("pipe", "sharding", "model"), ("pipe", "model", "sep")):
             if names.issuperset(fused):
                 self._group(*fused)
+
+    if TYPE_CHECKING:  # get_data_parallel_rank, get_model_parallel_group and so on, which `_add_axes` makes
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def _group(self, *names: str) -> Group:
         """The group along some axes. Where another one has the same processes, that one; all processes ask in the same order."""
@@ -176,9 +182,11 @@ class HybridCommunicateGroup:
         """The grid."""
         return self._topo
 
-    def get_parallel_mode(self) -> int:
-        """What the model wrapper does, as in Paddle: pipeline before tensor before sharding before data."""
+    def get_parallel_mode(self) -> int | None:
+        """What the model wrapper does, as in Paddle: pipeline before tensor before sharding before data; None in one process."""
         size = self._degree
+        if self.nranks == 1:
+            return None
         if size("pipe") > 1:
             return ParallelMode.PIPELINE_PARALLEL
         if size("model") > 1:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wherry_distributed.topology import HybridCommunicateGroup
 from wherry_distributed.gradients import broadcast_tensors
+from wherry_distributed.topology import HybridCommunicateGroup
 from wherry_distributed.world import Group
 from wherry_nn import Layer
 from wherry_program.program.structure import map_structure, tensors_of
@@ -157,7 +157,8 @@ def with_recomputation(model: Layer, names: list[str]) -> None:
     for name in names:
         if name not in layers:
             raise InvalidArgumentError(
-                f"strategy: recompute_configs['checkpoints'] has no layer of the model. Got {name!r}, expected some of {', '.join(list(layers)[:8])}. "
+                f"strategy: recompute_configs['checkpoints'] has no layer of the model. Got {name!r}, expected some of "
+                f"{', '.join(list(layers)[:8])}. "
                 f"See named_sublayers()."
             )
         layer, inner = layers[name], layers[name].forward

@@ -10,7 +10,16 @@ from divisible import BATCH, X, Y, staged
 import wherry_nn as nn
 import wherry_ops_cpu.column
 import wherry_tensor as wt
-from wherry_distributed import all_reduce, checkpoint, fleet, get_rank, get_world_size, load_state_dict, save_state_dict, training_state
+from wherry_distributed import (
+    all_reduce,
+    checkpoint,
+    fleet,
+    get_rank,
+    get_world_size,
+    load_state_dict,
+    save_state_dict,
+    training_state,
+)
 from wherry_distributed.sharding import group_sharded_parallel
 from wherry_nn import functional as F
 from wherry_train import load

@@ -5,7 +5,12 @@ import wherry_nn as nn
 import wherry_tensor as wt
 from wherry_distributed.model_parallel import _c_identity
 from wherry_distributed.pipeline import LayerDesc, PipelineLayer, SharedLayerDesc
-from wherry_distributed.tensor_parallel import ColumnParallelLinear, ParallelCrossEntropy, RowParallelLinear, VocabParallelEmbedding
+from wherry_distributed.tensor_parallel import (
+    ColumnParallelLinear,
+    ParallelCrossEntropy,
+    RowParallelLinear,
+    VocabParallelEmbedding,
+)
 from wherry_nn import functional as F
 
 draw = np.random.default_rng(0)
@@ -90,4 +95,5 @@ class Loss(nn.Layer):
 
 def staged(**options):
     return PipelineLayer(
-        [SharedLayerDesc("table", Table), *(LayerDesc(Block, i) for i in range(BLOCKS)), SharedLayerDesc("table", Table, logits)], loss_fn=Loss(), **options)
+        [SharedLayerDesc("table", Table), *(LayerDesc(Block, i) for i in range(BLOCKS)), SharedLayerDesc("table", Table, logits)],
+        loss_fn=Loss(), **options)

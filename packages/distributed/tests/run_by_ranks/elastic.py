@@ -10,7 +10,16 @@ import numpy as np
 import wherry_nn as nn
 import wherry_ops_cpu.column
 import wherry_tensor as wt
-from wherry_distributed import DataParallel, all_reduce, get_rank, get_world_size, init_parallel_env, load_state_dict, save_state_dict, training_state
+from wherry_distributed import (
+    DataParallel,
+    all_reduce,
+    get_rank,
+    get_world_size,
+    init_parallel_env,
+    load_state_dict,
+    save_state_dict,
+    training_state,
+)
 from wherry_nn import functional as F
 from wherry_train.optimizer import Adam
 

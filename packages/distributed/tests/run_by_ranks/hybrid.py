@@ -73,7 +73,8 @@ def losses(degrees, kind=Momentum, clip=None, steps=4, scaler=None, interleave=N
 
 LAYOUTS = {
     4: [
-        {"dp": 4}, {"mp": 4}, {"dp": 2, "mp": 2}, {"dp": 2, "pp": 2}, {"mp": 2, "pp": 2}, {"pp": 4}, {"dp": 2, "sharding": 2}, {"mp": 2, "sharding": 2},
+        {"dp": 4}, {"mp": 4}, {"dp": 2, "mp": 2}, {"dp": 2, "pp": 2}, {"mp": 2, "pp": 2}, {"pp": 4}, {"dp": 2, "sharding": 2},
+        {"mp": 2, "sharding": 2},
         {"sharding": 4}, {"pp": 2, "sharding": 2},
     ],
     2: [{"mp": 2}, {"pp": 2}, {"sharding": 2}],

@@ -7,7 +7,15 @@ import numpy as np
 import wherry_nn as nn
 import wherry_ops_cpu.column
 import wherry_tensor as wt
-from wherry_distributed import DataParallel, all_gather_object, all_reduce, fleet, get_rank, get_world_size, ring_attention
+from wherry_distributed import (
+    DataParallel,
+    all_gather_object,
+    all_reduce,
+    fleet,
+    get_rank,
+    get_world_size,
+    ring_attention,
+)
 from wherry_distributed import sequence_parallel as sp
 from wherry_distributed.experts import GShardGate, MoELayer, NaiveGate, SwitchGate
 from wherry_nn import functional as F
@@ -143,7 +151,8 @@ for kind, most in ((GShardGate, 2), (SwitchGate, 1)):
     assert np.isfinite(x.grad.numpy()).all() and layer.gate.gate.weight.grad is not None
 for call, text in (
     (lambda: MoELayer(4, []), "no experts"), (lambda: MoELayer(4, [nn.Linear(4, 4)], {"type": "odd"}), "not known"),
-    (lambda: NaiveGate(4, 1, 1, 3), "topk does not fit"), (lambda: GShardGate(4, 1, 2, 1), "topk should be 2"), (lambda: MoELayer(4, [nn.Linear(4, 4)], 3), "the gate is none"),
+    (lambda: NaiveGate(4, 1, 1, 3), "topk does not fit"), (lambda: GShardGate(4, 1, 2, 1), "topk should be 2"),
+    (lambda: MoELayer(4, [nn.Linear(4, 4)], 3), "the gate is none"),
 ):
     try:
         call()

@@ -106,6 +106,15 @@ model = net()
 model, optimizer, _ = group_sharded_parallel(model, Momentum(0.1, parameters=model.parameters()), "p_g_os", segment_size=100)
 assert model._layers[0].weight.shape == [-(-8 * 33 // size)] and model._layers[0].bias.shape == [33]
 assert next(p.shape for p in model.get_all_parameters()) == [8, 33]
+for level in ("os", "os_g", "p_g_os"):  # NaN names its rank
+    model = net()
+    model, optimizer, _ = group_sharded_parallel(model, Momentum(0.1, parameters=model.parameters()), level, segment_size=16)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        F.cross_entropy(model(x * (float("nan") if rank == 1 else 1.0)), y).backward()
+        optimizer.step()
+    named = [str(each.message) for each in seen if "NaN" in str(each.message)]
+    assert (rank == 0 and level != "os" and not named) or all("come from rank 1;" in each for each in named) and named, (level, named)
 for call, kind, text in (
     (lambda: group_sharded_parallel(model, optimizer, "g"), ValueError, "level is not known"),
     (lambda: group_sharded_parallel(3, optimizer, "os"), TypeError, "model"),

@@ -141,6 +141,8 @@ distributed.collective: Group _get_default_group=get_group _get_global_group=get
 distributed.collective: all_gather all_reduce alltoall broadcast get_group is_initialized < wherry_distributed
 distributed.collective: recv reduce scatter send wait ReduceOp < wherry_distributed
 distributed.collective: split < wherry_distributed.tensor_parallel
+distributed.checkpoint.load_state_dict: load_state_dict < wherry_distributed.checkpoint
+distributed.checkpoint.save_state_dict: save_state_dict < wherry_distributed.checkpoint
 distributed.communication: stream=* < wherry_distributed.stream
 distributed.communication.group: Group barrier get_backend get_group is_initialized wait _get_global_group=get_group < wherry_distributed
 distributed.communication.batch_isend_irecv: P2POp batch_isend_irecv < wherry_distributed
@@ -203,6 +205,13 @@ distributed.fleet.utils.hybrid_parallel_util: fused_allreduce_gradients_with_gro
 distributed.fleet.utils.hybrid_parallel_util: broadcast_dp_parameters broadcast_input_data broadcast_mp_parameters < wherry_distributed.wrappers
 distributed.fleet.utils.hybrid_parallel_util: broadcast_sep_parameters broadcast_sharding_parameters < wherry_distributed.wrappers
 distributed.fleet.utils.log_util: logger set_log_level=set_level < wherry._inside.logs
+distributed.fleet.utils.sequence_parallel_utils: AllGatherOp GatherOp ReduceScatterOp ScatterOp < wherry_distributed.sequence_parallel
+distributed.fleet.utils.sequence_parallel_utils: ColumnSequenceParallelLinear RowSequenceParallelLinear < wherry_distributed.sequence_parallel
+distributed.fleet.utils.sequence_parallel_utils: all_gather=all_gather_sequence < wherry_distributed.sequence_parallel
+distributed.fleet.utils.sequence_parallel_utils: reduce_scatter=reduce_scatter_sequence < wherry_distributed.sequence_parallel
+distributed.fleet.utils.sequence_parallel_utils: is_sequence_parallel_parameter scatter < wherry_distributed.sequence_parallel
+distributed.fleet.utils.sequence_parallel_utils: mark_as_sequence_parallel_parameter < wherry_distributed.sequence_parallel
+distributed.fleet.utils.sequence_parallel_utils: register_sequence_parallel_allreduce_hooks < wherry_distributed.sequence_parallel
 distributed.fleet.utils.timer_helper: get_timers set_timers < wherry_distributed.fleet.utility
 framework: LayerHelper < wherry._inside.helper
 framework: core=* < wherry._inside.core
@@ -224,6 +233,10 @@ hapi.progressbar: ProgressBar < wherry._inside.hapi
 hapi.model: Input=InputSpec < wherry.static
 hapi.model: _all_gather extract_args flatten_list restore_flatten_list to_list to_numpy < wherry._inside.hapi
 incubate.nn: memory_efficient_attention=* < wherry._inside.attention
+incubate.distributed.models.moe: MoELayer GShardGate NaiveGate SwitchGate < wherry_distributed.experts
+incubate.distributed.models.moe.gate: GShardGate NaiveGate SwitchGate < wherry_distributed.experts
+incubate.distributed.models.moe.moe_layer: MoELayer < wherry_distributed.experts
+incubate.optimizer: LarsMomentumOptimizer=LarsMomentum < wherry_distributed.fleet.compression
 incubate.layers: shuffle_batch < wherry._inside.batches
 io.dataloader.collate: default_collate_fn < wherry_train.io.collate
 io.dataloader.collate: default_convert_fn < wherry._inside.batches
@@ -307,7 +320,7 @@ _INNER = "Paddle's inner program descriptions are not kept. Use paddle.static.Pr
 REFUSED: tuple[tuple[str, str], ...] = (
     (_SEVERAL, """
 distributed: ProcessMesh DistAttr Partial Placement ReduceType Replicate Shard Strategy dtensor_from_fn gloo_barrier
-distributed: gloo_init_parallel_env gloo_release load_state_dict reshard save_state_dict shard_layer shard_optimizer
+distributed: gloo_init_parallel_env gloo_release reshard shard_layer shard_optimizer
 distributed: shard_op shard_tensor to_static
 distributed.rpc: get_all_worker_infos get_current_worker_info get_worker_info init_rpc rpc_async rpc_sync shutdown
 distributed.fleet.meta_optimizers.dygraph_optimizer.dygraph_sharding_optimizer: DygraphShardingOptimizerV2
@@ -315,11 +328,8 @@ distributed.fleet.meta_optimizers.dygraph_optimizer.hybrid_parallel_optimizer: H
 distributed.fleet.meta_parallel.parallel_layers.pp_layers: PipelineLayerChunk
 distributed.fleet.meta_parallel.sharding.group_sharded_utils: GroupShardedClipGrad
 distributed.fleet.utils.mix_precision_utils: MixPrecisionLayer MixPrecisionOptimizer MixPrecisionScaler
-distributed.fleet.utils.sequence_parallel_utils: AllGatherOp ColumnSequenceParallelLinear GatherOp ReduceScatterOp RowSequenceParallelLinear
-distributed.fleet.utils.sequence_parallel_utils: ScatterOp mark_as_sequence_parallel_parameter register_sequence_parallel_allreduce_hooks
 distributed.fleet.utils.tensor_fusion_helper: FusedCommBuffer HOOK_ACTION
 distributed.fleet.utils.hybrid_parallel_inference: HybridParallelInferenceHelper
-incubate.distributed.models.moe: MoELayer GShardGate NaiveGate SwitchGate
 """),
     (_SERVERS, """
 distributed: BoxPSDataset

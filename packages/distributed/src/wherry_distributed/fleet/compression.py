@@ -8,8 +8,8 @@ import numpy as np
 from wherry_autograd import no_grad
 from wherry_distributed.collective import all_gather
 from wherry_distributed.fleet.optimizers import HybridParallelOptimizer
-from wherry_distributed.topology import HybridCommunicateGroup
 from wherry_distributed.gradients import dense_gradients, map_gradients, narrow_sum, reduce_gradients
+from wherry_distributed.topology import HybridCommunicateGroup
 from wherry_distributed.world import Group
 from wherry_tensor import Tensor, concat, logical_and, ops, to_tensor, where
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short

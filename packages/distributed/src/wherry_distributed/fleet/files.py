@@ -169,7 +169,8 @@ class HDFSClient:
         """Folders and files in a folder, by name."""
         if not self.is_exist(fs_path):
             return [], []
-        folders, names = [], []
+        folders: list[str] = []
+        names: list[str] = []
         for line in self._run("-ls", fs_path)[1].splitlines():
             parts = line.split(None, 7)
             if len(parts) == 8:
@@ -275,7 +276,10 @@ class HDFSClient:
             FileExistsError: the local path is there, and `overwrite` is False.
         """
         if multi_processes < 1:
-            raise InvalidArgumentError(f"HDFSClient.download: multi_processes is no number of processes. Got {multi_processes}, expected >= 1. Pass 1.")
+            raise InvalidArgumentError(
+                f"HDFSClient.download: multi_processes is no number of processes. Got {multi_processes}, expected >= 1. "
+                f"Pass 1."
+            )
         if not self.is_exist(fs_path):
             raise FSFileNotExistsError(f"HDFSClient.download: {fs_path} is not there. Got it, expected a path that exists. Ask is_exist(path).")
         if os.path.exists(local_path) and not overwrite and not os.path.isdir(local_path):

@@ -24,7 +24,10 @@ def _values(input: Any, scope: Any) -> Any:
         name = input if isinstance(input, str) else input.name
         found = None if scope is None else scope.find_var(name)
         if found is None:
-            raise InvalidArgumentError(f"metrics: the scope has no variable {name!r}. Got scope={scope!r}, expected one that holds it. Run the program.")
+            raise InvalidArgumentError(
+                f"metrics: the scope has no variable {name!r}. Got scope={scope!r}, expected one that holds it. Run the "
+                f"program."
+            )
         return np.array(found.get_tensor())
     return input.numpy() if isinstance(input, Tensor) else np.asarray(input)
 
@@ -111,7 +114,8 @@ def auc(stat_pos: Any, stat_neg: Any, scope: Any = None, util: Any = None) -> fl
     negative = np.asarray(_reduced(stat_neg, scope, util, "sum"), np.float64).reshape(-1)[::-1]
     if positive.shape != negative.shape:
         raise InvalidArgumentError(
-            f"auc: the counts are not of the same scores. Got {len(positive)} and {len(negative)} of them, expected equally many. Pass both as counted."
+            f"auc: the counts are not of the same scores. Got {len(positive)} and {len(negative)} of them, expected equally many. Pass both as "
+            f"counted."
         )
     right, wrong = np.cumsum(positive), np.cumsum(negative)
     if not len(right) or right[-1] == 0 or wrong[-1] == 0:

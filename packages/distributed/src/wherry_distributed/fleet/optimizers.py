@@ -10,8 +10,8 @@ from typing import Any
 
 from wherry_autograd import no_grad
 from wherry_distributed.collective import ReduceOp, all_reduce
+from wherry_distributed.gradients import broadcast_tensors, name_own_nan, reduce_gradients
 from wherry_distributed.topology import HybridCommunicateGroup
-from wherry_distributed.gradients import broadcast_tensors, reduce_gradients
 from wherry_distributed.world import Group
 from wherry_nn.clip import ClipGradByGlobalNorm
 from wherry_tensor import Tensor, ops, to_tensor
@@ -116,16 +116,18 @@ class HybridParallelOptimizer(Wrapped):
             return
         self._synced = True
         parameters = all_parameters(self._inner_opt)
-        for group in (self._hcg.get_dp_sep_parallel_group(), self._sharding):
-            if group.nranks > 1:
-                self._exchange(parameters, group)
+        groups = [group for group in (self._hcg.get_dp_sep_parallel_group(), self._sharding) if group.nranks > 1]
+        if not groups:
+            name_own_nan(parameters)
+        for group in groups:
+            self._exchange(parameters, group)
 
     def step(self) -> None:
         """Exchange, clip, update."""
         self.synchronize()
         self._synced = False
         with no_grad():
-            pairs = []
+            pairs: list[tuple[Any, Tensor]] = []
             for group, clip in zip(self._inner_opt._groups, self._clips, strict=True):
                 some = [(p, p.grad) for p in group.params if not p.stop_gradient and p.grad is not None]
                 pairs += some if clip is None else self._clipped(some, clip)
@@ -317,8 +319,9 @@ class HybridParallelGradScaler:
 
 def unwrap_optimizer(optimizer: Any, optimizer_instances: Any = ()) -> Any:
     """The innermost optimizer."""
-    while isinstance(optimizer, tuple(optimizer_instances) or Wrapped):
-        optimizer = optimizer._inner_opt
+    kinds = tuple(optimizer_instances) or (Wrapped,)
+    while isinstance(optimizer, kinds):
+        optimizer = getattr(optimizer, "_inner_opt")  # noqa: B009  of whichever class
     if not isinstance(optimizer, Optimizer):
         raise TypeError(f"unwrap_optimizer: this is no optimizer. Got {short(optimizer)}, expected an Optimizer. Pass the optimizer.")
     return optimizer

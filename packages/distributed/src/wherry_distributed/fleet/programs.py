@@ -13,8 +13,8 @@ from wherry_autograd import no_grad
 from wherry_distributed.collective import ReduceOp, all_reduce
 from wherry_distributed.fleet.compression import Compressed, exchange_narrow
 from wherry_distributed.fleet.optimizers import Wrapped, owners_of
-from wherry_distributed.topology import HybridCommunicateGroup
 from wherry_distributed.gradients import broadcast_tensors, buckets, flattened, reduce_gradients, write_back
+from wherry_distributed.topology import HybridCommunicateGroup
 from wherry_distributed.world import Group
 from wherry_program.program.control import py_func
 from wherry_tensor import Tensor, ops, where
@@ -45,7 +45,8 @@ class StaticOptimizer(Wrapped):
     """
 
     def __init__(self, optimizer: Any, hcg: HybridCommunicateGroup, strategy: Any) -> None:
-        for name, found in (("mp_degree", hcg.get_model_parallel_world_size()), ("pp_degree", hcg.get_pipe_parallel_world_size()), ("sep_degree", hcg.get_sep_parallel_world_size())):
+        for name, axis in (("mp_degree", "model"), ("pp_degree", "pipe"), ("sep_degree", "sep")):
+            found = hcg._degree(axis)
             if found > 1:
                 raise UnimplementedError(
                     f"fleet.distributed_optimizer: programs of static mode are not divided. Got {name}={found}, expected 1. Train eagerly with "
@@ -68,7 +69,8 @@ class StaticOptimizer(Wrapped):
             configs = strategy.dgc_configs
             if configs["rampup_begin_step"]:
                 raise UnimplementedError(
-                    "strategy: in static mode dgc chooses values from the first step on. Got rampup_begin_step above 0, expected 0. Train eagerly, or "
+                    "strategy: in static mode dgc chooses values from the first step on. Got rampup_begin_step above 0, expected 0. Train eagerly, "
+                    "or "
                     "leave it out."
                 )
             self._compressed = Compressed(optimizer._momentum, configs["sparsity"], 0, configs["rampup_step"])
@@ -144,7 +146,7 @@ class StaticOptimizer(Wrapped):
         owners = owners_of([_Sized(p) for p, _ in pairs], sharding.nranks)
         places = list(owners.values())  # by size, which is the same order in all processes
         order = sorted(range(len(pairs)), key=lambda i: -_Sized(pairs[i][0]).size)
-        owner = {i: place for i, place in zip(order, places, strict=True)}
+        owner = dict(zip(order, places, strict=True))
         clip = self._inner_opt._groups[0].grad_clip
         if clip is not None:  # its norm is of all gradients, of which this process has all
             pairs = clip(pairs)
@@ -202,10 +204,14 @@ class StaticOptimizer(Wrapped):
         targets = [p for p, _ in pairs] + [x for of_params in self._inner_opt._accumulators.values() for x in of_params.values()]
         olds = [ops.copy(x) for x in targets]
         self._update_own(given)
+
+        def chosen(new: Any, old: Any) -> Any:
+            return where(due.expand(new.sizes) if new.sizes else due.reshape([]), new, old)
+
         for x, old in zip(targets, olds, strict=True):
-            ops.copy.into((x,), where(due.expand(x.sizes) if x.sizes else due.reshape([]), x, old))
+            ops.copy.into((x,), chosen(x, old))
         for total in totals:
-            ops.copy.into((total,), where(due.expand(total.sizes) if total.sizes else due.reshape([]), ops.full_like(total, value=0, dtype=total.dtype), total))
+            ops.copy.into((total,), chosen(ops.full_like(total, value=0, dtype=total.dtype), total))
         ops.copy.into((step,), where(due, ops.full(shape=(1,), value=0.0, dtype=step.dtype), step))
 
     def _make_equal_at_start(self, params: list[Any], startup_program: Any) -> None:

@@ -71,7 +71,8 @@ class Fleet:
         """
         if strategy is not None and not isinstance(strategy, DistributedStrategy):
             raise InvalidTypeError(
-                f"fleet.init: strategy is not a strategy. Got {short(strategy)} ({type(strategy).__name__}), expected a DistributedStrategy. Make one."
+                f"fleet.init: strategy is not a strategy. Got {short(strategy)} ({type(strategy).__name__}), expected a DistributedStrategy. Make "
+                f"one."
             )
         strategy = strategy or DistributedStrategy()
         self._role_maker = role_maker or PaddleCloudRoleMaker(is_collective)
@@ -245,7 +246,7 @@ class Fleet:
 
     def local_device_ids(self) -> list[int]:
         """The devices of this process."""
-        return [int(each) for each in os.environ.get("FLAGS_selected_gpus", "0").split(",")]
+        return [int(each) for each in os.environ.get("FLAGS_selected_gpus", "0").split(",")]  # noqa: SIM112  Paddle's name
 
     def world_device_ids(self) -> list[list[int]]:
         """The devices of all processes."""

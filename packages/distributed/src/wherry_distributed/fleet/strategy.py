@@ -91,8 +91,8 @@ CONFIGS: dict[str, dict[str, Any]] = {
             "best_unbalanced_scheduler": False,
         },
         "sharding_configs": {
-            "tensor_fusion": False, "comm_overlap": False, "accumulate_steps": 1, "fuse_optimizer": True, "use_reduce_avg": True, "split_param": False,
-            "comm_buffer_size_MB": 256, "enable_fuse_optimizer_states": False,
+            "tensor_fusion": False, "comm_overlap": False, "accumulate_steps": 1, "fuse_optimizer": True, "use_reduce_avg": True,
+            "split_param": False, "comm_buffer_size_MB": 256, "enable_fuse_optimizer_states": False,
         },
     },
 }
@@ -112,12 +112,15 @@ IDLE: dict[str, dict[str, str]] = {
     "a_sync_configs": dict.fromkeys(set(CONFIGS["a_sync_configs"]) - {"k_steps"}, "updates are sent one by one, as they come"),
     "trainer_desc_configs": dict.fromkeys(CONFIGS["trainer_desc_configs"], _SERVERS),
     "gradient_scale_configs": {"scale_gradient": "gradients are scaled when they have been summed"},
-    "mp_configs": dict.fromkeys(set(CONFIGS["hybrid_configs"]["mp_configs"]) - {"need_broadcast_data"}, "weights that are not divided stay equal by themselves"),
+    "mp_configs": dict.fromkeys(set(CONFIGS["hybrid_configs"]["mp_configs"]) - {"need_broadcast_data"}, "weights that are not divided stay equal "
+    "by themselves"),
     "pp_configs": dict.fromkeys(CONFIGS["hybrid_configs"]["pp_configs"], "the schedule is the same without it"),
     "hybrid.sharding_configs": dict.fromkeys(
         CONFIGS["hybrid_configs"]["sharding_configs"], "each parameter is updated by one process, and gradients are sent in buckets"),
 }
 
+
+UNWRITTEN = ("build_strategy", "execution_strategy", "hybrid_parallel_order", "sync_param_name")  # which Paddle's text has not
 
 class Configs(dict[str, Any]):
     """Settings under one name, also as attributes. Only settings that exist can be set."""
@@ -185,7 +188,8 @@ def _configs(name: str, values: dict[str, Any], within: str = "") -> Configs:
     idle = IDLE.get(f"{within}{name}", {})
     made = Configs(name, {}, idle)
     for key, value in values.items():
-        dict.__setitem__(made, key, _configs(key, value, "hybrid." if key == "sharding_configs" else "") if isinstance(value, dict) else copy.copy(value))
+        within = "hybrid." if key == "sharding_configs" else ""
+        dict.__setitem__(made, key, _configs(key, value, within) if isinstance(value, dict) else copy.copy(value))
     return made
 
 
@@ -208,9 +212,6 @@ class DistributedStrategy:
         >>> strategy.hybrid_configs = {"mp_degree": 2, "pp_degree": 2}
         >>> strategy.hybrid_configs["dp_degree"], strategy.pipeline_configs["schedule_mode"]
         (-1, '1F1B')
-        >>> strategy.auto = True
-        Traceback (most recent call last):
-        NotImplementedError: strategy: auto is not there: no layout is searched for; say the degrees in hybrid_configs. ...
     """
 
     def __init__(self) -> None:
@@ -237,7 +238,8 @@ class DistributedStrategy:
         known = fields[name]
         if known is not None and not isinstance(value, type(known)) and not (isinstance(known, float) and isinstance(value, int)):
             raise InvalidTypeError(
-                f"strategy: {name} has another type. Got {short(value)} ({type(value).__name__}), expected {type(known).__name__} as {short(known)} is. "
+                f"strategy: {name} has another type. Got {short(value)} ({type(value).__name__}), expected {type(known).__name__} as "
+                f"{short(known)} is. "
                 f"Cast it."
             )
         if name in REFUSED and value != REFUSED[name][0]:
@@ -248,7 +250,8 @@ class DistributedStrategy:
             warnings.warn(f"strategy: {name} has no effect: {QUIET[name][1]}.", stacklevel=_outside())
         if name == "hybrid_parallel_order" and sorted(value) != sorted(SWITCHES[name]):
             raise InvalidArgumentError(
-                f"strategy: hybrid_parallel_order is no order of the kinds. Got {short(value)}, expected each of {SWITCHES[name]} once. Name all five."
+                f"strategy: hybrid_parallel_order is no order of the kinds. Got {short(value)}, expected each of {SWITCHES[name]} once. Name all "
+                f"five."
             )
         fields[name] = value
 
@@ -268,12 +271,13 @@ class DistributedStrategy:
     __str__ = __repr__
 
     def save_to_prototxt(self, output: str) -> None:
-        """Write all fields as text, as Paddle reads them.
+        """Write the fields that were changed as text, as Paddle reads them.
 
         Source:
             `paddle.distributed.fleet.DistributedStrategy.save_to_prototxt`.
         """
-        known = {name: value for name, value in self._fields.items() if name not in ("build_strategy", "execution_strategy", "hybrid_parallel_order")}
+        fresh = DistributedStrategy()._fields
+        known = {name: _changed(value, fresh[name]) for name, value in self._fields.items() if name not in UNWRITTEN and value != fresh[name]}
         text = "".join(_as_text(name, value, "") for name, value in known.items())
         replace_file(str(output), lambda file: file.write(text.encode()))
 
@@ -321,6 +325,13 @@ def _of_type(like: Any, values: list[Any]) -> Any:
     return float(value) if isinstance(like, float) else value
 
 
+def _changed(value: Any, fresh: Any) -> Any:
+    """The settings that are not as they were."""
+    if not isinstance(value, dict):
+        return value
+    return {name: _changed(each, fresh[name]) for name, each in value.items() if each != fresh[name]}
+
+
 def _as_text(name: str, value: Any, indent: str) -> str:
     if isinstance(value, dict):
         return f"{indent}{name} {{\n{''.join(_as_text(key, each, indent + '  ') for key, each in value.items())}{indent}}}\n"
@@ -328,9 +339,7 @@ def _as_text(name: str, value: Any, indent: str) -> str:
         return "".join(_as_text(name, each, indent) for each in value)
     if value is None:
         return ""
-    text = str(value).lower() if isinstance(value, bool) else _quoted(value) if isinstance(value, str) and name != "schedule_mode" else str(value)
-    if name in ("schedule_mode", "sharding_segment_strategy", "scale_strategy", "algo", "trainer", "device_worker"):
-        text = _quoted(str(value))
+    text = str(value).lower() if isinstance(value, bool) else _quoted(value) if isinstance(value, str) else str(value)
     return f"{indent}{name}: {text}\n"
 
 

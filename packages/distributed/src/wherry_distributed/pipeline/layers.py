@@ -52,7 +52,8 @@ class SharedLayerDesc(LayerDesc):
     """
 
     def __init__(
-        self, key: str, layer_func: Any, forward_func: Callable[..., Any] | None = None, shared_weight_attr: str = "weight", *inputs: Any, **kwargs: Any
+        self, key: str, layer_func: Any, forward_func: Callable[..., Any] | None = None, shared_weight_attr: str = "weight", *inputs: Any,
+        **kwargs: Any,
     ) -> None:
         super().__init__(layer_func, *inputs, **kwargs)
         self.layer_name, self.forward_func, self.shared_weight_attr = key, forward_func, shared_weight_attr
@@ -71,7 +72,8 @@ def segments(items: Sequence[Any], parts: int, method: Any) -> list[int]:
         bounds = [*method, count] if len(method) == parts else list(method)
         if len(bounds) != parts + 1 or bounds[0] != 0 or bounds[-1] != count or sorted(set(bounds)) != bounds:
             raise InvalidArgumentError(
-                f"PipelineLayer: seg_method does not fit. Got {short(method)} for {count} layers in {parts} parts, expected where each begins, from 0 "
+                f"PipelineLayer: seg_method does not fit. Got {short(method)} for {count} layers in {parts} parts, expected where each begins, "
+                f"from 0 "
                 f"upwards. Pass 'uniform'."
             )
         return bounds
@@ -86,12 +88,16 @@ def segments(items: Sequence[Any], parts: int, method: Any) -> list[int]:
         marks = [i for i, each in enumerate(items) if pattern.search(_class_of(each))]
         if len(marks) < parts or len(marks) % parts:
             raise InvalidArgumentError(
-                f"PipelineLayer: layers of the class do not divide by the parts. Got {len(marks)} of {method!r} for {parts}, expected a multiple. Pass "
+                f"PipelineLayer: layers of the class do not divide by the parts. Got {len(marks)} of {method!r} for {parts}, expected a multiple. "
+                f"Pass "
                 f"'uniform'."
             )
         size = len(marks) // parts
         return [0, *(marks[i * size] for i in range(1, parts)), count]
-    raise InvalidArgumentError(f"PipelineLayer: seg_method is not known. Got {short(method)}, expected 'uniform', 'layer:Class' or a list. Pass 'uniform'.")
+    raise InvalidArgumentError(
+        f"PipelineLayer: seg_method is not known. Got {short(method)}, expected 'uniform', 'layer:Class' or a list. Pass "
+        f"'uniform'."
+    )
 
 
 def _class_of(item: Any) -> str:

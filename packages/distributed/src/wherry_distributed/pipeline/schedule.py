@@ -43,7 +43,8 @@ def interleaved(stage: int, stages: int, micros: int, chunks: int) -> list[Step]
     """
     if micros % stages:
         raise InvalidArgumentError(
-            f"PipelineParallelWithInterleave: small batches do not divide by the stages. Got accumulate_steps={micros} for {stages} stages, expected a "
+            f"PipelineParallelWithInterleave: small batches do not divide by the stages. Got accumulate_steps={micros} for {stages} stages, "
+            f"expected a "
             f"multiple of {stages}. Change pipeline_configs."
         )
     total, round_ = micros * chunks, stages * chunks

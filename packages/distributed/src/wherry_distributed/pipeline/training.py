@@ -5,10 +5,10 @@ from typing import Any
 
 from wherry_autograd import backward, no_grad
 from wherry_distributed.collective import broadcast
-from wherry_distributed.wrappers import MetaParallelBase
-from wherry_distributed.pipeline.layers import PipelineLayer
 from wherry_distributed.messages import Messages
+from wherry_distributed.pipeline.layers import PipelineLayer
 from wherry_distributed.pipeline.schedule import Step, all_forward_then_backward, interleaved, one_forward_one_backward
+from wherry_distributed.wrappers import MetaParallelBase
 from wherry_program.program.structure import flatten, map_structure
 from wherry_tensor import Tensor, is_floating_point, to_tensor, zeros, zeros_like
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
@@ -161,18 +161,21 @@ class _Run:
         for x in flatten(whole):
             if not isinstance(x, Tensor) or not x.ndim or x.shape[0] % count:
                 raise InvalidArgumentError(
-                    f"train_batch: the batch does not divide. Got {list(x.shape) if isinstance(x, Tensor) else short(x)} for accumulate_steps={count}, "
+                    f"train_batch: the batch does not divide. Got {list(x.shape) if isinstance(x, Tensor) else short(x)} for "
+                    f"accumulate_steps={count}, "
                     f"expected a multiple of {count} samples. Change pipeline_configs, or the batch size."
                 )
             if size > 1 and x.shape[0] != size * count:
                 raise InvalidArgumentError(
-                    f"train_batch: the batch has another size. Got {x.shape[0]} samples, expected micro_batch_size * accumulate_steps = {size * count}. "
+                    f"train_batch: the batch has another size. Got {x.shape[0]} samples, expected micro_batch_size * accumulate_steps = "
+                    f"{size * count}. "
                     f"Change pipeline_configs."
                 )
-        pieces = []
-        for i in range(count):
-            pieces.append(map_structure(lambda x, i=i: x[x.shape[0] // count * i : x.shape[0] // count * (i + 1)], whole))
-        return pieces
+
+        def piece(i: int) -> Any:
+            return map_structure(lambda x: x[x.shape[0] // count * i : x.shape[0] // count * (i + 1)], whole)
+
+        return [piece(i) for i in range(count)]
 
     def _neighbour(self, chunk: int, step: int) -> tuple[int, int] | None:
         """Stage and chunk of the part of the model before (-1) or behind (1) one of this stage's; None at the ends."""
@@ -202,7 +205,8 @@ class _Run:
             loss = model._pipeline._loss_fn(out, *label) if isinstance(label, tuple) else model._pipeline._loss_fn(out, label)
             if not isinstance(loss, Tensor) or loss.size != 1:
                 raise InvalidArgumentError(
-                    f"train_batch: loss_fn gives no loss. Got {short(loss) if not isinstance(loss, Tensor) else loss.shape}, expected a tensor of one number. "
+                    f"train_batch: loss_fn gives no loss. Got {short(loss) if not isinstance(loss, Tensor) else loss.shape}, expected a tensor of "
+                    f"one number. "
                     f"Take the mean."
                 )
             self.losses.append(loss.detach().astype("float32"))
