@@ -3,7 +3,7 @@
 `functional` computes; the layers hold the parameters; `initializer` fills them.
 """
 # ruff: noqa: F401, F403, F405  each module lists its names
-from wherry_nn import clip, functional, initializer, layers, quant, spellings, unique_name, utils
+from wherry_nn import clip, functional, initializer, layers, spellings, unique_name, utils
 from wherry_nn.clip import *
 from wherry_nn.container import (
     Identity,

@@ -35,6 +35,7 @@ FLAGS: dict[str, tuple[Value, str]] = {
     "FLAGS_paddle_random": (False, "Wherry's own: the random numbers of Paddle 2.6.2 on a CPU"),
     "FLAGS_paddle_clip": (False, "Wherry's own: softmax and cross entropy clip logits 64 below the largest, as Paddle 2.6.2 on a CPU"),
     "FLAGS_paddle_version": ("2.6", "Wherry's own: \"3.3\" gives Paddle 3.3's results where the two differ, see compatibility.md"),
+    "FLAGS_enable_pir_api": (False, "models are saved as Paddle 3 has them, `.json`; its own default is True"),
     "FLAGS_call_stack_level": (1, "2: tracebacks show what lies below the user's line"),
     "FLAGS_init_allocated_mem": (False, "fresh memory of the cpu is filled with bytes that are not zero"),
     "FLAGS_cpu_deterministic": (True, "no effect: results are the same from run to run and with any number of threads"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from wherry_tensor import ops
-from wherry_tensor._core import Tensor
+from wherry_tensor import _core, ops
+from wherry_tensor._core import Tensor, int64
 from wherry_tensor.arguments import integer, require_tensor
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError
@@ -42,11 +42,13 @@ def sequence_mask(x: Tensor, maxlen: Any = None, dtype: Any = "int64", name: str
     require_tensor(x, "sequence_mask")
     kind = as_dtype(dtype, "sequence_mask")
     length = -1 if maxlen is None else integer(maxlen, "sequence_mask", "maxlen")
-    if length == 0:
+    if type(length) is int and length < 0 and _core.is_symbolic(x):  # the largest length, when the program runs
+        length = integer(ops.cast(x.max(), int64), "sequence_mask", "maxlen")
+    if type(length) is int and length == 0:
         raise InvalidArgumentError(
             "sequence_mask: maxlen is 0. Got maxlen=0, expected 1 or more. None takes the largest length."
         )
-    if length < 0:
+    if type(length) is int and length < 0:
         longest = x.max().item() if x.size else 0
         if isinstance(longest, float) and not math.isfinite(longest):
             raise InvalidArgumentError(

@@ -411,7 +411,8 @@ def squeeze(x: Tensor, axis: Axes = None, name: str | None = None) -> Tensor:
 
     Args:
         x: any dtype, any shape.
-        axis: which axes; None takes all of size 1. An axis of another size stays, as in Paddle.
+        axis: which axes; None takes all of size 1. An axis of another size stays, as in Paddle. Of an axis whose size is not known while a
+            program is captured, it must be 1 when the program runs: so does Paddle declare the result.
 
     Returns:
         A view.
@@ -433,13 +434,11 @@ def squeeze(x: Tensor, axis: Axes = None, name: str | None = None) -> Tensor:
     """
     shape = require_tensor(x, "squeeze").shape
     if type(axis) is int and 0 <= axis < len(shape):
-        return _squeeze(x, (axis,) if shape[axis] == 1 else ())
-    if axis is None:
-        axes = list(range(len(shape)))
-    else:
-        axes = sorted({one_axis(a, len(shape), "squeeze") for a in integers_of(axis, "squeeze", "axis")})
-        axes = axes or list(range(len(shape)))
-    return _squeeze(x, tuple([a for a in axes if a < len(shape) and shape[a] == 1]))
+        return _squeeze(x, (axis,) if is_unknown(shape[axis]) or shape[axis] == 1 else ())
+    axes = () if axis is None else sorted({one_axis(a, len(shape), "squeeze") for a in integers_of(axis, "squeeze", "axis")})
+    if not axes:
+        return _squeeze(x, tuple([a for a, n in enumerate(shape) if n == 1]))
+    return _squeeze(x, tuple([a for a in axes if a < len(shape) and (is_unknown(shape[a]) or shape[a] == 1)]))
 
 
 def squeeze_(x: Tensor, axis: Axes = None, name: str | None = None) -> Tensor:
