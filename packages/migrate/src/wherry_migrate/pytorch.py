@@ -14,7 +14,7 @@ from libcst.metadata import MetadataWrapper, QualifiedNameProvider
 
 from wherry_migrate import rewriting
 from wherry_migrate.paddle1_arguments import parsed
-from wherry_migrate.rewriting import Imports, Result, Rewriter, Rule, module_name, named
+from wherry_migrate.rewriting import Imports, Result, Rewriter, Rule, Warning_, module_name, named
 
 ROOTS = ("torch", "torchvision")
 MODULES = {

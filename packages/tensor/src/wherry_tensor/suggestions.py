@@ -305,10 +305,10 @@ def _line_of(error: BaseException) -> str:
 def _function_called(qualname: str) -> Any:
     """Our function or class of this name, or None."""
     name, _, rest = qualname.partition(".")
-    for module_name, module in sorted(sys.modules.items(), key=lambda one: (one[0].endswith(".compat"), one[0])):  # whose names mean others
+    for module_name, module in sorted(sys.modules.items()):
         if is_ours(module_name) and module is not None:
             found = vars(module).get(name)
-            if found is not None and is_ours(getattr(found, "__module__", None) or ""):
+            if found is not None and is_ours(home := getattr(found, "__module__", None) or "") and not home.endswith(".compat"):
                 for part in rest.split(".") if rest else ():
                     found = getattr(found, part, None)
                 if found is not None:

@@ -185,7 +185,9 @@ class Rprop(Optimizer):
         self._range = _pair("learning_rate_range", learning_rate_range)
         self._etas = _pair("etas", etas)
         if not 0.0 < self._etas[0] < 1.0 < self._etas[1]:
-            raise InvalidArgumentError(f"Rprop: the factors do not fit. Got etas={short(etas)}, expected one in (0, 1) and one above 1. Leave them out.")
+            raise InvalidArgumentError(
+                f"Rprop: the factors do not fit. Got etas={short(etas)}, expected one in (0, 1) and one above 1. Leave them out."
+            )
         super().__init__(learning_rate, parameters, None, grad_clip, name)
         if not 0.0 < self._range[0] <= self.get_lr() <= self._range[1]:
             raise InvalidArgumentError(
