@@ -77,6 +77,9 @@ class Group:
         """The place of a process in the group; -1 where it is not in it."""
         return self.ranks.index(rank) if rank in self.ranks else -1
 
+    def __deepcopy__(self, memo: Any) -> Group:
+        return self  # parameters name it, and models are copied
+
     get_global_rank = property(lambda self: lambda rank: self.ranks[rank])
 
     def __repr__(self) -> str:

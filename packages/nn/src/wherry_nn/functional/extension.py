@@ -10,6 +10,7 @@ from wherry_tensor.arguments import integer, require_tensor
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError
 from wherry_tensor.functions.creation import diag_embed
+from wherry_tensor.spellings import spelled
 
 __all__ = ["diag_embed", "sequence_mask"]
 
@@ -56,3 +57,6 @@ def sequence_mask(x: Tensor, maxlen: Any = None, dtype: Any = "int64", name: str
         length = max(int(longest), 0)
     positions = ops.arange(start=0, step=1, length=length, dtype=x.dtype)
     return ops.cast(ops.less_than(positions, ops.unsqueeze(x, (x.ndim,))), kind)
+
+
+spelled(globals())

@@ -11,6 +11,7 @@ from wherry_tensor._core import DType, Tensor, bfloat16, float16, float32
 from wherry_tensor.arguments import number, real_number, refused, require_tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.sizes import equals
+from wherry_tensor.spellings import spelled
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm"]
 
@@ -471,3 +472,6 @@ def local_response_norm(
         rows = ops.reshape(squares, (shape[0], shape[1], 1, math.prod(shape[2:])))
         mean = ops.avg_pool2d(rows, (taps, 1), (1, 1), (before, after, 0, 0), False, False, None, "NHWC")
     return x / (ops.reshape(mean, tuple(shape)) * alpha + k) ** beta
+
+
+spelled(globals())

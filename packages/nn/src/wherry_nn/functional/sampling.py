@@ -11,6 +11,7 @@ from wherry_tensor.axis_sampling import clip_indices
 from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError
 from wherry_tensor.functions.random import randint
 from wherry_tensor.sizes import is_unknown, largest
+from wherry_tensor.spellings import spelled
 
 __all__ = ["class_center_sample", "gather_tree"]
 
@@ -162,3 +163,6 @@ def gather_tree(ids: Tensor, parents: Tensor) -> Tensor:
         found.append(ops.take_along_axis(ops.select(ids, axis=0, index=step), beam, axis=1))
         beam = ops.take_along_axis(ops.select(parents, axis=0, index=step), beam, axis=1)
     return ops.concat(*(ops.unsqueeze(one, axes=(0,)) for one in reversed(found)), axis=0)
+
+
+spelled(globals())

@@ -266,7 +266,8 @@ def write_broadcast_like(w, x, like):
 @writes(ops.unreduce_like)
 def write_unreduce_like(w, x, like, *, axes, keepdim):
     if not keepdim and axes:
-        x = w("unsqueeze2", {"X": x}, {"axes": list(axes)}, ("Out", "~XShape"))
+        sizes = tuple(1 if i in axes else n for i, n in enumerate(like.shape))
+        x = w("unsqueeze2", {"X": x}, {"axes": list(axes)}, ("Out", "~XShape"), shape=sizes)
     return write_broadcast_like(w, x, like)
 
 
