@@ -1100,3 +1100,55 @@ def test_lists_that_the_run_grows_have_gradients(function, k):
         (y * y).sum().backward()
         found.append((y.tolist(), x.grad.tolist()))
     assert found[0] == found[1]
+
+
+class MaskOfAskedTwice(nn.Layer):
+    """As decoders of others: the mask is made for several tokens alone, and the same question is asked again before it is used."""
+
+    def forward(self, ids, x):
+        mask = None
+        if ids.shape[-1] > 1:
+            mask = wt.triu(wt.full([ids.shape[-1], ids.shape[-1]], -100.0), 1)
+        if ids.shape[-1] > 1:
+            mask = mask + x
+        else:
+            mask = x
+        return mask
+
+
+def test_a_question_that_is_asked_again_has_the_same_answer(tmp_path):
+    layer = MaskOfAskedTwice()
+    jit.save(layer, str(tmp_path / "m"), input_spec=[InputSpec([None, None], "int64"), InputSpec([None, None], "float32")])
+    loaded = jit.load(str(tmp_path / "m"))
+    for n in (1, 3):
+        given = wt.ones([2, n], "int64"), wt.ones([n, n])
+        assert loaded(*given).tolist() == layer(*given).tolist()
+
+
+def test_another_question_does_not_say_that_there_is_a_value():
+    def f(x, y):
+        c = None
+        if x.sum() > 0:
+            c = x * 2
+        if y.sum() > 0:
+            return c + y
+        return y
+
+    with pytest.raises(TypeError, match="c may be None here"):
+        jit.to_static(f, full_graph=True)(wt.ones([2]), wt.ones([2]))
+
+
+def test_a_question_about_what_was_written_over_is_another_one():
+    def f(x):
+        y = x * 1.0
+        c = None
+        if y.sum() > 0:
+            c = x * 2
+        y.subtract_(x * 5)
+        if y.sum() > 0:
+            return c + y
+        return y
+
+    with pytest.raises(TypeError, match="c may be None here"):
+        jit.to_static(f, full_graph=True)(wt.ones([2]))
+

@@ -693,3 +693,12 @@ def test_a_range_begins_at_a_number_that_is_computed():
     again = through_file(program)
     for value in (1, 4):
         same(program, again, wt.to_tensor([value]))
+
+
+@pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
+def test_the_maximum_of_a_whole_picture_is_no_adaptive_pool2d(layout):
+    # Of which Paddle's jit.load makes the value of one place.
+    program = recorded(lambda x: wt.ops.adaptive_max_pool2d(x, output_size=(1, 1), data_format=layout)[0], wt.rand([2, 3, 4, 5]))
+    types = [op.type for op in desc.parse(models.write_program(program)).blocks[0].ops]
+    assert "max_pool2d_with_index" in types and "pool2d" not in types
+

@@ -97,6 +97,13 @@ def test_scatter():
     assert x.tolist() == [[0, 0], [1, 2], [0, 0]]
 
 
+def test_scatter_takes_its_four_arguments_in_order():
+    # A position in the second place is no axis, as PyTorch's scatter has it there.
+    x, index, updates = w.zeros([3, 1]), w.to_tensor([1, 1]), w.ones([2, 1])
+    assert w.scatter(x, index, updates, False).tolist() == [[0.0], [2.0], [0.0]]
+    assert w.gather(w.to_tensor([[1, 2, 3]]), w.to_tensor([2]), w.to_tensor(1)).tolist() == [[3]]
+
+
 def test_scatter_nd():
     a, index = array(2, 3, 2), np.array([[0, 1], [0, 1], [1, 2]])
     updates = array(3, 2, seed=1)

@@ -158,15 +158,16 @@ def call(name: str, *args: Any) -> Any:
 
 def _written(name: str, op: Operator, inputs: Mapping[str, Sequence[Any]], attrs: Mapping[str, Any]) -> dict[str, Any]:
     """What an operator in place gives: its inputs, changed."""
-    if "Param" in op.inputs and _core.is_grad_enabled():  # updates have no gradients
+    if "LearningRate" in op.inputs and _core.is_grad_enabled():  # updates have no gradients
         with no_grad():
             return _written(name, op, inputs, attrs)
+    inputs = {slot: [x for x in xs if x is not None] for slot, xs in inputs.items()}
     pairs = {slot: own for slot in op.outputs if (own := _overwritten(op, slot)) is not None}
     for own in pairs.values():
         for x in inputs.get(own, ()):
             require_writable(x, name)
     given = inputs
-    if _core.is_grad_enabled() and any(not x.stop_gradient for xs in inputs.values() for x in xs if x is not None):
+    if _core.is_grad_enabled() and any(not x.stop_gradient for xs in inputs.values() for x in xs):
         given = {slot: [*map(ops.copy, xs)] if slot in pairs.values() else xs for slot, xs in inputs.items()}  # the old values may be needed
     found = run(op.type, given, attrs)
     for slot, own in pairs.items():

@@ -7,6 +7,7 @@ from wherry_nn.functional._losses import require_one_process
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int64, is_symbolic
 from wherry_tensor.arguments import at_hand, integer, never_from_the_end, require_room, require_tensor, to_dtype
+from wherry_tensor.axis_sampling import clip_indices
 from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError
 from wherry_tensor.functions.random import randint
 from wherry_tensor.sizes import is_unknown, largest
@@ -98,8 +99,7 @@ def _without(values: Tensor, present: Tensor) -> Tensor:
     if not is_unknown(count) and not count:
         return values
     at = ops.searchsorted(present, values, right=False)
-    last = (count - 1).tensor(int64) if is_unknown(count) else ops.full(shape=(), value=count - 1, dtype=int64)
-    return ops.masked_select(values, ops.not_equal(ops.gather(present, ops.minimum(at, last), axis=0), values))
+    return ops.masked_select(values, ops.not_equal(ops.gather(present, clip_indices(at, count), axis=0), values))
 
 
 def gather_tree(ids: Tensor, parents: Tensor) -> Tensor:

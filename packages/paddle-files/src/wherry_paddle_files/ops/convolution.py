@@ -159,9 +159,7 @@ def write_adaptive_avg_pool2d(w, x, *, output_size, data_format):
 @writes(ops.adaptive_max_pool2d)
 def write_adaptive_max_pool2d(w, x, *, output_size, data_format):
     last = data_format == "NHWC"
-    if not w.used(1) and all(n == 1 for n in output_size):
-        return w("pool2d", {"X": x}, _pool_attrs("max", output_size, [1, 1], [0, 0], data_format, adaptive=True)), None
-    # The windows of Paddle's `pool2d` end too far to the right; those of this operator do not.
+    # The windows of Paddle's `pool2d` end too far to the right, and its only one takes one place; those of this operator do not.
     if last and w.used(1):
         return NotImplemented
     if last:

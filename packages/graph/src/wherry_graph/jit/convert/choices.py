@@ -131,14 +131,14 @@ class _Choice:
     def side(self) -> Iterator[None]:
         block = self.recording.program.new_block(self.recording.block)
         self.blocks.append(block)
-        with self.recording.inside(block), present(self.test, len(self.blocks) - 1):
+        with self.recording.inside(block), present(self.test, len(self.blocks) - 1, self.condition):
             yield
 
     def finished(self, merged: list[Any]) -> list[Any]:
         """Record the node; `merged` with what it gives in place of pairs."""
         left, right = self.merge.pairs
         outs = control.record_cond(self.recording, self.condition, self.blocks, left, right)
-        return [_placed(value, outs) for value in merged]
+        return [_placed(value, outs, self.condition) for value in merged]
 
 
 class _Pair:
@@ -149,20 +149,21 @@ class _Pair:
 
 
 class _Optional:
-    """In the place of a value that is None unless `flag` is false: numbers of two outputs."""
+    """In the place of a value that is None unless `flag` is false: numbers of two outputs; `absent` is the side without a value, if one has none
+    and the other one always does."""
 
-    def __init__(self, name: str, value: _Pair, flag: _Pair) -> None:
-        self.name, self.value, self.flag = name, value, flag
+    def __init__(self, name: str, value: _Pair, flag: _Pair, absent: int | None) -> None:
+        self.name, self.value, self.flag, self.absent = name, value, flag, absent
 
 
-def _placed(value: Any, outs: list[Tensor]) -> Any:
+def _placed(value: Any, outs: list[Tensor], condition: Tensor) -> Any:
     if isinstance(value, _Optional):
         x = outs[value.value.number]
-        mark(x, outs[value.flag.number], value.name)
+        mark(x, outs[value.flag.number], value.name, condition, value.absent)
         return x
     if isinstance(value, _Pair):
         return TensorList(outs[value.number]) if value.kind == "list" else outs[value.number]
-    return mapped(lambda item: _placed(item, outs), value)
+    return mapped(lambda item: _placed(item, outs, condition), value)
 
 
 class _Merge:
@@ -226,10 +227,11 @@ class _Merge:
         value = self.numbers(name, *sides)
         if all(flag is False for flag in flags):
             return value
+        absent = flags.index(True) if all(isinstance(flag, bool) for flag in flags) else None
         for i in range(2):
             with self.inside(i):
                 flags[i] = scalar(flags[i])
-        return _Optional(name, value, self.pair(*flags))
+        return _Optional(name, value, self.pair(*flags), absent)
 
     def lists(self, name: str, a: Any, b: Any) -> Any:
         """Merge lists of different length into a TensorList."""

@@ -25,14 +25,18 @@ __all__ = ["inverted", "is_none", "joined", "mark", "none_flag", "present", "rea
 class _Thread(threading.local):
     def __init__(self) -> None:
         self.present: list[int] = []  # id of the variables that have a value where code is being recorded
+        self.decided: list[tuple[Variable, Tensor, int]] = []  # of the program, those that are None on one side of a condition alone
 
 
 _thread = _Thread()
 
 
-def mark(x: Any, flag: Tensor, name: str) -> None:
-    """Let `x` be None where `flag` is true."""
+def mark(x: Any, flag: Tensor, name: str, condition: Tensor, absent: int | None) -> None:
+    """Let `x` be None where `flag` is true: on the side `absent` of the condition that decided, if that is all there is to it."""
     line = user_line()
+    _thread.decided = [one for one in _thread.decided if one[0].block.program is x.block.program]
+    if absent is not None:
+        _thread.decided.append((x, condition, absent))
 
     def check() -> None:
         if id(x) not in _thread.present:
@@ -76,10 +80,12 @@ def joined(test: Any, first: Any, side: int) -> Any:
 
 
 @contextmanager
-def present(test: Any, side: int) -> Iterator[None]:
-    """A context: what is recorded runs where `test` is true (side 0) or false (side 1)."""
+def present(test: Any, side: int, condition: Any = None) -> Iterator[None]:
+    """A context: what is recorded runs where `test` is true (side 0) or false (side 1); `condition` is what the program asks."""
     known = _known(test)
     ids = () if known is None else known[side]
+    if isinstance(condition, Variable) and not _writes_over(condition.block.program):  # asked once more, it has the same answer
+        ids = (*ids, *(id(x) for x, asked, absent in _thread.decided if absent != side and _same(condition, asked)))
     _thread.present.extend(ids)
     try:
         yield
@@ -95,6 +101,28 @@ def readable(x: Any) -> Iterator[None]:
         yield
     finally:
         _thread.present.pop()
+
+
+def _writes_over(program: Any) -> bool:
+    """Whether anything is written in place: then what is computed alike later may be another number."""
+    return any(node.in_place for block in program.blocks for node in block.nodes)
+
+
+def _same(a: Any, b: Any, depth: int = 8) -> bool:
+    """Whether two variables are computed alike, from the same ones."""
+    if a is b:
+        return True
+    if not (isinstance(a, Variable) and isinstance(b, Variable)) or not depth or a.dtype is not b.dtype:
+        return False
+    if a.bound is not None and b.bound is not None:
+        return bool(a.bound.size == b.bound.size == 1 and not a.persistable and not b.persistable and a.bound.item() == b.bound.item())
+    left, right = a.made_by, b.made_by
+    if left is None or right is None or left.op is not right.op or left.blocks or left.op.random or left.attrs != right.attrs:
+        return False
+    places = [[id(x) for x in node.outputs].index(id(one)) for node, one in ((left, a), (right, b))]
+    return places[0] == places[1] and len(left.inputs) == len(right.inputs) and all(
+        x is y or _same(x, y, depth - 1) for x, y in zip(left.inputs, right.inputs)
+    )
 
 
 def _known(test: Any) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
