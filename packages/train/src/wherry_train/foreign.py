@@ -45,6 +45,10 @@ def read_foreign(file: Any, size: int, return_numpy: bool) -> Any:
 
 def named_format(head: bytes) -> str | None:
     """The name of a format that is not read, and how to convert it; None if it is unknown."""
+    if head[4:8] == b"TFL3":
+        return f"TensorFlow Lite. {_BY_ONNX}"
+    if head.startswith(b"{") and b'"modelTopology"' in head:
+        return f"TensorFlow.js. {_BY_ONNX}"
     for start, text in _OTHER_FORMATS:
         if head.startswith(start):
             return text
@@ -53,6 +57,7 @@ def named_format(head: bytes) -> str | None:
     return None
 
 
+_BY_ONNX = "Make ONNX of the model, with python -m tf2onnx.convert, and read that with onnx.load or InferenceSession"
 _OTHER_FORMATS = (
     (b"\x89HDF\r\n\x1a\n", "HDF5 (.h5), as Keras writes. Convert it: {name: numpy.array(value)} of h5py, then numpy.savez"),
     (b"\x08", "protocol buffers, as ONNX has (.onnx). Take the weights out with onnx.numpy_helper.to_array, then numpy.savez"),

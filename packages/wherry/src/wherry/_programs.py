@@ -254,6 +254,9 @@ def _of_onnx(path: str) -> Any:
 
 
 def _loaded(chosen: argparse.Namespace) -> Any:
+    from wherry._inspect import check_format
+
+    check_format(_files(chosen)[0])
     if chosen.model.endswith(".onnx"):
         return _of_onnx(chosen.model)
     from wherry_paddle_files.models import load_model
