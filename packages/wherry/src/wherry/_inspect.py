@@ -21,7 +21,7 @@ def inspected(path: str) -> dict[str, Any]:
     """What a file holds.
 
     Args:
-        path: of a program (`.pdmodel`, `__model__`, `.json` of Paddle 3, `.onnx`), or of weights (`.pdparams`, `.pdopt`, `.pth`,
+        path: of a program (`.pdmodel`, `__model__`, `.json` of Paddle 3, `.onnx`, `.pt2`), or of weights (`.pdparams`, `.pdopt`, `.pth`,
             `.safetensors`, `.npz`); of a folder as Paddle 1 saved models.
 
     Returns:
@@ -50,6 +50,10 @@ def program_of(path: str) -> Any:
         from wherry_onnx_files.models import read_model
 
         return read_model(path).program()
+    if path.lower().endswith(".pt2"):
+        from wherry_onnx_files.exported import read_exported
+
+        return read_exported(path)
     from wherry_paddle_files.models import read_program
 
     with open(path, "rb") as file:
@@ -61,6 +65,8 @@ def _reader_of(path: str) -> Callable[[str], dict[str, Any]]:
     ending = os.path.splitext(path)[1].lower()
     if ending == ".onnx":
         return _of_onnx
+    if ending == ".pt2":
+        return _of_torch
     if ending in (".pdmodel", ".json") or os.path.basename(path) == "__model__":
         return _of_paddle
     return _of_weights
@@ -80,13 +86,19 @@ def check_format(path: str) -> None:
     kind = "TensorFlow.js" if of_page else "TensorFlow Lite" if head[4:8] == b"TFL3" else _OTHERS.get(ending)
     if kind is not None:
         raise ValueError(
-            f"files of {kind} are not read. Got {path!r}, expected a program of Paddle or ONNX, or weights. Make ONNX of it: python -m "
+            f"files of {kind} are not read. Got {path!r}, expected a program of Paddle, ONNX or PyTorch, or weights. Make ONNX of it: python -m "
             f"tf2onnx.convert (for a page of TensorFlow.js: of the model that it was made from)."
         )
 
 
 def _of_onnx(path: str) -> dict[str, Any]:
     from wherry_onnx_files.summary import summary
+
+    return summary(path)
+
+
+def _of_torch(path: str) -> dict[str, Any]:
+    from wherry_onnx_files.exported import summary
 
     return summary(path)
 
