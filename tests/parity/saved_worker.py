@@ -169,7 +169,7 @@ def main() -> None:
     paddle = importlib.import_module(framework)
     paddle.set_device("cpu")
     warnings.simplefilter("ignore")
-    every = cases(int(step), *[tuple(tables)] if tables else [])
+    every = cases(step, *[tuple(tables)] if tables else [])
     if what == "make":
         items = [(number, zero) for number, case in enumerate(every) for zero in (False, True) if not zero or "zero" in case.feeds()]
         one = lambda item: make(paddle, every[item[0]], item[0], folder, item[1])  # noqa: E731

@@ -22,6 +22,7 @@ from wherry_paddle_files.reading import program_of
 from wherry_paddle_files.writing import RESULT, Writer
 from wherry_program.passes.evaluation import as_in_evaluation
 from wherry_program.program.ir import Program, StaticParameter, Variable
+from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import InvalidArgumentError
 from wherry_tensor.flags import get_flags
@@ -346,6 +347,13 @@ def _extent(program: Program) -> list[tuple[int, int]]:
     return [(len(block.nodes), len(block.vars)) for block in program.blocks]
 
 
+def _as_declared(value: Tensor, x: Variable) -> Tensor:
+    """A value of a quantized model as its program declares it: scales have more or fewer axes of 1, whole numbers of weights may be floats."""
+    if value.ndim != len(x.sizes) and -1 not in x.sizes and [n for n in value.shape if n != 1] == [n for n in x.sizes if n != 1]:
+        value = ops.reshape(value, shape=tuple(x.sizes))
+    return ops.cast(value, dtype=x.dtype) if value.dtype in (_core.int8, _core.int16) and x.dtype is _core.float32 else value
+
+
 def bind_values(program: Program, values: Mapping[str, Tensor], info: Mapping[str, Mapping[str, Any]] | None = None) -> None:
     """Bind values to the parameters and buffers of a program that was read.
 
@@ -362,6 +370,7 @@ def bind_values(program: Program, values: Mapping[str, Tensor], info: Mapping[st
         x = block.vars.get(name)
         if x is None:
             continue
+        value = _as_declared(value, x)
         if value.dtype is not x.dtype or any(n not in (-1, m) for n, m in zip(x.sizes, value.shape)) or len(x.sizes) != value.ndim:
             raise ModelFileError(
                 f"load: the parameter '{name}' does not fit. Got shape {value.shape}, {value.dtype.name}, expected {list(x.sizes)}, "

@@ -54,6 +54,12 @@ _OP_VERSIONS = {
     "softmax_with_cross_entropy": 1, "hard_swish": 1, "hard_shrink": 1,
 }  # fmt: skip
 
+# Paddle's predictor (oneDNN) makes one operator of these two, and refuses that of float64: something has to stand between.
+_ARITHMETIC = frozenset({"conv2d", "elementwise_add", "elementwise_mul", "elementwise_sub", "matmul", "matmul_v2", "mul", "softplus"})
+_ACTIVATIONS = frozenset({
+    "abs", "clip", "gelu", "hard_sigmoid", "hard_swish", "leaky_relu", "mish", "relu", "relu6", "sigmoid", "sqrt", "swish", "tanh",
+})
+
 
 class Value:
     """A variable of the file that is being written.
@@ -65,13 +71,15 @@ class Value:
         owned: does a variable of the program have it already?
         namer: the variable that has given it its name.
         array: is it a list of tensors?
+        made_by: the type of the operator that computes it.
     """
 
-    __slots__ = ("array", "dtype", "name", "namer", "owned", "shape")
+    __slots__ = ("array", "dtype", "made_by", "name", "namer", "owned", "shape")
 
     def __init__(self, name: str, dtype: str, shape: Sequence[int], *, owned: bool = False, array: bool = False) -> None:
         self.name, self.dtype, self.shape, self.owned, self.array = name, dtype, tuple(shape), owned, array
         self.namer: Variable | None = None
+        self.made_by = ""
 
     @property
     def ndim(self) -> int:
@@ -164,6 +172,8 @@ class Writer:
         Returns:
             A Value, or a tuple of them.
         """
+        if type_name in _ACTIVATIONS and inputs["X"].dtype == "float64" and inputs["X"].made_by in _ARITHMETIC:
+            inputs = {**inputs, "X": self("assign", {"X": inputs["X"]})}
         op = OpDesc(type_name)
         first: Value | None = None
         for name, value in inputs.items():
@@ -180,6 +190,8 @@ class Writer:
                 made = [into[name]]
             else:
                 made = [self.declare(Value(self.fresh(f"{type_name}.{name.lower()}"), kind, sizes)) for _ in range(int(many or 1))]
+            for value in made:
+                value.made_by = type_name
             op.outputs.append(self._slot(name, made))
             if not label.startswith("~"):
                 results.append(made if many else made[0])

@@ -20,7 +20,7 @@ from wherry_tensor.suggestions import did_you_mean
 __all__ = ["read_exported", "summary"]
 
 _ATEN = "torch.ops.aten."
-_WHOLE = {  # what Python computes of sizes
+_WHOLE: dict[str, Callable[..., Any]] = {  # what Python computes of sizes
     "_operator.add": lambda a, b: a + b, "_operator.sub": lambda a, b: a - b, "_operator.mul": lambda a, b: a * b,
     "_operator.floordiv": lambda a, b: a // b, "_operator.mod": lambda a, b: a % b, "_operator.neg": lambda a: -a,
 }  # fmt: skip
