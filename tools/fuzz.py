@@ -5,6 +5,8 @@
     python tools/fuzz.py files --calls 1000000          # `load` of files that were changed at random
     python tools/fuzz.py models --calls 1000000         # .pdmodel and .pdiparams that were changed at random
     python tools/fuzz.py onnx --calls 1000000           # .onnx that were changed at random; needs the package onnx
+    python tools/fuzz.py json --calls 1000000           # .json of Paddle 3 that were changed at random
+    python tools/fuzz.py pt2 --calls 1000000            # .pt2 of torch.export whose entries were changed at random
     python tools/fuzz.py static --calls 10000           # public functions in programs; `predictor`, `web`: tools/fuzz_programs.py
     python tools/fuzz.py api --weather finalizers       # all of them in one of the weathers
     python tools/fuzz.py api --only 1234                # one call again, shown, in this process
@@ -50,6 +52,7 @@ from wherry_autograd import _engine
 from wherry_tensor import Tensor, _core
 from wherry_tensor.errors import EnforceNotMet, raised_on_purpose
 
+REPOSITORY = Path(__file__).resolve().parent.parent
 CALLS_OF_A_CHILD = 400     # then a fresh one: calls change state (flags, modes, hooks), and that should not add up
 SLOW = 8.0                 # seconds; no call here has so much to do
 STUCK = 20.0               # seconds after which a call that cannot be interrupted is killed
@@ -937,12 +940,64 @@ class OnnxModels(Files):
         read_model(data).program()
 
 
+class Paddle3Models(Files):
+    """File number n, as a program of Paddle 3: one of those that its own calls wrote, changed."""
+
+    what = "json"
+
+    def sound_files(self) -> list[bytes]:
+        import zipfile
+
+        with zipfile.ZipFile(REPOSITORY / "packages" / "paddle-files" / "tests" / "data" / "paddle3.zip") as archive:
+            return [archive.read(name) for name in archive.namelist() if name.endswith(".json")]
+
+    def take(self, data: bytes, number: int) -> None:
+        from wherry_paddle_files.models import read_program
+        from wherry_paddle_files.summary import summary
+
+        summary(data)
+        read_program(data)
+
+
+class ExportedModels(Files):
+    """File number n, as a program of torch.export: one of PyTorch's, of which the program, the list of weights or the archive is changed."""
+
+    what = "pt2"
+
+    def sound_files(self) -> list[bytes]:
+        import zipfile
+
+        found = []
+        for path in sorted((REPOSITORY / "tests" / "data" / "pt2").glob("*.pt2")):
+            with zipfile.ZipFile(path) as archive:
+                names = archive.namelist()
+                found += [path.name.encode() + b"\0" + name.encode() + b"\0" + archive.read(name) for name in names if name.endswith(".json")]
+            found.append(path.read_bytes())
+        return found
+
+    def take(self, data: bytes, number: int) -> None:
+        import zipfile
+
+        from wherry_onnx_files.exported import read_exported
+
+        file, _, rest = data.partition(b"\0")
+        entry, _, content = rest.partition(b"\0")
+        path = REPOSITORY / "tests" / "data" / "pt2" / file.decode("ascii", "replace")
+        if file.endswith(b".pt2") and path.is_file():  # an entry alone was changed: put it back into its archive
+            out = io.BytesIO()
+            with zipfile.ZipFile(path) as archive, zipfile.ZipFile(out, "w") as target:
+                for name in archive.namelist():
+                    target.writestr(name, content if name.encode() == entry else archive.read(name))
+            data = out.getvalue()
+        read_exported(data)
+
+
 # ---------------------------------------------------------------------------------------------------------------------------
 
 
 def main(given: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("what", choices=("compiled", "api", "static", "files", "models", "onnx", "predictor", "web"))
+    parser.add_argument("what", choices=("compiled", "api", "static", "files", "models", "onnx", "json", "pt2", "predictor", "web"))
     parser.add_argument("--calls", type=int, default=20_000)
     parser.add_argument("--start", type=int, default=0, help="the number of the first call")
     parser.add_argument("--seed", type=int, default=0)
@@ -961,7 +1016,8 @@ def main(given: list[str] | None = None) -> int:
     target: Any = {
         "compiled": lambda: Compiled(asked.quick), "api": lambda: Api(asked.seed, asked.match, asked.weather),
         "files": lambda: Files(asked.seed), "models": lambda: Models(asked.seed),
-        "onnx": lambda: OnnxModels(asked.seed), "static": lambda: fuzz_programs.Static(asked.seed, asked.match),
+        "onnx": lambda: OnnxModels(asked.seed), "json": lambda: Paddle3Models(asked.seed), "pt2": lambda: ExportedModels(asked.seed),
+        "static": lambda: fuzz_programs.Static(asked.seed, asked.match),
         "predictor": lambda: fuzz_programs.Predictor(asked.seed), "web": lambda: None,
     }[asked.what]()
     calls = range(asked.start, asked.start + asked.calls)

@@ -61,6 +61,9 @@ def test_formats_that_are_not_read_name_the_way_around(tmp_path, capsys):
     (tmp_path / "net.tflite").write_bytes(b"\x1c\x00\x00\x00TFL3")
     (tmp_path / "model.json").write_text(json.dumps({"format": "layers-model", "modelTopology": {}, "weightsManifest": []}))
     for name, kind in (("net.tflite", "TensorFlow Lite"), ("model.json", "TensorFlow.js")):
-        assert main(["inspect", str(tmp_path / name)]) == 1
-        error = capsys.readouterr().err
-        assert kind in error and "tf2onnx" in error
+        for command in (["inspect", str(tmp_path / name)], ["convert", str(tmp_path / name), str(tmp_path / "out.onnx")]):
+            assert main(command) == 1
+            error = capsys.readouterr().err
+            assert kind in error and "tf2onnx" in error
+        with pytest.raises(ValueError, match=rf"{kind}.*tf2onnx"):
+            wherry.load(str(tmp_path / name))

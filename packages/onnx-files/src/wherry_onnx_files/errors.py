@@ -5,7 +5,7 @@ from wherry_tensor.errors import UnimplementedError
 from wherry_tensor.protobuf import ModelFileError
 from wherry_train.pickle_reader import FileFormatError
 
-__all__ = ["NeedsValue", "OnnxFileError", "UnreadableOp", "plain"]
+__all__ = ["ExportedFileError", "NeedsValue", "OnnxFileError", "UnreadableAten", "UnreadableOp", "plain"]
 
 
 def plain(error: Exception) -> str:
@@ -23,3 +23,11 @@ class UnreadableOp(UnimplementedError, OnnxFileError):
 
 class NeedsValue(OnnxFileError):
     """What a program is made of depends on a value that only a run knows: the model runs node by node then."""
+
+
+class ExportedFileError(FileFormatError, ModelFileError):
+    """A file of torch.export is damaged, or says what does not fit together. A ValueError."""
+
+
+class UnreadableAten(UnimplementedError, ExportedFileError):
+    """No rule reads an operator of ATen. A ValueError and a NotImplementedError."""

@@ -45,7 +45,7 @@ class Writer3(Writer):
         """The axis before transpositions: behind one by oneDNN, Paddle's predictor mixes up the sizes."""
         while isinstance(x, Variable) and isinstance(x.made_by, Node) and x.made_by.type == "transpose":
             axis = x.made_by.attr("perm")[axis]
-            x = x.made_by.inputs[0]
+            x = x.made_by.reads()[0]
         return x, axis
 
     def give(self, values: Sequence[Value]) -> None:
@@ -74,7 +74,7 @@ class Writer3(Writer):
 
 
 def _write_choice(w: Writer3, node: Node) -> None:
-    condition = w.value(node.inputs[0])
+    condition = w.value(node.reads()[0])
     _no_lists(node.outputs, "a choice")
     blocks = []
     for block in node.blocks:
@@ -94,7 +94,7 @@ def _write_loop(w: Writer3, node: Node) -> None:
     test, body = node.blocks
     # A list is written in place: a loop does not carry it.
     carried = [i for i, out in enumerate(node.outputs) if not out.is_array]
-    begin = [w.value(x) for x in node.inputs]
+    begin = [w.value(x) for x in node.inputs if x is not None]
 
     def holds(values: Sequence[Value]) -> Value:
         for x, value in zip(test.inputs, values):
@@ -202,11 +202,11 @@ class _Printer:
         assert var.type is not None and var.tensor is not None
         if var.type.kind == VarKind.LOD_TENSOR_ARRAY:
             return {"#": "1.t_dense_tensor_array", "D": [{"#": _element(self.dtype_of(name))}, list(var.tensor.dims), "NCHW"]}
-        return _tensor(dtype_name(var.tensor.dtype, name), var.tensor.dims)
+        return _tensor(self.dtype_of(name), var.tensor.dims)
 
     def dtype_of(self, name: str) -> str:
         tensor = self.types[name].tensor
-        assert tensor is not None
+        assert tensor is not None and tensor.dtype is not None
         return dtype_name(tensor.dtype, name)
 
     def dims_of(self, name: str) -> list[int]:
@@ -360,7 +360,8 @@ class _Printer:
 
     def results(self, op: OpDesc, name: str, inputs: Sequence[int], attrs: Sequence[tuple[str, str, Any]], slots: Sequence[str]) -> None:
         """Add an operation whose values become the variables of the outputs; a list is taken apart."""
-        types, names = [], []
+        types: list[dict[str, Any]] = []
+        names: list[list[str]] = []
         for slot in slots:
             several = slot.startswith("[")
             found = [each for each in op.output(slot.strip("[]")) if each != EMPTY]
@@ -377,13 +378,13 @@ class _Printer:
 
     # Blocks.
 
-    def region(self, index: int) -> tuple[dict[str, Any], list[int]]:
-        """The region of a block; and the numbers of what it takes."""
+    def region(self, index: int) -> dict[str, Any]:
+        """The region of a block."""
         outer, before, number = self.ops, self.index, self._regions
         self.ops, self.index = [], index
         self._regions += 1
         described: BlockDesc = self.blocks[index]
-        args = []
+        args: list[dict[str, Any]] = []
         for op in described.ops:
             if op.type == "arguments":
                 for name in op.outputs[0].arguments:
@@ -396,10 +397,10 @@ class _Printer:
                 self.operator(op)
         found = {"#": f"region_{number}", "blocks": [{"#": f"block_{number}", "args": args, "ops": self.ops}]}
         self.ops, self.index = outer, before
-        return found, [each["#"] for each in args]
+        return found
 
     def control(self, op: OpDesc) -> None:
-        regions = [self.region(index)[0] for index in op.attr("blocks")]
+        regions = [self.region(index) for index in op.attr("blocks")]
         values = [self.ids[name] for slot in op.inputs for name in slot.arguments]
         names = op.output("Out")
         name = f"1.{(op.type or '').partition('.')[2]}"

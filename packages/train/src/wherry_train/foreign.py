@@ -18,7 +18,7 @@ from wherry_tensor._core import Tensor
 from wherry_tensor.dtype import as_dtype
 from wherry_train.pickle_reader import Deferred, FileFormatError, PickleReader, StoredArray, StoredDtype, resolved
 
-__all__ = ["named_format", "read_foreign", "read_legacy_torch"]
+__all__ = ["entry_of", "named_format", "read_foreign", "read_legacy_torch"]
 
 _MAX_HEADER = 100_000_000  # bytes of the JSON of a safetensors file, as its own reader has it
 
@@ -45,6 +45,10 @@ def read_foreign(file: Any, size: int, return_numpy: bool) -> Any:
 
 def named_format(head: bytes) -> str | None:
     """The name of a format that is not read, and how to convert it; None if it is unknown."""
+    if head[4:8] == b"TFL3":
+        return f"TensorFlow Lite. {_BY_ONNX}"
+    if head.startswith(b"{") and b'"modelTopology"' in head:
+        return f"TensorFlow.js. {_BY_ONNX}"
     for start, text in _OTHER_FORMATS:
         if head.startswith(start):
             return text
@@ -53,6 +57,7 @@ def named_format(head: bytes) -> str | None:
     return None
 
 
+_BY_ONNX = "Make ONNX of the model, with python -m tf2onnx.convert, and read that with onnx.load or InferenceSession"
 _OTHER_FORMATS = (
     (b"\x89HDF\r\n\x1a\n", "HDF5 (.h5), as Keras writes. Convert it: {name: numpy.array(value)} of h5py, then numpy.savez"),
     (b"\x08", "protocol buffers, as ONNX has (.onnx). Take the weights out with onnx.numpy_helper.to_array, then numpy.savez"),
@@ -108,7 +113,7 @@ def _zip(archive: zipfile.ZipFile, size: int, return_numpy: bool) -> Any:
     if sum(entry.compress_size for entry in archive.infolist()) > size:
         raise FileFormatError("load: the file is a damaged zip: its entries are larger than the file.")
     if names and all(name.endswith(".npy") for name in names):
-        return {name.removesuffix(".npy"): _finished(_npy(_entry(archive, name)), return_numpy) for name in names}
+        return {name.removesuffix(".npy"): _finished(_npy(entry_of(archive, name)), return_numpy) for name in names}
     pickles = [name for name in names if name.endswith("/data.pkl") and name.count("/") == 1]
     if len(pickles) == 1:
         folder = pickles[0].removesuffix("data.pkl")
@@ -125,7 +130,8 @@ def _zip(archive: zipfile.ZipFile, size: int, return_numpy: bool) -> Any:
     )
 
 
-def _entry(archive: zipfile.ZipFile, name: str) -> bytes:
+def entry_of(archive: zipfile.ZipFile, name: str) -> bytes:
+    """The content of an entry of a zip, which is refused where it claims more than its bytes can hold."""
     info = archive.getinfo(name)
     # Deflate makes at most 1032 of one byte: a file that asks for more is damaged.
     if info.file_size > 1040 * info.compress_size + 64:
@@ -372,7 +378,7 @@ def _dense(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 def _torch_zip(archive: zipfile.ZipFile, folder: str, size: int, return_numpy: bool) -> Any:
     names = set(archive.namelist())
-    if folder + "byteorder" in names and _entry(archive, folder + "byteorder") != b"little":
+    if folder + "byteorder" in names and entry_of(archive, folder + "byteorder") != b"little":
         raise FileFormatError("load: the file was written on a machine with another byte order. Save it on a usual one.")
     source = _TorchFile(size, return_numpy)
 
@@ -382,12 +388,12 @@ def _torch_zip(archive: zipfile.ZipFile, folder: str, size: int, return_numpy: b
             name = f"{folder}data/{place[2]}"
             if name not in names:
                 raise FileFormatError(f"load: the file is damaged: the numbers {name!r} are missing.")
-            found.data = _entry(archive, name)
+            found.data = entry_of(archive, name)
             if len(found.data) != found.bytes_:
                 raise FileFormatError(f"load: the file is damaged: {name!r} has {len(found.data)} bytes, expected {found.bytes_}.")
         return found
 
-    content = _entry(archive, folder + "data.pkl")
+    content = entry_of(archive, folder + "data.pkl")
     return _marked(_read(PickleReader(io.BytesIO(content), len(content), source.names(), storage)))
 
 

@@ -11,6 +11,7 @@ __version__ = "0.4.0"
 _LATER = {
     "datasets": "MNIST VOC2012 Cifar10 Cifar100 DatasetFolder FashionMNIST Flowers ImageFolder",
     "ops": "",
+    "models.from_torch": "from_torch",
     "image": "get_image_backend image_load set_image_backend",
     "transforms": """
         BaseTransform BrightnessTransform CenterCrop ColorJitter Compose ContrastTransform Grayscale HueTransform
@@ -21,7 +22,7 @@ _LATER = {
 }
 _MODULE_OF = {name: module for module, names in _LATER.items() for name in names.split()}
 
-__all__ = ["models", *models.__all__, *_LATER, *_MODULE_OF]
+__all__ = ["models", *models.__all__, *(name for name in _LATER if "." not in name), *_MODULE_OF]
 
 
 def __getattr__(name: str) -> object:

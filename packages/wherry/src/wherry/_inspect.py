@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-__all__ = ["as_text", "inspected", "program_of"]
+__all__ = ["as_json", "as_text", "check_format", "inspected", "program_of"]
 
 _MOST_SHOWN = 12  # parameters and types of operators in the text
 _SIZES = {"bool": 1, "int4": 0.5, "uint4": 0.5, "bfloat16": 2, "float4e2m1": 0.5, "int2": 0.25, "uint2": 0.25, "complex64": 8, "complex128": 16}
@@ -21,7 +21,7 @@ def inspected(path: str) -> dict[str, Any]:
     """What a file holds.
 
     Args:
-        path: of a program (`.pdmodel`, `__model__`, `.json` of Paddle 3, `.onnx`), or of weights (`.pdparams`, `.pdopt`, `.pth`,
+        path: of a program (`.pdmodel`, `__model__`, `.json` of Paddle 3, `.onnx`, `.pt2`), or of weights (`.pdparams`, `.pdopt`, `.pth`,
             `.safetensors`, `.npz`); of a folder as Paddle 1 saved models.
 
     Returns:
@@ -45,11 +45,15 @@ def program_of(path: str) -> Any:
     Raises:
         ValueError: it cannot be read, or is no program.
     """
-    name = path.lower()
-    if name.endswith(".onnx"):
+    check_format(path)
+    if path.lower().endswith(".onnx"):
         from wherry_onnx_files.models import read_model
 
         return read_model(path).program()
+    if path.lower().endswith(".pt2"):
+        from wherry_onnx_files.exported import read_exported
+
+        return read_exported(path)
     from wherry_paddle_files.models import read_program
 
     with open(path, "rb") as file:
@@ -57,26 +61,44 @@ def program_of(path: str) -> Any:
 
 
 def _reader_of(path: str) -> Callable[[str], dict[str, Any]]:
+    check_format(path)
     ending = os.path.splitext(path)[1].lower()
-    if ending in _OTHERS:
-        raise ValueError(refusal(_OTHERS[ending], path))
     if ending == ".onnx":
         return _of_onnx
+    if ending == ".pt2":
+        return _of_torch
     if ending in (".pdmodel", ".json") or os.path.basename(path) == "__model__":
         return _of_paddle
     return _of_weights
 
 
-def refusal(kind: str, path: str) -> str:
-    """The words for a format that is not read."""
-    return (
-        f"files of {kind} are not read. Got {path!r}, expected a program of Paddle, ONNX or PyTorch, or weights. "
-        f"Make ONNX of it: python -m tf2onnx.convert --help (for a page of TensorFlow.js: of the model that it was made from)."
-    )
+def check_format(path: str) -> None:
+    """Refuse formats that are not read by their names and first bytes, with the way around.
+
+    Raises:
+        ValueError: the file is one of TensorFlow's.
+        OSError: there is no such file.
+    """
+    with open(path, "rb") as file:
+        head = file.read(1 << 16)
+    ending = os.path.splitext(path)[1].lower()
+    of_page = head.lstrip()[:1] == b"{" and b'"modelTopology"' in head
+    kind = "TensorFlow.js" if of_page else "TensorFlow Lite" if head[4:8] == b"TFL3" else _OTHERS.get(ending)
+    if kind is not None:
+        raise ValueError(
+            f"files of {kind} are not read. Got {path!r}, expected a program of Paddle, ONNX or PyTorch, or weights. Make ONNX of it: python -m "
+            f"tf2onnx.convert (for a page of TensorFlow.js: of the model that it was made from)."
+        )
 
 
 def _of_onnx(path: str) -> dict[str, Any]:
     from wherry_onnx_files.summary import summary
+
+    return summary(path)
+
+
+def _of_torch(path: str) -> dict[str, Any]:
+    from wherry_onnx_files.exported import summary
 
     return summary(path)
 
@@ -86,8 +108,6 @@ def _of_paddle(path: str) -> dict[str, Any]:
 
     with open(path, "rb") as file:
         data = file.read()
-    if data[:64].lstrip()[:1] == b"{" and b'"modelTopology"' in data[:1 << 16]:
-        raise ValueError(refusal("TensorFlow.js", path))
     return summary(data)
 
 

@@ -17,14 +17,14 @@ def add_commands(commands: Any) -> None:
         "graph", help="a saved program as text or as a picture",
         description="Print a program of Wherry or Paddle (.pdmodel), or draw it: wherry graph lenet.pdmodel -o lenet.svg",
     )
-    graph.add_argument("model", help="the program, .pdmodel, .json (of Paddle 3) or .onnx; parameters are not needed")
+    graph.add_argument("model", help="the program, .pdmodel, .json (of Paddle 3), .onnx or .pt2; parameters are not needed")
     graph.add_argument("-o", "--output", metavar="FILE", help="an .svg file to draw it into; without it the program is printed")
 
     inspect = commands.add_parser(
         "inspect", help="what a file of a model or of weights holds",
         description="Say what a file holds: inputs, outputs, operators, parameters, and what of it is not supported: wherry inspect lenet.onnx",
     )
-    inspect.add_argument("file", help="a program (.pdmodel, .json of Paddle 3, .onnx, a folder of Paddle 1) or weights (.pdparams, .pth, ...)")
+    inspect.add_argument("file", help="a program (.pdmodel, .json of Paddle 3, .onnx, .pt2, a folder of Paddle 1) or weights (.pdparams, .pth, ...)")
     inspect.add_argument("--json", action="store_true", help="all of it as JSON")
     inspect.add_argument("-o", "--output", metavar="FILE", help="an .svg file to draw the program into")
 
@@ -32,7 +32,7 @@ def add_commands(commands: Any) -> None:
         "convert", help="a saved program in another format",
         description="Write a program of Wherry, Paddle or ONNX in another of these formats: wherry convert lenet.pdmodel lenet.onnx",
     )
-    convert.add_argument("model", help="the program, .pdmodel or .json (of Paddle 3) with its .pdiparams beside it, or .onnx")
+    convert.add_argument("model", help="the program, .pdmodel or .json (of Paddle 3) with its .pdiparams beside it, .onnx or .pt2")
     convert.add_argument("output", help="the file to write: .onnx, .pdmodel or .json (of Paddle 3)")
     convert.add_argument("--params", metavar="FILE", help="the parameters, where they have another name")
     convert.add_argument("--opset", type=int, default=13, help="of ONNX's operators, 11 to 18 (default: 13)")
@@ -247,15 +247,12 @@ def _files(chosen: argparse.Namespace) -> tuple[str, str]:
     return chosen.model if os.path.exists(chosen.model) else f"{stem}.pdmodel", chosen.params or f"{stem}.pdiparams"
 
 
-def _of_onnx(path: str) -> Any:
-    from wherry_onnx_files.models import read_model
-
-    return read_model(path).program()
-
-
 def _loaded(chosen: argparse.Namespace) -> Any:
-    if chosen.model.endswith(".onnx"):
-        return _of_onnx(chosen.model)
+    from wherry._inspect import check_format, program_of
+
+    check_format(_files(chosen)[0])
+    if chosen.model.endswith((".onnx", ".pt2")):
+        return program_of(chosen.model)
     from wherry_paddle_files.models import load_model
 
     model, params = _files(chosen)

@@ -210,7 +210,7 @@ def load(path: str, **configs: Any) -> TranslatedLayer:
     """Load what `save` wrote, here or in Paddle, as a layer.
 
     Args:
-        path: what the names of the files begin with; or a folder as Paddle 1 saved them, with `__model__` in it.
+        path: what the names of the files begin with; or a folder as Paddle 1 saved them, with `__model__` in it; or a `.pt2` of torch.export.
         **configs: `model_filename` and `params_filename`, for files of other names in the folder `path`.
 
     Returns:
@@ -239,6 +239,8 @@ def load(path: str, **configs: Any) -> TranslatedLayer:
                 f"Take it out."
             )
     path = path_of(path, "load")
+    if path.endswith(".pt2"):
+        return _exported(path)
     files = _files_of(path, configs.get("model_filename"), configs.get("params_filename"))
     if not files:
         raise InvalidArgumentError(
@@ -262,6 +264,16 @@ def load(path: str, **configs: Any) -> TranslatedLayer:
     if here:
         layer.to(device=_core.name_of_device(here))
     return layer
+
+
+def _exported(path: str) -> TranslatedLayer:
+    """A program of PyTorch; it predicts, its parameters can be trained."""
+    from wherry_onnx_files.exported import read_exported
+
+    program = read_exported(path)
+    return TranslatedLayer({"forward": program}, {
+        x.name: x.bound for x in program.bound_variables() if x.bound is not None and (x.persistable or x.is_parameter)
+    })
 
 
 def _share(program: Program, x: Variable, lasting: dict[str, Tensor]) -> None:
