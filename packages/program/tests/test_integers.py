@@ -137,6 +137,11 @@ def test_floats_by_whole_weights_read_them_as_they_lie():
     assert agree(program_of(lambda x: F.linear(x, w()), 3, 24), 3, 24, step=0.0) == ["weight_only_linear"]
 
 
+def test_one_step_for_a_whole_weight():
+    w = weight(24, 40, axis=1, steps=to_tensor(np.float32(0.01)))
+    assert agree(program_of(lambda x: F.linear(rounded(x, 0.02), w()), 3, 24), 3, 24, step=0.0) == ["quantize_linear", "quantized_linear"]
+
+
 def test_what_others_read_stays():
     w = weight(24, 24, axis=1)
 

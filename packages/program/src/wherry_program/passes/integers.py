@@ -226,7 +226,7 @@ class _Integers:
         if group is not None:
             return _Weight(q, steps, group) if at % q.ndim == 1 - axis and q.ndim == 2 else None
         if at is None:
-            steps = ops.copy(ops.expand(ops.reshape(steps, shape=(1,)), shape=(q.shape[axis],)))
+            steps = ops.full(shape=(q.shape[axis],), value=steps.item(), dtype=float32)
         elif at % q.ndim != axis:
             return None
         return _Weight(q, steps, None)
