@@ -15,6 +15,8 @@ CASES = [
     ("segment_shapes.py", ["--quick"], "drawn (left) and found (right)"),
     ("data_parallel.py", [], "1 process(es): 9"),
     ("fine_tune.py", ["--quick"], "as loaded:  100.00%"),
+    ("quantize_digits.py", ["--quick"], "5 of 5 products run in integers"),
+    ("small_weights.py", ["--quick"], "int4, groups of 32"),
 ]
 
 
