@@ -164,7 +164,13 @@ def save(folder):
 
 
 def flow(folder):
-    from paddle.quantization import AbsmaxQuantizer, ImperativePTQ, ImperativeQuantAware, PerChannelAbsmaxQuantizer, PTQConfig
+    from paddle.quantization import (
+        AbsmaxQuantizer,
+        ImperativePTQ,
+        ImperativeQuantAware,
+        PerChannelAbsmaxQuantizer,
+        PTQConfig,
+    )
 
     spec = [paddle.static.InputSpec([None, 1, 8, 8], "float32", "x")]
     for kind in "abs_max", "channel_wise_abs_max":

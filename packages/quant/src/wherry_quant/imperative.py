@@ -110,7 +110,9 @@ class ImperativeQuantAware:
             `paddle.quantization.ImperativeQuantAware.quantize`.
         """
         if not isinstance(model, Layer):
-            raise AssertedArgumentError(f"ImperativeQuantAware.quantize: the model must be the instance of Layer. Got {short(model)}, expected a Layer.")
+            raise AssertedArgumentError(
+                f"ImperativeQuantAware.quantize: the model must be the instance of Layer. Got {short(model)}, expected a Layer."
+            )
         training = model.training
         model.train()
         self._tool.quantize(model, inplace=True)
@@ -237,7 +239,8 @@ class PTQConfig:
         ):
             if not isinstance(value, tuple(known)):
                 raise AssertedArgumentError(
-                    f"PTQConfig: {name} is not one of those. Got {short(value)}, expected an instance of {', '.join(kind.__name__ for kind in known)}."
+                    f"PTQConfig: {name} is not one of those. Got {short(value)}, expected an instance of "
+                    f"{', '.join(kind.__name__ for kind in known)}."
                 )
         self.in_act_quantizer, self.out_act_quantizer = copy.deepcopy(activation_quantizer), copy.deepcopy(activation_quantizer)
         self.wt_quantizer = copy.deepcopy(weight_quantizer)
@@ -299,8 +302,8 @@ class ImperativePTQ:
         if fuse:
             if fuse_list is None:
                 raise InvalidArgumentError(
-                    "ImperativePTQ.quantize: nothing says which normalization follows which layer. Got fuse=True without fuse_list, expected pairs of "
-                    "names. wherry.quant.fold_batch_norms(net, x) finds them."
+                    "ImperativePTQ.quantize: nothing says which normalization follows which layer. Got fuse=True without fuse_list, expected "
+                    "pairs of names. wherry.quant.fold_batch_norms(net, x) finds them."
                 )
             fold_batch_norms(model, pairs=[(pair[0], pair[1]) for pair in fuse_list], inplace=True)
         model.eval()

@@ -186,6 +186,17 @@ class _Integers:
     def _constant(self, x: Variable | None) -> Tensor | None:
         return None if x is None or x.bound is None or id(x) in self.changing else x.bound.detach()
 
+    def _floats(self, x: Variable | None) -> Tensor | None:
+        """A constant, or the value of a constant of whole numbers."""
+        node = None if x is None or x.bound is not None else x.made_by
+        if node is None or node.op is not ops.dequantize_linear:
+            return self._constant(x)
+        parts = [self._constant(y) for y in node.inputs]
+        if any((part is None) != (y is None) for part, y in zip(parts, node.inputs, strict=True)):
+            return None
+        value: Tensor = ops.dequantize_linear.run(tuple(parts), node.attrs)
+        return value
+
     def _number(self, x: Variable | None) -> float | None:
         value = self._constant(x)
         return value.item() if value is not None and value.size == 1 else None
@@ -257,7 +268,7 @@ class _Integers:
         w = self._weight(weight, 0 if image or turned else 1, inputs is not None and inputs.step == 1.0)
         if w is None:
             return no("the weight is no constant of int8 with steps along its outputs")
-        summand = self._constant(bias)
+        summand = self._floats(bias)
         if bias is not None and (summand is None or summand.dtype is not float32):
             return no("the bias is no constant in float32")
         if turned:
@@ -332,6 +343,7 @@ class _Integers:
         if (axis == end.output.ndim - 1) != last or any((x is None) != (y is None) for x, y in zip((*reader.inputs[1:], None, None)[:4], numbers)):
             return False
         mean, variance, gamma, beta = (None if x is None else ops.cast(x, dtype=float64) for x in numbers)
+        assert variance is not None
         factor = ops.rsqrt(ops.add(variance, _like(variance, reader.attr("epsilon"))))
         factor = factor if gamma is None else ops.multiply(factor, gamma)
         summand = ops.negative(mean) if end.bias is None else ops.subtract(ops.cast(end.bias, dtype=float64), mean)
