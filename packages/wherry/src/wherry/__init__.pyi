@@ -22,6 +22,8 @@ from wherry import onnx as onnx
 from wherry import optimizer as optimizer
 from wherry import ort as ort
 from wherry import profiler as profiler
+from wherry import quant as quant
+from wherry import quantization as quantization
 from wherry import reader as reader
 from wherry import regularizer as regularizer
 from wherry import signal as signal
@@ -47,6 +49,7 @@ from wherry_infer.session import InferenceSession as InferenceSession
 from wherry_nn.layer import create_parameter as create_parameter
 from wherry_nn.lazy import LazyGuard as LazyGuard
 from wherry_nn.param_attr import ParamAttr as ParamAttr
+from wherry_quant.hurry import quantize as quantize
 from wherry_tensor import errors as errors
 from wherry_tensor import in_dynamic_mode as in_dynamic_mode
 from wherry_tensor import ops as ops

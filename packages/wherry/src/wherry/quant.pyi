@@ -1,0 +1,14 @@
+"""Stub of wherry.quant, written by tools/stubs.py: where each public name comes from."""
+from wherry_quant.files.gguf import GGUFFile as GGUFFile
+from wherry_quant.files.gguf import GGUFTensor as GGUFTensor
+from wherry_quant.files.gguf import load_gguf as load_gguf
+from wherry_quant.files.packed import quantized_weights as quantized_weights
+from wherry_quant.files.weights import QuantizedWeight as QuantizedWeight
+from wherry_quant.folding import fold_batch_norms as fold_batch_norms
+from wherry_quant.hurry import Choice as Choice
+from wherry_quant.hurry import quantize as quantize
+from wherry_quant.reporting import Report as Report
+from wherry_quant.reporting import report as report
+from wherry_quant.weight_only import WeightOnlyLinear as WeightOnlyLinear
+from wherry_quant.weight_only import quantize_weights as quantize_weights
+__all__: list[str]
