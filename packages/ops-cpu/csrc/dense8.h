@@ -16,8 +16,8 @@ struct Dense {
   int64_t images, lines, width;
   ByteRuns runs;
   const int8_t *weight;
-  int64_t blocks;  // of outputs
-  int32_t zero;    // what stands for zero in the inputs
+  int64_t blocks;                                                            // of outputs
+  int32_t zero;                                                              // what stands for zero in the inputs
   WRY_INLINE int64_t steps() const { return runs.count * runs.length / 4; }  // of one block
 };
 

@@ -16,7 +16,7 @@
 
 namespace WRY_NAMESPACE {
 
-constexpr int out_block = 16;             // outputs side by side
+constexpr int out_block = 16;              // outputs side by side
 constexpr int step_bytes = 4 * out_block;  // of weights
 
 // `Whole` is what an input is kept as, `vectors` how many of weights a step reads; `Sums` holds the sums of one of them.
@@ -175,7 +175,7 @@ template <typename T>
 WRY_INLINE Shift shift_of(int32_t zero) {
 #if defined(WRY_DOT)
   const int add = std::is_same<T, Whole>::value ? 0 : std::is_same<Whole, uint8_t>::value ? 128
-                                                                                         : -128;
+                                                                                          : -128;
   return {add, zero + add};
 #else
   return {-zero, 0};

@@ -32,7 +32,7 @@ WRY_INLINE i32 load_ints(const T *p) {
 #endif
 #endif
 #else
-  vecn<T, lanes<int32_t>> v;
+  vecn<T, lanes<int32_t> > v;
   __builtin_memcpy(&v, p, sizeof v);
   return __builtin_convertvector(v, i32);
 #endif
@@ -55,7 +55,7 @@ WRY_INLINE void store_ints(T *p, i32 v) {
   if constexpr (sizeof(T) == 1) words = _mm_packus_epi16(words, words);
   __builtin_memcpy(p, &words, sizeof(T) * lanes<int32_t>);
 #else
-  const vecn<T, lanes<int32_t>> narrow = __builtin_convertvector(v, vecn<T, lanes<int32_t>>);
+  const vecn<T, lanes<int32_t> > narrow = __builtin_convertvector(v, vecn<T, lanes<int32_t> >);
   __builtin_memcpy(p, &narrow, sizeof narrow);
 #endif
 }

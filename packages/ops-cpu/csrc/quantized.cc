@@ -448,7 +448,7 @@ const int32_t *zeros_of(const wry_call *call, const wry_tensor *zero, int64_t co
     const bool one = !zero || zero->size == 1;
     const int64_t at = one ? 0 : i * zero->strides[0];
     const int32_t value = !zero || (!one && i >= count) ? 0 : zero->dtype == WRY_INT8 ? data<int8_t>(zero)[at]
-                                                                                  : data<uint8_t>(zero)[at];
+                                                                                      : data<uint8_t>(zero)[at];
     to[i] = value + add;
   }
   return to;
@@ -618,9 +618,9 @@ int conv2d_int8(const wry_call *call) {
 struct Channels {
   int64_t count, full;  // and filled up to whole blocks
   int64_t fours, kw;
-  int64_t lines;    // of outputs that one laying serves
-  int8_t *weight;   // [lines, fours, kw, full, 4]
-  int32_t *less;    // what zero adds, [full]
+  int64_t lines;   // of outputs that one laying serves
+  int8_t *weight;  // [lines, fours, kw, full, 4]
+  int32_t *less;   // what zero adds, [full]
   WRY_INLINE int64_t line_weights() const { return fours * kw * full * 4; }
 };
 

@@ -73,7 +73,8 @@ WRY_INLINE f32 zero_at(const Job &job, int64_t group, int64_t column) {
 template <bool Four, typename S, int Rows>
 __attribute__((noinline)) void few_rows(const Job &job, int64_t first) {
   constexpr int columns = parts;
-  constexpr int chains = Rows * columns >= 4 ? 1 : Rows * columns >= 2 ? 2 : 4;  // sums that are under way at once
+  constexpr int chains = Rows * columns >= 4 ? 1 : Rows * columns >= 2 ? 2
+                                                                       : 4;  // sums that are under way at once
   const int64_t block_bytes = (Four ? (job.inside + 7) / 8 * 8 : job.inside) * bytes_of_input<Four>;
   const char *weight = static_cast<const char *>(job.weight) + first * block_bytes;
   const float *x = job.x;
