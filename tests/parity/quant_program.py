@@ -3,6 +3,7 @@
     quant_program.py run              scales, whole weights and results of PTQ and QAT, and of the helpers of calibration
     quant_program.py save FOLDER      a converted model saved as FOLDER/net, and what it gives
     quant_program.py static FOLDER    models as Paddle's static tools write them, in both styles, and what its predictor gives (Paddle alone)
+    quant_program.py flow FOLDER      models quantized as in 2.3, saved there, and what they give
     quant_program.py load FOLDER      what the saved models there give
 
 `test_quant.py` compares.
@@ -160,6 +161,35 @@ def save(folder):
     model.eval()
     paddle.jit.save(model, str(folder / "net"), input_spec=[paddle.static.InputSpec([None, 1, 8, 8], "float32", "x")])
     return {"net": listed(model(batch(7)))}
+
+
+def flow(folder):
+    from paddle.quantization import (
+        AbsmaxQuantizer,
+        ImperativePTQ,
+        ImperativeQuantAware,
+        PerChannelAbsmaxQuantizer,
+        PTQConfig,
+    )
+
+    spec = [paddle.static.InputSpec([None, 1, 8, 8], "float32", "x")]
+    for kind in "abs_max", "channel_wise_abs_max":
+        model = net()
+        tool = ImperativeQuantAware(weight_quantize_type=kind)
+        tool.quantize(model)
+        optimizer = paddle.optimizer.SGD(0.1, parameters=model.parameters())
+        for i in range(3):
+            (model(batch(i)) ** 2).mean().backward()
+            optimizer.step()
+            optimizer.clear_grad()
+        model.eval()
+        tool.save_quantized_model(model, str(folder / kind), input_spec=spec)
+    tool = ImperativePTQ(PTQConfig(AbsmaxQuantizer(), PerChannelAbsmaxQuantizer()))
+    model = tool.quantize(net())
+    for i in range(3):
+        model(batch(i))
+    tool.save_quantized_model(model, str(folder / "calibrated"), input_spec=spec)
+    return load(folder)
 
 
 class Images(paddle.io.Dataset):

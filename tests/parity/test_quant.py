@@ -55,3 +55,12 @@ def test_models_of_the_static_tools_answer_as_in_paddles_predictor(tmp_path):
     for name, expected in theirs.items():
         np.testing.assert_allclose(ours[name], expected, **CLOSE, err_msg=name)
         assert not re.search("nan", str(expected))
+
+
+def test_the_flow_of_2_3_gives_models_that_answer_the_same(tmp_path):
+    for name in "ours", "theirs":
+        (tmp_path / name).mkdir()
+    ours, theirs = result_of("wherry", PROGRAM, "flow", tmp_path / "ours"), result_of("paddle", PROGRAM, "flow", tmp_path / "theirs")
+    assert list(ours) == list(theirs) and len(ours) == 3
+    for name, expected in theirs.items():
+        np.testing.assert_allclose(ours[name], expected, **CLOSE, err_msg=name)

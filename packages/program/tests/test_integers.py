@@ -92,6 +92,32 @@ def test_norms_and_depthwise_convolutions():
     assert "quantized_depthwise_conv2d" in found and not {"batch_norm_infer", "relu6", "conv2d"} & set(found)
 
 
+def test_blocks_with_a_way_around_keep_their_layout():
+    w1, w2 = weight(8, 8, 3, 3, axis=0), weight(8, 8, 3, 3, axis=0)
+
+    def build(x):
+        x = F.relu(F.conv2d(rounded(x, 0.021), w1(), padding=1))
+        y = F.relu(F.conv2d(rounded(x, 0.052), w1(), padding=1))
+        x = F.relu(F.conv2d(rounded(y, 0.11), w2(), padding=1) + x)
+        return F.conv2d(rounded(x, 0.13), w1(), padding=1)
+
+    program = program_of(build, -1, 8, 6, 6)
+    fast = passes.default(program, passes.INFERENCE)
+    assert [node.type for node in fast.nodes].count("transpose") == 2 and not any(node.type in ("add", "relu") for node in fast.nodes)
+    x = tensor(2, 8, 6, 6)
+    expected, found = compiled(program)(x)[0].numpy(), compiled(fast)(x)[0].numpy()
+    assert np.abs(found - expected).max() < 0.05 * np.abs(expected).max()
+
+
+def test_rows_with_a_way_around():
+    w = weight(24, 24, axis=1)
+
+    def build(x):
+        return F.relu(F.linear(rounded(x, 0.021), w()) + x)
+
+    assert agree(program_of(build, 5, 24), 5, 24, step=0.0) == ["quantize_linear", "quantized_linear"]
+
+
 def test_zero_points_and_sums():
     w = weight(4, 4, 1, 1, axis=0)
 
@@ -135,6 +161,11 @@ def test_products_with_their_addition_in_a_node_of_its_own():
 def test_floats_by_whole_weights_read_them_as_they_lie():
     w = weight(24, 40, axis=1)
     assert agree(program_of(lambda x: F.linear(x, w()), 3, 24), 3, 24, step=0.0) == ["weight_only_linear"]
+
+
+def test_one_step_for_a_whole_weight():
+    w = weight(24, 40, axis=1, steps=to_tensor(np.float32(0.01)))
+    assert agree(program_of(lambda x: F.linear(rounded(x, 0.02), w()), 3, 24), 3, 24, step=0.0) == ["quantize_linear", "quantized_linear"]
 
 
 def test_what_others_read_stays():

@@ -5,9 +5,10 @@ from wherry_quant.files.weights import QuantizedWeight
 from wherry_quant.folding import fold_batch_norms
 from wherry_quant.hurry import Choice, quantize
 from wherry_quant.reporting import Report, report
+from wherry_quant.rounding import gptq
 from wherry_quant.weight_only import WeightOnlyLinear, quantize_weights
 
 __all__ = [
-    "Choice", "GGUFFile", "GGUFTensor", "QuantizedWeight", "Report", "WeightOnlyLinear", "fold_batch_norms", "load_gguf", "quantize",
+    "Choice", "GGUFFile", "GGUFTensor", "QuantizedWeight", "Report", "WeightOnlyLinear", "fold_batch_norms", "gptq", "load_gguf", "quantize",
     "quantize_weights", "quantized_weights", "report",
 ]

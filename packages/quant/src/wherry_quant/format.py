@@ -163,6 +163,9 @@ class ConvertibleQuantedLayer(Layer, abc.ABC):
             found = getattr(self, quanter)
             if isinstance(found, BaseQuanter):
                 parameter = getattr(self, weight)
+                if getattr(found, "follows_weight", False):
+                    with no_grad():
+                        found(parameter)
                 if not remain_weight:
                     settings = _settings(found)
                     scales = _array(settings[0], np.float32)

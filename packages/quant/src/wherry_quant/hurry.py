@@ -180,7 +180,7 @@ def _batches(data: Any) -> list[tuple[tuple[Tensor, ...], Any]]:
     """Batches as inputs and labels."""
     if isinstance(data, Dataset):
         data = DataLoader(data, batch_size=32)
-    found = []
+    found: list[tuple[tuple[Tensor, ...], Any]] = []
     for batch in data:
         if isinstance(batch, Tensor):
             found.append(((batch,), None))

@@ -14,7 +14,7 @@ from wherry_quant.factory import factory_of
 from wherry_quant.numbers import levels
 from wherry_quant.observers import magnitudes, output_axis
 from wherry_tensor import ops
-from wherry_tensor._core import Tensor
+from wherry_tensor._core import Tensor, is_symbolic
 from wherry_tensor.functions.creation import to_tensor
 
 __all__ = ["FakeQuanterChannelWiseAbsMax", "FakeQuanterWithAbsMaxObserver", "LsqQuanter", "rounded"]
@@ -94,28 +94,31 @@ class FakeQuanterWithAbsMaxObserverLayer(BaseQuanter):
 
 
 class FakeQuanterChannelWiseAbsMaxLayer(BaseQuanter):
-    """Rounds each output channel of a weight to whole numbers of its largest magnitude, and back.
+    """Rounds each output channel of a weight to whole numbers of its largest magnitude, and back. Scales are those of the weight at hand.
 
     Args:
         layer: whose weight passes.
         bit_length: bits of the whole numbers.
+        per_channel: False for one scale.
 
     Source:
         `paddleslim.quant.quanters.FakeQuanterChannelWiseAbsMaxObserver`; the operator `fake_channel_wise_quantize_dequantize_abs_max`.
     """
 
-    def __init__(self, layer: Layer | None, bit_length: int = 8) -> None:
+    follows_weight = True  # `convert` shows it the weight that training left
+
+    def __init__(self, layer: Layer | None, bit_length: int = 8, per_channel: bool = True) -> None:
         super().__init__()
-        self._axis, self._bit_length = output_axis(layer), bit_length
+        self._axis, self._bit_length = output_axis(layer) if per_channel else -1, bit_length
         weight = getattr(layer, "weight", None)
-        start = np.ones(1, np.float32) if weight is None else magnitudes(weight.numpy().astype(np.float32), self._axis)
+        start = np.ones(1, np.float32) if weight is None else np.atleast_1d(magnitudes(weight.numpy().astype(np.float32), self._axis))
         self._scale = Parameter(to_tensor(start), trainable=False)
 
     def forward(self, input: Tensor) -> Tensor:
         axes = tuple(i for i in range(input.ndim) if i != self._axis)
         with no_grad():
             largest = ops.reduce_max(ops.abs(input.detach()), axes=axes, keepdim=True)
-            if self.training:
+            if not is_symbolic(input):
                 ops.copy.into((self._scale,), ops.reshape(largest, shape=(-1,)).astype(self._scale.dtype))
             scale = ops.maximum(largest, to_tensor(1e-7, dtype=largest.dtype))
         return rounded(input, scale, self._bit_length)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import copy
+from typing import Any
 
 from wherry_nn.layer import Layer
 from wherry_quant.base import BaseQuanter
@@ -51,9 +52,9 @@ class Quantization:
             )
         model = model if inplace else copy.deepcopy(model)
         configs = self._config.configs_of(model)
-        holder = {"model": model}
+        holder: dict[str, Any] = {"model": model}
         self._replace(holder, configs)
-        return holder["model"]
+        return holder["model"]  # type: ignore[no-any-return]
 
     def _replace(self, layers: dict[str, Layer | None], configs: dict[Layer, SingleLayerConfig], wraps: bool = True) -> None:
         """Stand-ins and wrappers for the layers of a table, and of those inside; what is wrapped as one has no wrappers inside."""
@@ -61,7 +62,7 @@ class Quantization:
             config = None if layer is None else configs.get(layer)
             if layer is None:
                 continue
-            target = self._config.qat_layer_mappings.get(type(layer))
+            target: Any = self._config.qat_layer_mappings.get(type(layer))
             if target is not None and config is not None:
                 layers[name] = target(layer, config)
                 continue

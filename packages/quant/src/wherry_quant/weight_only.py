@@ -57,11 +57,12 @@ def weight_quantize(x: Tensor, algo: str = "weight_only_int8", arch: int | None 
     bits = _bits("weight_quantize", algo)
     if not isinstance(x, Tensor) or x.dtype not in _FLOATS or x.ndim != 2:
         raise InvalidTypeError(
-            f"weight_quantize: not a matrix of floats. Got {short(x) if not isinstance(x, Tensor) else f'{x.dtype.name} of shape {x.shape}'}, expected "
-            f"[in, out] in float16, bfloat16 or float32."
+            f"weight_quantize: not a matrix of floats. Got {_got(x)}, expected [in, out] in float16, bfloat16 or float32."
         )
     if bits == 4 and x.shape[1] % 2:
-        raise InvalidArgumentError(f"weight_quantize: two outputs share a byte. Got {x.shape[1]} outputs, expected an even number. Use weight_only_int8.")
+        raise InvalidArgumentError(
+            f"weight_quantize: two outputs share a byte. Got {x.shape[1]} outputs, expected an even number. Use weight_only_int8."
+        )
     high = 127 if bits == 8 else 7
     with no_grad():
         values = x.astype("float32").numpy()
@@ -131,7 +132,9 @@ def weight_only_linear(
         [[1. 2. 3. 4.]]
     """
     if weight_dtype not in ("int8", "int4"):
-        raise InvalidArgumentError(f"weight_only_linear: the weight has other bits. Got weight_dtype={short(weight_dtype)}, expected 'int8' or 'int4'.")
+        raise InvalidArgumentError(
+            f"weight_only_linear: the weight has other bits. Got weight_dtype={short(weight_dtype)}, expected 'int8' or 'int4'."
+        )
     bits = 8 if weight_dtype == "int8" else 4
     _require_input("weight_only_linear", x)
     packed = _packed(weight, lambda: _whole("weight_only_linear", weight, weight_scale, bits), f"only{bits}", packed_int8 if bits == 8 else _four)
@@ -209,11 +212,14 @@ class WeightOnlyLinear(Layer):
     def __init__(self, weight: QuantizedWeight, bias: Tensor | None = None, dtype: Any = "float32") -> None:
         super().__init__(dtype=dtype)
         if not isinstance(weight, QuantizedWeight):
-            raise InvalidTypeError(f"WeightOnlyLinear: not whole numbers with scales. Got {short(weight)} ({type(weight).__name__}), expected a QuantizedWeight.")
+            raise InvalidTypeError(
+                f"WeightOnlyLinear: not whole numbers with scales. Got {short(weight)} ({type(weight).__name__}), expected a QuantizedWeight."
+            )
         rows, columns = weight.shape
         if weight.order is not None:
             raise UnimplementedError(
-                "WeightOnlyLinear: rows of a group are not neighbours. Got a weight with an order (g_idx), expected one without. Take its floats: numpy()."
+                "WeightOnlyLinear: rows of a group are not neighbours. Got a weight with an order (g_idx), expected one without. "
+                "Take its floats: numpy()."
             )
         group = 0 if len(weight.scales) == 1 else weight.group
         if group % 8:
@@ -223,7 +229,8 @@ class WeightOnlyLinear(Layer):
         self.in_features, self.out_features, self.bits, self.group_size = rows, columns, weight.bits, group
         self.weight = Parameter(pack(to_tensor(weight.codes)), trainable=False)
         self.weight_scale = Parameter(to_tensor(weight.scales.astype(np.float32)), trainable=False)
-        self.zero_point = None if weight.zeros is None else Parameter(to_tensor(weight.zeros.astype(np.uint8 if self._four else np.int8)), trainable=False)
+        zeros = None if weight.zeros is None else to_tensor(weight.zeros.astype(weight.codes.dtype))
+        self.zero_point = None if zeros is None else Parameter(zeros, trainable=False)
         self.bias = None if bias is None else Parameter(bias.detach().astype(dtype))
 
     @staticmethod
@@ -310,8 +317,7 @@ def _whole(what: str, x: Tensor, scale: Tensor | None, bits: int) -> Tensor:
     """Whole numbers `[in, out]` in int8."""
     if not isinstance(x, Tensor) or x.dtype is not _core.int8 or x.ndim != 2:
         raise InvalidTypeError(
-            f"{what}: not whole numbers of a weight. Got {short(x) if not isinstance(x, Tensor) else f'{x.dtype.name} of shape {x.shape}'}, expected "
-            f"int8 [out, in], as weight_quantize gives them."
+            f"{what}: not whole numbers of a weight. Got {_got(x)}, expected int8 [out, in], as weight_quantize gives them."
         )
     _require_scale(what, x, scale, bits)
     q = x.numpy()
@@ -327,28 +333,33 @@ def _four(q: Tensor) -> Tensor:
 
 def _packed(weight: Tensor, whole: Any, key: str, pack: Any) -> Tensor:
     """The weight in the order of a kernel, kept with it until somebody writes it."""
-    kept = getattr(weight, "_in_order", None)
+    owner: Any = weight
+    kept: tuple[Any, dict[str, Tensor]] | None = getattr(owner, "_in_order", None)
     version = getattr(weight, "inplace_version", None)
     if kept is None or kept[0] != version:
         kept = (version, {})
     if key not in kept[1]:
         with no_grad():
             kept[1][key] = pack(whole())
-        weight._in_order = kept
-    return kept[1][key]  # type: ignore[no-any-return]
+        owner._in_order = kept
+    return kept[1][key]
 
 
 def _require_scale(what: str, weight: Tensor, scale: Any, bits: int) -> None:
     out = weight.shape[0] * (2 if bits == 4 else 1)
     if not isinstance(scale, Tensor) or not scale.dtype.is_floating or list(scale.shape) != [out]:
-        got = f"{scale.dtype.name} of shape {scale.shape}" if isinstance(scale, Tensor) else short(scale)
-        raise InvalidArgumentError(f"{what}: the scales do not fit. Got {got}, expected floats of shape [{out}], as weight_quantize gives them.")
+        raise InvalidArgumentError(
+            f"{what}: the scales do not fit. Got {_got(scale)}, expected floats of shape [{out}], as weight_quantize gives them."
+        )
 
 
 def _require_input(what: str, x: Any) -> None:
     if not isinstance(x, Tensor) or x.dtype not in _FLOATS or not x.ndim:
-        got = f"{x.dtype.name} of shape {x.shape}" if isinstance(x, Tensor) else short(x)
-        raise InvalidTypeError(f"{what}: x is no tensor of floats. Got {got}, expected [..., in] in float16, bfloat16 or float32.")
+        raise InvalidTypeError(f"{what}: x is no tensor of floats. Got {_got(x)}, expected [..., in] in float16, bfloat16 or float32.")
+
+
+def _got(x: Any) -> str:
+    return f"{x.dtype.name} of shape {x.shape}" if isinstance(x, Tensor) else short(x)
 
 
 def _as(bias: Tensor | None, x: Tensor) -> Tensor | None:

@@ -59,6 +59,7 @@ optimizer: adadelta adagrad adam adamax adamw lamb lbfgs momentum optimizer rmsp
 profiler: profiler_statistic utils timer
 quantization: base_observer base_quanter config ptq qat
 quantization: factory < wherry_quant.factory
+quantization: imperative imperative.ptq imperative.ptq_config imperative.ptq_quantizer imperative.qat < wherry_quant.imperative
 quantization: observers observers.abs_max observers.groupwise < wherry_quant.observers
 quantization: quanters quanters.abs_max < wherry_quant.quanters
 reader: decorator
@@ -350,11 +351,6 @@ nn.quant.lsq: FakeQuantActLSQPlus FakeQuantWeightLSQPlus
 nn.quant.quant_layers: FakeQuantAbsMax FakeQuantChannelWiseAbsMax FakeQuantMAOutputScaleLayer FakeQuantMovingAverageAbsMax MAOutputScaleLayer
 nn.quant.quant_layers: MovingAverageAbsMaxScale QuantStub QuantizedColumnParallelLinear QuantizedConv2D QuantizedConv2DTranspose QuantizedLinear
 nn.quant.quant_layers: QuantizedMatmul QuantizedRowParallelLinear
-quantization: AbsmaxQuantizer HistQuantizer ImperativePTQ ImperativeQuantAware KLQuantizer PTQConfig
-quantization: PerChannelAbsmaxQuantizer SUPPORT_ACT_QUANTIZERS SUPPORT_WT_QUANTIZERS default_ptq_config BaseQuantizer
-quantization.imperative: ImperativePTQ ImperativeQuantAware
-quantization.imperative.ptq: ImperativePTQ
-quantization.imperative.qat: ImperativeQuantAware
 static.quantization: AddQuantDequantForInferencePass AddQuantDequantPass AddQuantDequantPassV2 ConvertToInt8Pass OutScaleForInferencePass
 static.quantization: OutScaleForTrainingPass PostTrainingQuantization PostTrainingQuantizationProgram QuantWeightPass QuantizationFreezePass
 static.quantization: QuantizationTransformPass QuantizationTransformPassV2 ReplaceFakeQuantDequantPass TransformForMobilePass WeightQuantization

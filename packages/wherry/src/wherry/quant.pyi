@@ -9,6 +9,7 @@ from wherry_quant.hurry import Choice as Choice
 from wherry_quant.hurry import quantize as quantize
 from wherry_quant.reporting import Report as Report
 from wherry_quant.reporting import report as report
+from wherry_quant.rounding import gptq as gptq
 from wherry_quant.weight_only import WeightOnlyLinear as WeightOnlyLinear
 from wherry_quant.weight_only import quantize_weights as quantize_weights
 __all__: list[str]

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wherry_program.passes.rewriting import Uses, bound_constant, forget_unused, is_pure, to_change, volatile
+from wherry_program.passes.same_sizes import SameSizes
 from wherry_program.program.capture import capture
 from wherry_program.program.ir import Block, Node, Program, Variable, tensors_of_attrs
 from wherry_tensor import ops
@@ -51,7 +52,7 @@ def integers(program: Program, notes: list[Note] | None = None) -> Program:
     main = out.blocks[0]
     if notes is None and not any(node.op is ops.dequantize_linear for node in main.nodes):
         return out
-    nodes, rewriting = list(main.nodes), _Integers(main, volatile(out), Uses(out), notes)
+    nodes, rewriting = list(main.nodes), _Integers(main, volatile(out), Uses(out), SameSizes(out), notes)
     main.nodes[:] = []
     for node in nodes:
         rewriting.take(node)
@@ -91,13 +92,16 @@ class _End:
     low: int | None
     high: int | None
     nodes: list[Node]
+    residual: Variable | None = None
     rounding: Node | None = None  # a quantization further on, behind what whole numbers go through as well
 
 
 class _Integers:
     """Rewrites the nodes of a block in order."""
 
-    def __init__(self, block: Block, changing: set[int], uses: Uses, notes: list[Note] | None) -> None:
+    def __init__(self, block: Block, changing: set[int], uses: Uses, sizes: SameSizes, notes: list[Note] | None) -> None:
+        self.sizes = sizes
+        self.seen: set[int] = set()  # ids of what the nodes so far have made
         self.block, self.recording, self.changing, self.uses, self.notes = block, capture(block), changing, uses, notes
         self.lazy: dict[int, Node] = {}  # id of a variable -> its dequantization, which is written when somebody needs it
         self.images: dict[int, Variable] = {}  # id of an image -> the same with channels last
@@ -107,6 +111,7 @@ class _Integers:
 
     def take(self, node: Node) -> None:
         """Write the next node: in integers, later, or as it is."""
+        self.seen.update(id(x) for x in node.outputs)
         if id(node) in self.gone:
             return
         self._read_what_stands(node)
@@ -186,6 +191,17 @@ class _Integers:
     def _constant(self, x: Variable | None) -> Tensor | None:
         return None if x is None or x.bound is None or id(x) in self.changing else x.bound.detach()
 
+    def _floats(self, x: Variable | None) -> Tensor | None:
+        """A constant, or the value of a constant of whole numbers."""
+        node = None if x is None or x.bound is not None else x.made_by
+        if node is None or node.op is not ops.dequantize_linear:
+            return self._constant(x)
+        parts = [self._constant(y) for y in node.inputs]
+        if any((part is None) != (y is None) for part, y in zip(parts, node.inputs, strict=True)):
+            return None
+        value: Tensor = ops.dequantize_linear.run(tuple(parts), node.attrs)
+        return value
+
     def _number(self, x: Variable | None) -> float | None:
         value = self._constant(x)
         return value.item() if value is not None and value.size == 1 else None
@@ -226,7 +242,7 @@ class _Integers:
         if group is not None:
             return _Weight(q, steps, group) if at % q.ndim == 1 - axis and q.ndim == 2 else None
         if at is None:
-            steps = ops.copy(ops.expand(ops.reshape(steps, shape=(1,)), shape=(q.shape[axis],)))
+            steps = ops.full(shape=(q.shape[axis],), value=steps.item(), dtype=float32)
         elif at % q.ndim != axis:
             return None
         return _Weight(q, steps, None)
@@ -257,7 +273,7 @@ class _Integers:
         w = self._weight(weight, 0 if image or turned else 1, inputs is not None and inputs.step == 1.0)
         if w is None:
             return no("the weight is no constant of int8 with steps along its outputs")
-        summand = self._constant(bias)
+        summand = self._floats(bias)
         if bias is not None and (summand is None or summand.dtype is not float32):
             return no("the bias is no constant in float32")
         if turned:
@@ -281,7 +297,8 @@ class _Integers:
         end = _End(node.outputs[0], scale, bias, "none", None, None, None, [])
         axis = 1 if image and node.attr("data_format") == "NCHW" else len(node.outputs[0].sizes) - 1
         while (reader := self._reader(end.output)) is not None and is_pure(reader, self.changing) and id(reader) not in self.gone:
-            if not (self._takes_number(end, reader, axis) or self._takes_activation(end, reader) or self._takes_rounding(end, reader)):
+            takes = self._takes_number(end, reader, axis) or self._takes_residual(end, reader) or self._takes_activation(end, reader)
+            if not (takes or self._takes_rounding(end, reader)):
                 break
             end.nodes.append(reader)
             end.output = reader.outputs[0]
@@ -314,7 +331,7 @@ class _Integers:
         return not self.uses.of.get(id(mask)) and id(mask) not in self.uses.kept
 
     def _takes_number(self, end: _End, reader: Node, axis: int) -> bool:
-        if end.activation != "none":
+        if end.activation != "none" or end.residual is not None:
             return False
         count = end.scale.shape[0]
         if reader.op is ops.add:
@@ -332,12 +349,26 @@ class _Integers:
         if (axis == end.output.ndim - 1) != last or any((x is None) != (y is None) for x, y in zip((*reader.inputs[1:], None, None)[:4], numbers)):
             return False
         mean, variance, gamma, beta = (None if x is None else ops.cast(x, dtype=float64) for x in numbers)
+        assert variance is not None
         factor = ops.rsqrt(ops.add(variance, _like(variance, reader.attr("epsilon"))))
         factor = factor if gamma is None else ops.multiply(factor, gamma)
         summand = ops.negative(mean) if end.bias is None else ops.subtract(ops.cast(end.bias, dtype=float64), mean)
         summand = ops.multiply(summand, factor)
         end.bias = ops.cast(summand if beta is None else ops.add(summand, beta), dtype=float32)
         end.scale = ops.cast(ops.multiply(ops.cast(end.scale, dtype=float64), factor), dtype=float32)
+        return True
+
+    def _takes_residual(self, end: _End, reader: Node) -> bool:
+        """Another tensor of this shape, which is there already."""
+        if reader.op is not ops.add or end.residual is not None or end.activation != "none":
+            return False
+        other = reader.inputs[1] if reader.inputs[0] is end.output else reader.inputs[0]
+        if other is None or other is end.output or other.dtype is not float32 or other.sizes != end.output.sizes:
+            return False
+        there = id(other) in self.seen or other.bound is not None or other.is_data
+        if not there or id(other) in self.changing or self.sizes.of(other) != self.sizes.of(end.output):
+            return False
+        end.residual = other
         return True
 
     def _takes_activation(self, end: _End, reader: Node) -> bool:
@@ -353,10 +384,22 @@ class _Integers:
         end.low, end.high = reader.attr("low"), reader.attr("high")
         return end.out is not None
 
-    def _behind(self, inputs: _Quantized, end: _End) -> dict[str, Any]:
+    def _residual(self, end: _End, planes: bool) -> tuple[Variable | None, float, int]:
+        """What is added, as it lies beside the result, its step and its zero point."""
+        if end.residual is None:
+            return None, 1.0, 0
+        found = self._quantized(end.residual)
+        x = end.residual if found is None else found.q
+        if planes:
+            x = self._channels_last(x)
+        else:
+            self.need(x)
+        return (x, 1.0, 0) if found is None else (x, found.step, found.zero)
+
+    def _behind(self, inputs: _Quantized, end: _End, step: float, zero: int) -> dict[str, Any]:
         out = end.out
         return dict(
-            x_zero_point=inputs.zero, residual_scale=1.0, residual_zero_point=0, activation=end.activation,
+            x_zero_point=inputs.zero, residual_scale=step, residual_zero_point=zero, activation=end.activation,
             out_scale=None if out is None else out.step, out_zero_point=0 if out is None else out.zero, low=None if out is None else end.low,
             high=None if out is None else end.high, dtype=float32 if out is None else out.q.dtype,
         )
@@ -388,8 +431,9 @@ class _Integers:
     def _linear(self, inputs: _Quantized, w: _Weight, end: _End) -> None:
         self.need(inputs.q)
         weight = self._bound(layout.packed_linear_weight(w.q))
+        residual, *more = self._residual(end, False)
         with self.recording:
-            made = ops.quantized_linear(inputs.q, weight, self._bound(end.scale), self._bound(end.bias), None, **self._behind(inputs, end))
+            made = ops.quantized_linear(inputs.q, weight, self._bound(end.scale), self._bound(end.bias), residual, **self._behind(inputs, end, *more))
         self._finish(end, self.recording.variable_of(made), False)
 
     def _convolved(self, node: Node, inputs: _Quantized, w: _Weight, end: _End) -> None:
@@ -403,10 +447,11 @@ class _Integers:
         depthwise = w.q.shape[1] == 1 and node.attr("groups") > 1
         op = ops.quantized_depthwise_conv2d if depthwise else ops.quantized_conv2d
         weight = self._bound((layout.packed_depthwise_weight if depthwise else layout.packed_conv_weight)(w.q))
+        residual, *more = self._residual(end, planes)
         with self.recording:
             made = self.recording.variable_of(op(
-                image, weight, self._bound(end.scale), self._bound(end.bias), None, strides=strides, paddings=paddings, dilations=dilations,
-                **self._behind(inputs, end),
+                image, weight, self._bound(end.scale), self._bound(end.bias), residual, strides=strides, paddings=paddings, dilations=dilations,
+                **self._behind(inputs, end, *more),
             ))
         self._finish(end, made, planes)
 
@@ -429,8 +474,15 @@ class _Integers:
     # What hands whole numbers on.
 
     def _again(self, node: Node) -> bool:
-        """Quantizing what was just dequantized by the same step changes nothing."""
-        before, now = self._quantized(node.inputs[0]), self._read(node)
+        """Quantizing what was just dequantized by the same step changes nothing; an image keeps its layout."""
+        x = node.inputs[0]
+        before, now = self._quantized(x), self._read(node)
+        if now is not None and x is not None and id(x) in self.images:
+            with self.recording:
+                made = ops.quantize_linear(self.images[id(x)], *node.inputs[1:], **dict(zip(node.op.attr_names, node.attrs, strict=True)))
+                self.images[id(now.q)] = self.recording.variable_of(made)
+            self.missing.add(id(now.q))
+            return True
         if before is None or now is None or before.q.dtype is not now.q.dtype or before.zero != now.zero:
             return False
         low, high = (0, 255) if now.q.dtype is uint8 else (-128, 127)

@@ -63,8 +63,8 @@ def quantized_weights(state: Mapping[str, Any], zeros_are_less_one: bool = True)
             return None if value is None else np.asarray(value.numpy() if isinstance(value, Tensor) else value)
 
         if suffix == "qweight":
-            parts = [part("qweight", True), part("qzeros", True), part("scales", True), part("g_idx")]
-            found[layer] = _gptq_or_awq(layer, *parts, zeros_are_less_one)  # type: ignore[arg-type]
+            needed = [part("qweight", True), part("qzeros", True), part("scales", True)]
+            found[layer] = _gptq_or_awq(layer, *needed, order=part("g_idx"), less_one=zeros_are_less_one)  # type: ignore[arg-type]
         elif suffix == "weight_packed" or f"{layer}.weight_packed" in state:
             parts = [part("weight_packed", True), part("weight_scale", True), part("weight_shape"), part("weight_zero_point"), part("weight_g_idx")]
             found[layer] = _pack_quantized(layer, *parts)  # type: ignore[arg-type]
@@ -77,7 +77,7 @@ def _dtype(value: Any) -> Any:
     return value.dtype if isinstance(value, np.ndarray) else value.dtype.name if value.dtype.name in ("int8", "uint8", "float32") else "float16"
 
 
-def _gptq_or_awq(layer: str, weight: Array, zeros: Array, scales: Array, order: Array | None, less_one: bool) -> QuantizedWeight:
+def _gptq_or_awq(layer: str, weight: Array, zeros: Array, scales: Array, *, order: Array | None, less_one: bool) -> QuantizedWeight:
     _check(layer, weight=(weight, np.int32), qzeros=(zeros, np.int32))
     _check_floats(layer, scales)
     groups, columns = scales.shape
