@@ -17,11 +17,12 @@ from datetime import datetime
 from typing import Any, BinaryIO
 
 from wherry_distributed.job import Job, end_all, ended_by
+from wherry_distributed.launch_servers import PSERVER_OPTIONS, run_with_servers
 from wherry_tensor.errors import EnforceNotMet
 
 GRACE = 2.0           # seconds to wait for the process that another one tells of
 LONGEST = 64 << 10  # bytes of a log that are shown of a process that has failed
-UNAVAILABLE = ("servers", "server_num", "workers", "worker_num", "heter_workers", "heter_worker_num", "trainers", "trainer_num")
+UNAVAILABLE = ("heter_workers", "heter_worker_num")
 
 
 def parser(prog: str = "launch") -> argparse.ArgumentParser:
@@ -44,7 +45,11 @@ def parser(prog: str = "launch") -> argparse.ArgumentParser:
     add("--elastic_level", type=int, default=-1, help="0 or more is --elastic")
     add("--elastic_timeout", type=float, default=30.0, help="seconds to wait for more than LEAST hosts")
     add("--max_restart", type=int, default=3, help="how often --elastic starts again")
-    for name in UNAVAILABLE:
+    add("--server_num", default=None, help="parameter servers on this host")
+    add("--worker_num", default=None, help="workers that train with parameter servers")
+    add("--servers", default=None, help="IP:PORT of all parameter servers, with commas between them")
+    add("--workers", default=None, help="IP:PORT of all workers, of which this host starts its own")
+    for name in ("trainers", "trainer_num", *UNAVAILABLE):
         add(f"--{name}", default=None, help=argparse.SUPPRESS)
     add("-m", dest="module", action="store_true", help="the script is a module")
     add("training_script", help="the script")
@@ -58,12 +63,24 @@ def say(text: str, level: str = "INFO") -> None:
     print(f"{level} {now:%Y-%m-%d %H:%M:%S},{now.microsecond // 1000:03d} launch.py] {text}", file=sys.stderr, flush=True)
 
 
+def print_table(rows: dict[str, str]) -> None:
+    """Environment variables as Paddle's launcher shows them."""
+
+    def line(name: str, value: str) -> str:
+        return f"    |{name:>30}{value[-51:] if len(value) > 51 else value:^55}|"
+
+    print("\n".join([
+        f"    +{'=' * 85}+", line("Distributed Envs", "Value"), f"    +{'-' * 85}+",
+        *(line(name, value if len(value) <= 51 else f"... {value[-44:]}") for name, value in rows.items()), f"    +{'=' * 85}+",
+    ]), flush=True)
+
+
 def main(arguments: Sequence[str] | None = None, prog: str = "launch") -> int:
     """Run a program; returns its exit status: 0, or that of the process that has failed first."""
     options = parser(prog).parse_args(arguments)
     for name in UNAVAILABLE:
         if getattr(options, name):
-            print(f"launch: --{name} belongs to parameter servers, which are not there yet. Leave it out.", file=sys.stderr)
+            print(f"launch: --{name} belongs to workers of several kinds, which are not there. Leave it out.", file=sys.stderr)
             return 2
     if options.backend not in ("auto", "mpi", "gloo"):
         print(f"launch: there is no backend {options.backend}. Got --backend {options.backend}, expected auto, mpi or gloo (MPI).", file=sys.stderr)
@@ -86,6 +103,12 @@ def main(arguments: Sequence[str] | None = None, prog: str = "launch") -> int:
     if most > 1 and not options.master:
         print("launch: several hosts need --master HOST:PORT, where they meet.", file=sys.stderr)
         return 2
+    if any(getattr(options, name) for name in PSERVER_OPTIONS):
+        try:
+            return run_with_servers(options, say, print_table)
+        except EnforceNotMet as error:
+            print(error, file=sys.stderr)
+            return 1
     elastic = options.elastic or options.elastic_level >= 0 or least < most
     restarts = 0
     while True:
@@ -179,7 +202,7 @@ class Launcher:
         command = [sys.executable, "-u", *(["-m"] if self.options.module else []), self.options.training_script, *self.options.training_script_args]
         say(f"Local start {self.job.count} processes. First process distributed environment info (Only For Debug): ")
         first = self.job.environment(0)
-        self._table({name: first[name] for name in sorted(first) if name.startswith("PADDLE_T") or name == "PADDLE_CURRENT_ENDPOINT"})
+        print_table({name: first[name] for name in sorted(first) if name.startswith("PADDLE_T") or name == "PADDLE_CURRENT_ENDPOINT"})
         with open(os.path.join(self.options.log_dir, "endpoints.log"), "w") as file:
             file.write("PADDLE_TRAINER_ENDPOINTS: \n" + "\n".join(self.job.endpoints))
         for local in range(self.job.count):
@@ -197,15 +220,6 @@ class Launcher:
             f"details about PADDLE_TRAINER_ENDPOINTS can be found in {self.options.log_dir}/endpoints.log, and detail running logs maybe found in "
             f"{self.options.log_dir}/workerlog.0"
         )
-
-    def _table(self, rows: dict[str, str]) -> None:
-        def line(name: str, value: str) -> str:
-            return f"    |{name:>30}{value[-51:] if len(value) > 51 else value:^55}|"
-
-        print("\n".join([
-            f"    +{'=' * 85}+", line("Distributed Envs", "Value"), f"    +{'-' * 85}+",
-            *(line(name, value if len(value) <= 51 else f"... {value[-44:]}") for name, value in rows.items()), f"    +{'=' * 85}+",
-        ]), flush=True)
 
     def _show(self) -> None:
         """What the first process has written since."""

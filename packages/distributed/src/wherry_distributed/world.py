@@ -17,6 +17,7 @@ from wherry_distributed import board as boards
 from wherry_distributed import environment
 from wherry_distributed.board import Board, CollectiveError, site
 from wherry_tensor.errors import InvalidArgumentError, PreconditionNotMetError, UnavailableError, short
+from wherry_tensor.explained import explained
 
 TIMEOUT = 1800.0  # seconds that a collective waits: Paddle's
 NAP = 5e-5        # seconds between two looks at a request, after the first ones
@@ -421,3 +422,6 @@ def _compare_hosts(group: Group, watch: Watch) -> None:
             callers.setdefault(text, []).append(rank)
         said = "; ".join(f"ranks {ranks} call {text}" for text, ranks in callers.items())
         raise_everywhere(f"collective {watch.number} of group {group.id} differs between ranks: {said}. All ranks have to call the same.")
+
+
+explained(globals())

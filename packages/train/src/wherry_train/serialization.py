@@ -176,10 +176,12 @@ def _load(path: Any, options: dict[str, Any]) -> Any:
                 name, model_path=os.path.join(name, options["model_filename"] or "__model__"),
                 params_path=name if options["params_filename"] is None else os.path.join(name, options["params_filename"]),
             )
-        if not os.path.isfile(name) and os.path.exists(name + ".pdmodel"):
+        if not os.path.isfile(name) and any(os.path.exists(name + ending) for ending in (".pdmodel", ".json")):
             return _state_of_model(name)
         if os.path.isfile(os.path.join(name, "metadata.json")):
             return _from_above("wherry_distributed.checkpoint", repr(name), "checkpoints").load_whole(name, options["return_numpy"])
+        if os.path.isdir(name) and (files := sorted(entry.name for entry in os.scandir(name) if entry.is_file())):
+            return _state_of_folder(name, files)
         with _opened(name) as file:
             return _read(file, os.fstat(file.fileno()).st_size, options, repr(name))
     if hasattr(path, "read"):
@@ -304,6 +306,20 @@ def _state_of_model(prefix: str, **paths: str) -> dict[str, Any]:
         )
     models = _from_above("wherry_paddle_files.models", repr(prefix))
     return models.load_state(prefix, **paths)  # type: ignore[no-any-return]
+
+
+def _state_of_folder(folder: str, files: list[str]) -> dict[str, Any]:
+    """What Paddle 1 saved in a folder: a program with its parameters, or each of them in a file of its name."""
+    if "__model__" in files:
+        return _state_of_model(folder)
+    params = _from_above("wherry_paddle_files.params", repr(folder))
+    try:
+        return {name: value.numpy() for name, value in params.load_params(folder, files).items()}
+    except InvalidArgumentError as error:
+        raise InvalidArgumentError(
+            f"load: {folder!r} is a folder, and not one of Paddle 1. Got {short(files)}, expected __model__, or a file for each parameter. "
+            f"Name a file in it. {error}"
+        ) from error
 
 
 def _from_above(module: str, name: str, reads: str = "programs") -> Any:

@@ -57,6 +57,10 @@ nn.quant: functional_layers lsq qat quant_layers quantized_linear stub
 nn.utils: dygraph_utils spectral_norm_hook weight_norm_hook transform_parameters
 optimizer: adadelta adagrad adam adamax adamw lamb lbfgs momentum optimizer rmsprop sgd
 profiler: profiler_statistic utils timer
+quantization: base_observer base_quanter config ptq qat
+quantization: factory < wherry_quant.factory
+quantization: observers observers.abs_max observers.groupwise < wherry_quant.observers
+quantization: quanters quanters.abs_max < wherry_quant.quanters
 reader: decorator
 sparse: binary creation multiary unary
 sparse.nn: layer layer.activation layer.conv layer.norm layer.pooling
@@ -157,6 +161,10 @@ distributed.fleet.base.distributed_strategy: DistributedStrategy < wherry_distri
 distributed.fleet.base.role_maker: PaddleCloudRoleMaker Role UserDefinedRoleMaker < wherry_distributed.fleet
 distributed.fleet.base.topology: CommunicateTopology HybridCommunicateGroup ParallelMode < wherry_distributed.topology
 distributed.fleet.base.util_factory: UtilBase < wherry_distributed.fleet
+distributed.fleet.data_generator: DataGenerator MultiSlotDataGenerator MultiSlotStringDataGenerator < wherry_distributed.data_generator
+distributed.fleet.data_generator.data_generator: DataGenerator MultiSlotDataGenerator < wherry_distributed.data_generator
+distributed.fleet.data_generator.data_generator: MultiSlotStringDataGenerator < wherry_distributed.data_generator
+distributed.fleet.dataset: DatasetBase InMemoryDataset QueueDataset < wherry_distributed.datasets
 distributed.fleet.layers.mpu: ColumnParallelLinear ParallelCrossEntropy RowParallelLinear VocabParallelEmbedding < wherry_distributed.tensor_parallel
 distributed.fleet.layers.mpu: RNGStatesTracker get_rng_state_tracker model_parallel_random_seed < wherry_distributed.random_states
 distributed.fleet.layers.mpu.mp_layers: ColumnParallelLinear ParallelCrossEntropy < wherry_distributed.tensor_parallel
@@ -253,10 +261,37 @@ nn.layer.norm: _BatchNormBase _InstanceNormBase=_InstanceNorm < wherry_nn.layers
 nn.layer.rnn: RNNBase RNNCellBase < wherry_nn.layers.rnn
 nn.layer.transformer: _convert_attention_mask _convert_param_attr_to_list < wherry._inside.attention
 nn.functional.activation: tanh < wherry_tensor
+nn.quant.format: ConvertibleQuantedLayer LinearDequanter LinearQuanter LinearQuanterDequanter < wherry_quant.format
+nn.quant.qat: QuantedConv2D QuantedLinear < wherry_quant.layers
+nn.quant.qat.conv: QuantedConv2D < wherry_quant.layers
+nn.quant.qat.linear: QuantedLinear < wherry_quant.layers
+nn.quant.stub: QuanterStub < wherry_quant.layers
+quantization.config: SingleLayerConfig < wherry_quant.config
+quantization.observers: AbsmaxObserverLayer GroupWiseWeightObserverLayer < wherry_quant.observers
+quantization.observers.abs_max: AbsmaxObserverLayer < wherry_quant.observers
+quantization.observers.groupwise: GroupWiseWeightObserverLayer < wherry_quant.observers
+quantization.quanters: FakeQuanterWithAbsMaxObserverLayer < wherry_quant.quanters
+quantization.quanters.abs_max: FakeQuanterWithAbsMaxObserverLayer < wherry_quant.quanters
+quantization.quantize: Quantization < wherry_quant.quantizing
+quantization.wrapper: ObserveWrapper < wherry_quant.layers
 static: load_vars save_vars setitem < wherry._inside.variables
 static.io: load_vars save_vars < wherry._inside.variables
 static.quantization: quant_config=* < wherry._inside.quant_config
 tensor: array_length array_read array_write create_array < wherry._inside.arrays
+tensor: cholesky_inverse cholesky_solve cond corrcoef cov eig eigh eigvals householder_product lstsq lu lu_solve lu_unpack < wherry.linalg
+tensor: matrix_power ormqr pca_lowrank pinv qr slogdet solve svd svd_lowrank svdvals < wherry.linalg
+tensor: create_parameter < wherry_nn
+tensor: create_tensor < wherry._later_methods
+tensor: fill_constant < wherry_tensor.functions.conversions
+tensor: top_p_sampling < wherry_tensor.methods
+tensor: vecdot < wherry.linalg
+tensor: istft stft < wherry.signal
+tensor: softmax < wherry_nn.compat
+tensor: random_ < wherry_tensor.functions.draws
+tensor: resize_ set_ < wherry_tensor.shared_methods
+nn.functional.flash_attention: LayerHelper < wherry._inside.helper
+nn.functional.flash_attention: in_dynamic_or_pir_mode < wherry._inside.framework
+nn.functional.flash_attention: signature_safe_contextmanager < wherry._inside.decorators
 tensor.array: array_length array_read array_write create_array < wherry._inside.arrays
 tensor.creation: create_parameter < wherry_nn
 utils: assert_same_structure convert_to_list flatten is_sequence map_structure pack_sequence_as to_sequence < wherry._inside.structures
@@ -277,7 +312,7 @@ vision.transforms.transforms: _check_input _get_image_size < wherry._inside.pict
 """
 
 _SEVERAL = "training in several processes is not there yet. In one process, run the model as it is"
-_SERVERS = "parameter servers are not there. Keep tables in the process: nn.Embedding(sparse=True) and paddle.io"
+_SERVERS = "parameter servers here have no part of this name. Use static.nn.sparse_embedding, InMemoryDataset and QueueDataset"
 _QUANTIZED = "quantization while training is not there yet. Quantize weights with paddle.nn.quant.weight_quantize"
 _CHECKER = "the checker of numbers is not there yet. Use FLAGS_check_nan_inf, or paddle.amp.debugging.check_numerics"
 _INNER = "Paddle's inner program descriptions are not kept. Use paddle.static.Program"
@@ -297,11 +332,8 @@ distributed.fleet.utils.tensor_fusion_helper: FusedCommBuffer HOOK_ACTION
 distributed.fleet.utils.hybrid_parallel_inference: HybridParallelInferenceHelper
 """),
     (_SERVERS, """
-distributed: CountFilterEntry InMemoryDataset ProbabilityEntry QueueDataset ShowClickEntry BoxPSDataset
-distributed.fleet: MultiSlotDataGenerator MultiSlotStringDataGenerator InMemoryDataset QueueDataset
-distributed.fleet.data_generator: DataGenerator MultiSlotDataGenerator MultiSlotStringDataGenerator
-distributed.fleet.data_generator.data_generator: DataGenerator MultiSlotDataGenerator MultiSlotStringDataGenerator
-distributed.fleet.dataset: DatasetBase FileInstantDataset InMemoryDataset QueueDataset TreeIndex
+distributed: BoxPSDataset
+distributed.fleet.dataset: FileInstantDataset TreeIndex
 distributed.fleet.proto.index_dataset_pb2: IndexNode KVItem TreeMeta
 distributed.fleet.utils: DistributedInfer
 distributed.fleet.utils.ps_util: DistributedInfer
@@ -310,32 +342,15 @@ static.nn: continuous_value_model
 """),
     (_QUANTIZED, """
 nn.quant: FloatFunctionalLayer QuantizedConv2D QuantizedLinear add concat divide flatten matmul multiply quant_layers_ reshape subtract transpose
-nn.quant.format: ConvertibleQuantedLayer LinearDequanter LinearQuanter LinearQuanterDequanter
 nn.quant.lsq: FakeQuantActLSQPlus FakeQuantWeightLSQPlus
-nn.quant.qat: QuantedConv2D QuantedLinear
-nn.quant.qat.conv: QuantedConv2D
-nn.quant.qat.linear: QuantedLinear
 nn.quant.quant_layers: FakeQuantAbsMax FakeQuantChannelWiseAbsMax FakeQuantMAOutputScaleLayer FakeQuantMovingAverageAbsMax MAOutputScaleLayer
 nn.quant.quant_layers: MovingAverageAbsMaxScale QuantStub QuantizedColumnParallelLinear QuantizedConv2D QuantizedConv2DTranspose QuantizedLinear
 nn.quant.quant_layers: QuantizedMatmul QuantizedRowParallelLinear
-nn.quant.stub: QuanterStub
-quantization: AbsmaxQuantizer BaseObserver BaseQuanter HistQuantizer ImperativePTQ ImperativeQuantAware KLQuantizer PTQ PTQConfig
-quantization: PerChannelAbsmaxQuantizer QAT QuantConfig SUPPORT_ACT_QUANTIZERS SUPPORT_WT_QUANTIZERS default_ptq_config quanter BaseQuantizer
-quantization.base_observer: BaseObserver
-quantization.base_quanter: BaseQuanter
-quantization.config: QuantConfig
-quantization.factory: ObserverFactory QuanterFactory ClassWithArguments quanter
+quantization: AbsmaxQuantizer HistQuantizer ImperativePTQ ImperativeQuantAware KLQuantizer PTQConfig
+quantization: PerChannelAbsmaxQuantizer SUPPORT_ACT_QUANTIZERS SUPPORT_WT_QUANTIZERS default_ptq_config BaseQuantizer
 quantization.imperative: ImperativePTQ ImperativeQuantAware
 quantization.imperative.ptq: ImperativePTQ
 quantization.imperative.qat: ImperativeQuantAware
-quantization.observers: AbsmaxObserver GroupWiseWeightObserver
-quantization.observers.abs_max: AbsmaxObserver AbsmaxObserverLayer
-quantization.ptq: PTQ
-quantization.qat: QAT
-quantization.quantize: Quantization
-quantization.quanters: FakeQuanterWithAbsMaxObserver
-quantization.quanters.abs_max: FakeQuanterWithAbsMaxObserver FakeQuanterWithAbsMaxObserverLayer
-quantization.wrapper: ObserveWrapper
 static.quantization: AddQuantDequantForInferencePass AddQuantDequantPass AddQuantDequantPassV2 ConvertToInt8Pass OutScaleForInferencePass
 static.quantization: OutScaleForTrainingPass PostTrainingQuantization PostTrainingQuantizationProgram QuantWeightPass QuantizationFreezePass
 static.quantization: QuantizationTransformPass QuantizationTransformPassV2 ReplaceFakeQuantDequantPass TransformForMobilePass WeightQuantization

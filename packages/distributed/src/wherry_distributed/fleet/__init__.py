@@ -1,4 +1,6 @@
 """`paddle.distributed.fleet`: one strategy for a job of several processes."""
+from wherry_distributed.data_generator import DataGenerator, MultiSlotDataGenerator, MultiSlotStringDataGenerator
+from wherry_distributed.datasets import DatasetBase, InMemoryDataset, QueueDataset
 from wherry_distributed.fleet import metrics
 from wherry_distributed.fleet.files import HDFSClient, LocalFS
 from wherry_distributed.fleet.roles import PaddleCloudRoleMaker, Role, UserDefinedRoleMaker
@@ -23,7 +25,9 @@ barrier_worker, init_worker, stop_worker = fleet.barrier_worker, fleet.init_work
 save, save_persistables, save_inference_model, all_reduce = fleet.save, fleet.save_persistables, fleet.save_inference_model, fleet.all_reduce
 
 __all__ = [
-    "CommunicateTopology", "DistributedStrategy", "Fleet", "HDFSClient", "HybridCommunicateGroup", "LocalFS", "PaddleCloudRoleMaker", "ParallelMode",
+    "CommunicateTopology", "DataGenerator", "DatasetBase", "DistributedStrategy", "Fleet", "HDFSClient", "HybridCommunicateGroup",
+    "InMemoryDataset", "LocalFS",
+    "MultiSlotDataGenerator", "MultiSlotStringDataGenerator", "PaddleCloudRoleMaker", "ParallelMode", "QueueDataset",
     "RNGStatesTracker", "Role", "UserDefinedRoleMaker", "UtilBase", "all_reduce", "barrier_worker", "distributed_model", "distributed_optimizer",
     "distributed_scaler", "fleet", "get_hybrid_communicate_group", "get_hybrid_parallel_topology", "get_rng_state_tracker", "init", "init_server",
     "init_worker", "is_coordinator", "is_first_worker", "is_server", "is_worker", "local_device_ids", "local_rank", "metrics",

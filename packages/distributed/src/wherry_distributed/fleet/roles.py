@@ -9,8 +9,10 @@ import numpy as np
 
 from wherry_distributed.collective import all_gather_object, barrier
 from wherry_distributed.environment import place
+from wherry_distributed.fleet.servers import ServerJob, job_of_environment
+from wherry_distributed.ps.worker import current
 from wherry_distributed.ranks import get_rank, get_world_size
-from wherry_tensor.errors import InvalidArgumentError, UnimplementedError, short
+from wherry_tensor.errors import InvalidArgumentError, short
 
 
 class Role:
@@ -34,9 +36,21 @@ def all_reduced(values: Any, mode: str) -> Any:
 
 def all_gathered(value: Any) -> list[Any]:
     """What all processes have, in a list."""
+    servers = current()
+    if servers is not None:
+        return servers.gather(value.tolist() if isinstance(value, np.ndarray) else value)
     found: list[Any] = []
     all_gather_object(found, value)
     return found
+
+
+def wait_for_all() -> None:
+    """Wait for the other workers."""
+    servers = current()
+    if servers is None:
+        barrier()
+    else:
+        servers.gather(None)
 
 
 class PaddleCloudRoleMaker:
@@ -46,7 +60,7 @@ class PaddleCloudRoleMaker:
         is_collective: all processes are workers.
 
     Raises:
-        NotImplementedError: the environment says that it is a parameter server.
+        ValueError: the environment contradicts itself.
 
     Source:
         `paddle.distributed.fleet.PaddleCloudRoleMaker`.
@@ -54,44 +68,47 @@ class PaddleCloudRoleMaker:
 
     def __init__(self, is_collective: bool = False, **kwargs: Any) -> None:
         self._is_collective, self._kwargs = is_collective, kwargs
-        role = os.environ.get("TRAINING_ROLE", "TRAINER")
-        if role != "TRAINER":
-            raise UnimplementedError(
-                f"PaddleCloudRoleMaker: parameter servers are not there yet. Got TRAINING_ROLE={short(role)}, expected TRAINER. Start workers alone."
-            )
-        self._role = Role.WORKER
+        self._job = None if is_collective else self._servers_of_job()
+        self._role = Role.SERVER if self._is_server() else Role.WORKER
+
+    def _servers_of_job(self) -> ServerJob | None:
+        return job_of_environment()
 
     def _worker_index(self) -> int:
-        return get_rank()
+        return get_rank() if self._job is None else -1 if self._job.worker is None else self._job.worker
 
     def _worker_num(self) -> int:
-        return get_world_size()
+        return get_world_size() if self._job is None else self._job.workers
 
-    _role_id = _worker_index
+    def _role_id(self) -> int:
+        return self._server_index() if self._is_server() else self._worker_index()
 
     def _node_num(self) -> int:
         return int(os.environ.get("PADDLE_NNODES", "1"))
 
     def _is_first_worker(self) -> bool:
-        return get_rank() == 0
+        return self._is_worker() and self._worker_index() == 0
 
     def _is_worker(self) -> bool:
-        return True
+        return not self._is_server()
 
     def _is_server(self) -> bool:
-        return False
+        return self._job is not None and self._job.server is not None
 
     def _server_num(self) -> int:
-        return 0
+        return len(self._get_pserver_endpoints())
+
+    def _server_index(self) -> int:
+        return self._job.server if self._job is not None and self._job.server is not None else -1
 
     def _get_trainer_endpoints(self) -> list[str]:
         return os.environ.get("PADDLE_TRAINER_ENDPOINTS", os.environ.get("PADDLE_CURRENT_ENDPOINT", "127.0.0.1:6170")).split(",")
 
     def _get_pserver_endpoints(self) -> list[str]:
-        return []
+        return [] if self._job is None else list(self._job.endpoints)
 
     def _barrier(self, comm_world: Any = None) -> None:
-        barrier()
+        wait_for_all()
 
     def _all_gather(self, input: Any, comm_world: Any = "worker") -> list[Any]:
         return all_gathered(input)
@@ -102,7 +119,7 @@ class PaddleCloudRoleMaker:
     def to_string(self) -> str:
         """Role, number and addresses."""
         return (
-            f"role: {self._role}, current_id: {self._worker_index()}, worker_endpoints: {self._get_trainer_endpoints()}, "
+            f"role: {self._role}, current_id: {self._role_id()}, worker_endpoints: {self._get_trainer_endpoints()}, "
             f"server_endpoints: {self._get_pserver_endpoints()}"
         )
 
@@ -116,8 +133,7 @@ class UserDefinedRoleMaker(PaddleCloudRoleMaker):
         kwargs: `current_id`, `role`, `worker_num`, `worker_endpoints`, `server_endpoints`.
 
     Raises:
-        NotImplementedError: the role is a server.
-        ValueError: it disagrees with what was started.
+        ValueError: it disagrees with what was started, or a server has no `server_endpoints`.
 
     Source:
         `paddle.distributed.fleet.UserDefinedRoleMaker`.
@@ -125,17 +141,33 @@ class UserDefinedRoleMaker(PaddleCloudRoleMaker):
 
     def __init__(self, is_collective: bool = False, init_gloo: bool = False, **kwargs: Any) -> None:
         super().__init__(is_collective, **kwargs)
+        if self._job is not None:
+            return
         here = place()
-        if kwargs.get("role", Role.WORKER) != Role.WORKER:
-            raise UnimplementedError(
-                f"UserDefinedRoleMaker: parameter servers are not there yet. Got role={kwargs['role']}, expected Role.WORKER. Start workers alone."
-            )
         for name, value, actual in (("worker_num", kwargs.get("worker_num"), here.size), ("current_id", kwargs.get("current_id"), here.rank)):
             if value not in (None, 0, actual):
                 raise InvalidArgumentError(
                     f"UserDefinedRoleMaker: other processes were started. Got {name}={short(value)}, expected {actual}. Start as many with "
                     f"python -m wherry.distributed.launch."
                 )
+
+    def _servers_of_job(self) -> ServerJob | None:
+        endpoints = tuple(self._kwargs.get("server_endpoints") or ())
+        server = self._kwargs.get("role", Role.WORKER) == Role.SERVER
+        if not endpoints:
+            if server:
+                raise InvalidArgumentError(
+                    "UserDefinedRoleMaker: a server needs server_endpoints. Got none, expected ['IP:PORT', ...] of all servers."
+                )
+            return None
+        workers = self._kwargs.get("worker_num") or len(self._kwargs.get("worker_endpoints") or ()) or 1
+        number = self._kwargs.get("current_id", 0)
+        if not isinstance(number, int) or not 0 <= number < (len(endpoints) if server else workers):
+            raise InvalidArgumentError(
+                f"UserDefinedRoleMaker: there is no such process. Got current_id={short(number)}, expected one below "
+                f"{len(endpoints) if server else workers}."
+            )
+        return ServerJob(endpoints, workers, None if server else number, number if server else None)
 
     def _get_trainer_endpoints(self) -> list[str]:
         given: Sequence[str] = self._kwargs.get("worker_endpoints") or super()._get_trainer_endpoints()

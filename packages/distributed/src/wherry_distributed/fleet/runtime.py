@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from wherry_distributed import grid, pipeline, wrappers
-from wherry_distributed.collective import barrier
 from wherry_distributed.environment import place
+from wherry_distributed.fleet import servers
 from wherry_distributed.fleet.compression import DGCOptimizer, LarsMomentum, exchange_narrow
 from wherry_distributed.fleet.optimizers import (
     GradientMergeOptimizer,
@@ -21,11 +21,13 @@ from wherry_distributed.fleet.roles import PaddleCloudRoleMaker
 from wherry_distributed.fleet.strategy import DistributedStrategy
 from wherry_distributed.fleet.utility import UtilBase
 from wherry_distributed.parallel import DataParallel
+from wherry_distributed.ps.server import Server
+from wherry_distributed.ps.worker import ParameterServers
 from wherry_distributed.ranks import get_rank, get_world_size, init_parallel_env, is_initialized
 from wherry_distributed.topology import DEGREES, CommunicateTopology, HybridCommunicateGroup, degrees_of
 from wherry_nn import Layer, SyncBatchNorm
 from wherry_tensor.arguments import require
-from wherry_tensor.errors import InvalidTypeError, UnimplementedError, short
+from wherry_tensor.errors import InvalidTypeError, PreconditionNotMetError, UnimplementedError, short
 from wherry_tensor.static_builder import building
 from wherry_train.optimizer import Adam, AdamW, Lamb, Momentum
 
@@ -48,6 +50,8 @@ class Fleet:
         self._user_defined_strategy = DistributedStrategy()
         self._is_collective = False
         self._hybrid: HybridCommunicateGroup | None = None
+        self._servers: ParameterServers | None = None
+        self._server: Server | None = None
         self.util = UtilBase()
 
     def init(
@@ -64,7 +68,6 @@ class Fleet:
         Raises:
             TypeError: `strategy` is not a DistributedStrategy.
             ValueError: the degrees do not fit the number of processes.
-            NotImplementedError: the environment asks for a parameter server.
         """
         if strategy is not None and not isinstance(strategy, DistributedStrategy):
             raise InvalidTypeError(
@@ -73,6 +76,11 @@ class Fleet:
             )
         strategy = strategy or DistributedStrategy()
         self._role_maker = role_maker or PaddleCloudRoleMaker(is_collective)
+        job = getattr(self._role_maker, "_job", None)
+        self._servers = servers.joined(job)
+        if job is not None:
+            self._is_collective, self._user_defined_strategy = False, strategy
+            return self
         dims = degrees_of(strategy, place().size)
         if place().size > 1 and not is_initialized():
             init_parallel_env()
@@ -154,6 +162,8 @@ class Fleet:
         if strategy is not None:
             self._user_defined_strategy = strategy
         chosen = self._user_defined_strategy
+        if self._servers is not None:
+            return servers.ServerOptimizer(optimizer, self._servers, chosen)
         optimizer = _replaced(optimizer, chosen)
         if building.builder is not None:
             return StaticOptimizer(optimizer, self._hcg, chosen)
@@ -181,13 +191,16 @@ class Fleet:
 
     # Who this process is.
 
+    def _role(self) -> PaddleCloudRoleMaker:
+        return self._role_maker or PaddleCloudRoleMaker(True)
+
     def worker_index(self) -> int:
-        """Which worker this is."""
-        return get_rank()
+        """Which worker this is; -1 on a server."""
+        return self._role()._worker_index()
 
     def worker_num(self) -> int:
         """How many workers there are."""
-        return get_world_size()
+        return self._role()._worker_num()
 
     def node_num(self) -> int:
         """How many machines there are."""
@@ -195,15 +208,15 @@ class Fleet:
 
     def is_first_worker(self) -> bool:
         """Is this the first worker?"""
-        return get_rank() == 0
+        return self._role()._is_first_worker()
 
     def is_worker(self) -> bool:
         """Does this process train?"""
-        return True
+        return self._role()._is_worker()
 
     def is_server(self) -> bool:
         """Does it hold parameters for others?"""
-        return False
+        return self._role()._is_server()
 
     def is_coordinator(self) -> bool:
         """Does it lead others?"""
@@ -211,21 +224,21 @@ class Fleet:
 
     def worker_endpoints(self, to_string: bool = False) -> Any:
         """Addresses of the workers."""
-        role = self._role_maker or PaddleCloudRoleMaker(True)
-        found = role._get_trainer_endpoints()
+        found = self._role()._get_trainer_endpoints()
         return ",".join(found) if to_string else found
 
     def server_num(self) -> int:
         """How many servers there are."""
-        return 0
+        return self._role()._server_num()
 
     def server_index(self) -> int:
-        """Which server this is."""
-        return 0
+        """Which server this is; -1 on a worker."""
+        return self._role()._server_index()
 
     def server_endpoints(self, to_string: bool = False) -> Any:
         """Addresses of the servers."""
-        return "" if to_string else []
+        found = self._role()._get_pserver_endpoints()
+        return ",".join(found) if to_string else found
 
     def local_rank(self) -> int:
         """Which process of this machine this is."""
@@ -251,23 +264,53 @@ class Fleet:
 
     def barrier_worker(self) -> None:
         """Wait for the other workers."""
-        barrier()
+        self.util.barrier()
 
     def init_worker(self, scopes: Any = None) -> None:
-        """Begin as a worker: nothing is to be done without servers."""
+        """Meet the parameter servers, behind the startup program. Without servers nothing is to be done.
+
+        Raises:
+            RuntimeError: the servers do not answer, or have another program.
+        """
+        if self._servers is not None:
+            self._servers.join()
 
     def stop_worker(self) -> None:
-        """End as a worker: nothing is to be done without servers."""
+        """Send what is left and end; servers end with their last worker. Without servers nothing is to be done."""
+        if self._servers is not None:
+            self._servers.leave()
 
-    def init_server(self, *args: Any, **kwargs: Any) -> None:
-        """Refused: there are no parameter servers."""
-        raise UnimplementedError(
-            "fleet.init_server: parameter servers are not there yet. Got a call, expected training with fleet.init(is_collective=True). Start "
-            "workers "
-            "alone."
-        )
+    def init_server(self, dirname: str | None = None, var_names: Sequence[Any] | None = None, **kwargs: Any) -> None:
+        """Make the tables of this server.
 
-    run_server = init_server
+        Args:
+            dirname: a folder of `save_persistables`, from which parameters and the state of their optimizer are taken.
+            var_names: variables, or their names, of which to take them; None: all.
+            kwargs: no effect.
+
+        Raises:
+            RuntimeError: this process is not a server, or `minimize` was not called.
+            ValueError: a table is not in the folder.
+        """
+        self._server = self._required("init_server").serve(dirname, servers.names_of(var_names))
+
+    def run_server(self) -> None:
+        """Answer workers until the last of them has ended.
+
+        Raises:
+            RuntimeError: `init_server` was not called, or the address is taken.
+        """
+        if self._server is None:
+            raise PreconditionNotMetError("fleet.run_server: the server has no tables. Got no fleet.init_server(), expected it before.")
+        self._server.run()
+
+    def _required(self, what: str) -> ParameterServers:
+        if self._servers is None or not self.is_server():
+            raise PreconditionNotMetError(
+                f"fleet.{what}: this process is not a parameter server. Got the role {'TRAINER' if self._servers else 'of training without servers'}, expected "
+                f"PSERVER. Start the program with python -m wherry.distributed.launch --server_num 1 --worker_num 2, and ask fleet.is_server() first."
+            )
+        return self._servers
 
     def all_reduce(self, input: Any, mode: str = "sum") -> Any:
         """The sum, minimum or maximum of what all have."""
@@ -296,13 +339,20 @@ class Fleet:
     def save_persistables(self, executor: Any, dirname: str, main_program: Any = None, mode: int = 0) -> None:
         """Write the parameters of a program of static mode, as `model.pdparams` and its relatives in a folder.
 
+        Parameter servers write their tables into the folder, with the state of the optimizer: `init_server(folder)` takes them, on any number of servers.
+
         Source:
             `paddle.distributed.fleet.save_persistables`.
         """
+        if self._servers is not None:
+            if self.is_first_worker():
+                self._servers.save(dirname)
+            self.barrier_worker()
+            return
         static = _static("save_persistables")
         if self.is_first_worker():
             static.save(main_program or static.default_main_program(), os.path.join(dirname, "model"))
-        barrier()
+        self.barrier_worker()
 
     def save_inference_model(
         self, executor: Any, dirname: str, feeded_var_names: Sequence[str], target_vars: Sequence[Any], main_program: Any = None,
@@ -314,13 +364,18 @@ class Fleet:
             `paddle.distributed.fleet.save_inference_model`.
         """
         static = _static("save_inference_model")
+        if self._servers is not None and self._servers.sparse:
+            raise UnimplementedError(
+                "fleet.save_inference_model: rows of sparse_embedding are on servers, and a file of a program cannot hold a call to them. Got tables "
+                f"{list(self._servers.sparse)}, expected none. Use static.nn.embedding, or save_persistables and servers for predictions as well."
+            )
         program = main_program or static.default_main_program()
         if self.is_first_worker():
             block = program.global_block()
             static.save_inference_model(
                 os.path.join(dirname, "model"), [block.var(name) for name in feeded_var_names], list(target_vars), executor or static.Executor(),
                 program=program)
-        barrier()
+        self.barrier_worker()
 
 
 def _static(what: str) -> Any:

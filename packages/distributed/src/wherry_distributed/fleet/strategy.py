@@ -17,14 +17,14 @@ from wherry_train.atomic_files import replace_file
 # Values at the beginning are Paddle 2.6's.
 SWITCHES: dict[str, Any] = {
     "amp": False, "recompute": False, "gradient_merge": False, "lars": False, "lamb": False, "localsgd": False, "adaptive_localsgd": False,
-    "dgc": False, "fp16_allreduce": False, "sharding": False, "pipeline": False, "tensor_parallel": False, "sync_batch_norm": False,
+    "dgc": False, "a_sync": False, "fp16_allreduce": False, "sharding": False, "pipeline": False, "tensor_parallel": False, "sync_batch_norm": False,
     "find_unused_parameters": False, "fuse_all_reduce_ops": True, "fuse_grad_size_in_MB": 32, "last_comm_group_size_MB": 1.0,
     "hybrid_parallel_order": ["dp", "pp", "sharding", "sep", "mp"], "sync_param_name": ["embedding", "layer_norm", ".b_"],
 }
-_SERVERS = "parameter servers are not there yet; train with fleet.init(is_collective=True)"
+_SERVERS = "parameter servers take a_sync and a_sync_configs['k_steps'] alone"
 _PLANNED = "no layout is searched for; say the degrees in hybrid_configs"
 REFUSED: dict[str, tuple[Any, str]] = {
-    "a_sync": (False, _SERVERS), "adam_d2sum": (False, _SERVERS), "is_fl_ps_mode": (False, _SERVERS), "is_with_coordinator": (False, _SERVERS),
+    "adam_d2sum": (False, _SERVERS), "is_fl_ps_mode": (False, _SERVERS), "is_with_coordinator": (False, _SERVERS),
     "fs_client_param": ("", _SERVERS), "sparse_table_configs": ([], _SERVERS), "fleet_desc_configs": ([], _SERVERS),
     "auto": (False, _PLANNED), "semi_auto": (False, _PLANNED), "auto_search": (False, _PLANNED),
     "qat": (False, "quantization while training is not there yet; quantize weights with paddle.nn.quant"),
@@ -109,7 +109,7 @@ IDLE: dict[str, dict[str, str]] = {
         "parameters are divided whole among the processes; degrees stand in hybrid_configs"),
     "tensor_parallel_configs": {"tensor_init_seed": "call paddle.distributed.fleet.meta_parallel.model_parallel_random_seed(seed)"},
     "qat_configs": dict.fromkeys(CONFIGS["qat_configs"], REFUSED["qat"][1]),
-    "a_sync_configs": dict.fromkeys(CONFIGS["a_sync_configs"], _SERVERS),
+    "a_sync_configs": dict.fromkeys(set(CONFIGS["a_sync_configs"]) - {"k_steps"}, "updates are sent one by one, as they come"),
     "trainer_desc_configs": dict.fromkeys(CONFIGS["trainer_desc_configs"], _SERVERS),
     "gradient_scale_configs": {"scale_gradient": "gradients are scaled when they have been summed"},
     "mp_configs": dict.fromkeys(set(CONFIGS["hybrid_configs"]["mp_configs"]) - {"need_broadcast_data"}, "weights that are not divided stay equal "

@@ -5,8 +5,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from wherry_distributed.collective import barrier
-from wherry_distributed.fleet.roles import all_gathered, all_reduced
+from wherry_distributed.fleet.roles import all_gathered, all_reduced, wait_for_all
 from wherry_distributed.ranks import get_rank, get_world_size
 from wherry_tensor.errors import InvalidTypeError, short
 
@@ -28,7 +27,7 @@ class UtilBase:
 
     def barrier(self, comm_world: str = "worker") -> None:
         """Wait for the others."""
-        barrier()
+        wait_for_all()
 
     def get_file_shard(self, files: Sequence[str]) -> list[str]:
         """The files of a list that this process reads: a part of them, of the same length but for one."""
