@@ -307,8 +307,9 @@ class Fleet:
     def _required(self, what: str) -> ParameterServers:
         if self._servers is None or not self.is_server():
             raise PreconditionNotMetError(
-                f"fleet.{what}: this process is not a parameter server. Got the role {'TRAINER' if self._servers else 'of training without servers'}, expected "
-                f"PSERVER. Start the program with python -m wherry.distributed.launch --server_num 1 --worker_num 2, and ask fleet.is_server() first."
+                f"fleet.{what}: this process is not a parameter server. Got the role "
+                f"{'TRAINER' if self._servers else 'of training without servers'}, expected PSERVER. "
+                f"Start the program with python -m wherry.distributed.launch --server_num 1 --worker_num 2, and ask fleet.is_server() first."
             )
         return self._servers
 
@@ -339,7 +340,8 @@ class Fleet:
     def save_persistables(self, executor: Any, dirname: str, main_program: Any = None, mode: int = 0) -> None:
         """Write the parameters of a program of static mode, as `model.pdparams` and its relatives in a folder.
 
-        Parameter servers write their tables into the folder, with the state of the optimizer: `init_server(folder)` takes them, on any number of servers.
+        Parameter servers write their tables into the folder, with the state of the optimizer: `init_server(folder)` takes them, on any number
+        of servers.
 
         Source:
             `paddle.distributed.fleet.save_persistables`.
