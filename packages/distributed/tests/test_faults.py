@@ -46,7 +46,7 @@ def test_the_rank_that_fails_first_is_named(launch, kind, code, said):
 
 def test_a_late_rank_is_named_with_its_line(launch):
     _, logs = launch("faults.py", "late", env={"WHERRY_DISTRIBUTED_TIMEOUT": "3"}, expect=1)
-    assert re.search(r"1 of 2 ranks have come; missing: rank 1 \(pid \d+\) is at faults.py:4\d in <module>: ", logs[0]), logs
+    assert re.search(r"1 of 2 ranks have come; missing: rank 1 \(pid \d+\) is at faults.py:5\d in <module>: ", logs[0]), logs
     assert "its last collective was 1" in logs[0]
 
 

@@ -9,8 +9,11 @@ import wherry_tensor as wt
 from wherry_distributed import fleet
 from wherry_distributed.fleet import strategy as strategies
 from wherry_distributed.fleet.files import FSFileExistsError, FSFileNotExistsError
+from wherry_distributed.mixed_precision import MixPrecisionLayer, MixPrecisionOptimizer, MixPrecisionScaler
 from wherry_distributed.recomputing import recompute, recompute_sequential
 from wherry_distributed.topology import degrees_of
+from wherry_train import amp
+from wherry_train.optimizer import SGD
 
 
 @pytest.mark.parametrize("count", [2, pytest.param(3, marks=pytest.mark.slow)])
@@ -122,18 +125,15 @@ def test_degrees_fill_the_processes():
         degrees_of(made, 8)
 
 
-def test_roles_are_read_from_the_environment_or_said(monkeypatch):
+def test_roles_are_read_from_the_environment_or_said():
     role = fleet.PaddleCloudRoleMaker(is_collective=True)
     assert (role._worker_index(), role._worker_num(), role._is_worker(), role._is_server()) == (0, 1, True, False) and "role: 1" in role.to_string()
     user = fleet.UserDefinedRoleMaker(current_id=0, role=fleet.Role.WORKER, worker_num=1, worker_endpoints=["a:1"])
     assert user._get_trainer_endpoints() == ["a:1"]
-    with pytest.raises(NotImplementedError, match="parameter servers"):
+    with pytest.raises(ValueError, match="a server needs server_endpoints"):
         fleet.UserDefinedRoleMaker(role=fleet.Role.SERVER)
     with pytest.raises(ValueError, match="worker_num=3"):
         fleet.UserDefinedRoleMaker(worker_num=3)
-    monkeypatch.setenv("TRAINING_ROLE", "PSERVER")
-    with pytest.raises(NotImplementedError, match="TRAINING_ROLE"):
-        fleet.init()
 
 
 def test_files_of_this_machine(tmp_path):
@@ -252,3 +252,34 @@ def test_recomputation_without_reentrance_reaches_parameters_of_frozen_inputs():
     x.stop_gradient = False
     with pytest.raises(RuntimeError, match="keeps other tensors the second time"):
         recompute(changing, x, use_reentrant=False).sum().backward()
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+def test_gradients_of_half_precision_are_added_up_in_float32(scaled):
+    def job(wide):
+        wt.seed(2)
+        net = nn.Linear(4, 3)
+        if not wide:
+            net.to(dtype="bfloat16")
+        return net, SGD(0.125, parameters=net.parameters(), multi_precision=True)
+
+    net, optimizer = job(False)
+    model, optimizer = MixPrecisionLayer(net, "bfloat16"), MixPrecisionOptimizer(optimizer)
+    scaler = MixPrecisionScaler(amp.GradScaler(init_loss_scaling=4.0)) if scaled else None
+    x = wt.ones([2, 4], dtype="bfloat16")
+    for _ in range(257):  # 256 + 1 is 256 in bfloat16
+        loss = model(x).sum()
+        (loss if scaler is None else scaler.scale(loss)).backward()
+    assert net.weight.grad is None and net.weight.main_grad.dtype == wt.float32
+    assert net.weight.main_grad.numpy()[0, 0] == 2 * 257 * (4 if scaled else 1)
+    before = net.weight.astype("float32").numpy()
+    if scaler is None:
+        optimizer.step()
+    else:
+        scaler.step(optimizer)
+        scaler.update()
+    optimizer.clear_grad()
+    assert net.weight.main_grad is None
+    np.testing.assert_allclose(net.weight.astype("float32").numpy(), before - 0.125 * 514, rtol=1e-2)
+    with pytest.raises(ValueError, match="has not 16 bits"):
+        MixPrecisionLayer(net, "float32")

@@ -46,6 +46,9 @@ def write_back(flat: Tensor, targets: Sequence[Tensor]) -> None:
 
 def dense_gradients(parameters: Sequence[Any]) -> list[Any]:
     """The parameters that have a gradient and are not this process's alone (`no_sync`). The gradients are dense afterwards."""
+    for p in parameters:
+        if getattr(p, "main_grad", None) is not None:  # in float32, of a parameter of 16 bits
+            p.grad = p.main_grad
     found = [p for p in parameters if not p.stop_gradient and p.grad is not None and not getattr(p, "no_sync", False)]
     for p in found:
         if isinstance(p.grad, SelectedRows):

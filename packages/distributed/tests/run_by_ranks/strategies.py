@@ -157,6 +157,7 @@ for call, kind, text in (
     (lambda: job(SGD, lamb=True), TypeError, "lamb is for Adam"), (lambda: job(hybrid_configs={"mp_degree": size + 1}), ValueError, "mp_degree="),
     (lambda: job(recompute=True, recompute_configs={"checkpoints": ["9"]}), ValueError, "no layer of the model"),
     (lambda: job(hybrid_configs={"pp_degree": size}), TypeError, "PipelineLayer"),
+    (lambda: job(hybrid_configs={"mp_degree": size}, localsgd=True), NotImplementedError, "divided in no other way"),
 ):
     try:
         call()

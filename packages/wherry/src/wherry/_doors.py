@@ -208,6 +208,7 @@ distributed.fleet.utils.hybrid_parallel_util: obtain_optimizer_parameters_list <
 distributed.fleet.utils.hybrid_parallel_util: fused_allreduce_gradients_with_group < wherry_distributed.parallel
 distributed.fleet.utils.hybrid_parallel_util: broadcast_dp_parameters broadcast_input_data broadcast_mp_parameters < wherry_distributed.wrappers
 distributed.fleet.utils.hybrid_parallel_util: broadcast_sep_parameters broadcast_sharding_parameters < wherry_distributed.wrappers
+distributed.fleet.utils.mix_precision_utils: MixPrecisionLayer MixPrecisionOptimizer MixPrecisionScaler < wherry_distributed.mixed_precision
 distributed.fleet.utils.log_util: logger set_log_level=set_level < wherry._inside.logs
 distributed.fleet.utils.sequence_parallel_utils: AllGatherOp GatherOp ReduceScatterOp ScatterOp < wherry_distributed.sequence_parallel
 distributed.fleet.utils.sequence_parallel_utils: ColumnSequenceParallelLinear RowSequenceParallelLinear < wherry_distributed.sequence_parallel
@@ -332,7 +333,6 @@ distributed.fleet.meta_optimizers.dygraph_optimizer.dygraph_sharding_optimizer: 
 distributed.fleet.meta_optimizers.dygraph_optimizer.hybrid_parallel_optimizer: HybridParallelClipGrad
 distributed.fleet.meta_parallel.parallel_layers.pp_layers: PipelineLayerChunk
 distributed.fleet.meta_parallel.sharding.group_sharded_utils: GroupShardedClipGrad
-distributed.fleet.utils.mix_precision_utils: MixPrecisionLayer MixPrecisionOptimizer MixPrecisionScaler
 distributed.fleet.utils.tensor_fusion_helper: FusedCommBuffer HOOK_ACTION
 distributed.fleet.utils.hybrid_parallel_inference: HybridParallelInferenceHelper
 """),

@@ -13,7 +13,7 @@ from wherry_distributed.topology import CommunicateTopology, HybridCommunicateGr
 
 fleet = Fleet()
 util = fleet.util
-init, distributed_model = fleet.init, fleet.distributed_model
+init, distributed_model, minimize = fleet.init, fleet.distributed_model, fleet.minimize
 distributed_optimizer, distributed_scaler = fleet.distributed_optimizer, fleet.distributed_scaler
 get_hybrid_communicate_group, get_hybrid_parallel_topology = fleet.get_hybrid_communicate_group, fleet.get_hybrid_parallel_topology
 worker_index, worker_num, is_first_worker, worker_endpoints = fleet.worker_index, fleet.worker_num, fleet.is_first_worker, fleet.worker_endpoints
@@ -30,7 +30,7 @@ __all__ = [
     "MultiSlotDataGenerator", "MultiSlotStringDataGenerator", "PaddleCloudRoleMaker", "ParallelMode", "QueueDataset",
     "RNGStatesTracker", "Role", "UserDefinedRoleMaker", "UtilBase", "all_reduce", "barrier_worker", "distributed_model", "distributed_optimizer",
     "distributed_scaler", "fleet", "get_hybrid_communicate_group", "get_hybrid_parallel_topology", "get_rng_state_tracker", "init", "init_server",
-    "init_worker", "is_coordinator", "is_first_worker", "is_server", "is_worker", "local_device_ids", "local_rank", "metrics",
+    "init_worker", "is_coordinator", "is_first_worker", "is_server", "is_worker", "local_device_ids", "local_rank", "metrics", "minimize",
     "model_parallel_random_seed", "node_num", "nranks", "rank", "recompute", "recompute_hybrid", "recompute_sequential", "run_server", "save",
     "save_inference_model", "save_persistables", "server_endpoints", "server_index", "server_num", "stop_worker", "util", "worker_endpoints",
     "worker_index", "worker_num", "world_device_ids", "world_size",

@@ -43,8 +43,8 @@ class Compressed:
         if not all(0.0 <= each < 1.0 for each in self.sparsity):
             raise InvalidArgumentError(f"dgc: sparsity is no part. Got {short(sparsity)}, expected numbers in [0, 1). Write [0.75, 0.999], say.")
         self.steps = 0
-        self.velocity: dict[int, Any] = {}
-        self.left: dict[int, Any] = {}
+        self.velocity: dict[str, Any] = {}  # by the names of parameters
+        self.left: dict[str, Any] = {}
         self.sent = self.whole = 0  # elements, of all steps
 
     @property
@@ -69,8 +69,8 @@ class Compressed:
                 p.grad = p.grad.detach().clone()
             reduce_gradients(small, group)
             for p in small:
-                held = self.velocity.get(id(p), 0.0) * self.momentum + p.grad.numpy()
-                self.velocity[id(p)] = held
+                held = self.velocity.get(p.name, 0.0) * self.momentum + p.grad.numpy()
+                self.velocity[p.name] = held
                 p.grad.set_value(held)
             for p in found:
                 if p.size >= self.least:
@@ -78,8 +78,8 @@ class Compressed:
 
     def _exchange_one(self, p: Any, group: Group) -> None:
         gradient = p.grad.astype("float32").numpy().reshape(-1)
-        velocity = self.velocity.get(id(p), np.zeros_like(gradient)) * self.momentum + gradient
-        left = self.left.get(id(p), np.zeros_like(gradient)) + velocity
+        velocity = self.velocity.get(p.name, np.zeros_like(gradient)) * self.momentum + gradient
+        left = self.left.get(p.name, np.zeros_like(gradient)) + velocity
         count = max(1, round(left.size * (1.0 - self.ratio())))
         chosen = np.argpartition(np.abs(left), left.size - count)[left.size - count :].astype(np.int32)
         places: list[Tensor] = []
@@ -88,7 +88,7 @@ class Compressed:
         all_gather(values, to_tensor(left[chosen]), group)
         self.sent, self.whole = self.sent + count, self.whole + left.size
         velocity[chosen] = left[chosen] = 0.0
-        self.velocity[id(p)], self.left[id(p)] = velocity, left
+        self.velocity[p.name], self.left[p.name] = velocity, left
         total = np.zeros_like(gradient)
         np.add.at(total, concat(places).numpy(), concat(values).numpy())
         p.grad.set_value((total / group.nranks).reshape(p.shape))

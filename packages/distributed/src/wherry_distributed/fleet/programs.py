@@ -28,8 +28,8 @@ class _Held:
 
     stop_gradient = False
 
-    def __init__(self, number: int, name: str, grad: Tensor) -> None:
-        self.number, self.name, self.grad = number, name, grad
+    def __init__(self, name: str, grad: Tensor) -> None:
+        self.name, self.grad = name, grad
         self.size, self.shape = grad.size, grad.shape
 
 
@@ -96,7 +96,7 @@ class StaticOptimizer(Wrapped):
         exchange = self._exchange()
 
         def exchanged(*grads: Tensor) -> list[Tensor]:
-            held = [_Held(i, name, g.clone()) for i, (name, g) in enumerate(zip(names, grads, strict=True))]
+            held = [_Held(name, g.clone()) for name, g in zip(names, grads, strict=True)]
             for group in self._groups_of_samples:
                 exchange(held, group)
             if self._compressed is not None:
@@ -107,20 +107,8 @@ class StaticOptimizer(Wrapped):
         return [(p, g) for (p, _), g in zip(pairs, found, strict=True)]
 
     def _exchange(self) -> Callable[[list[Any], Group], None]:
-        compressed = self._compressed
-        if compressed is not None:
-            keyed = compressed.exchange
-
-            def by_number(held: list[Any], group: Group) -> None:
-                kept = self.__dict__.setdefault("_kept", {})  # what is left of a gradient is found by its parameter, not by an object of one run
-                for each in held:
-                    same = kept.setdefault(each.number, each)
-                    same.grad = each.grad
-                keyed([kept[each.number] for each in held], group)
-                for each in held:
-                    each.grad = kept[each.number].grad
-
-            return by_number
+        if self._compressed is not None:
+            return self._compressed.exchange
         if self._strategy.fp16_allreduce:
             return exchange_narrow
         scale = 1.0 if self._strategy.gradient_scale_configs["scale_strategy"] == "sum" else None

@@ -50,6 +50,7 @@ class Fleet:
         self._user_defined_strategy = DistributedStrategy()
         self._is_collective = False
         self._hybrid: HybridCommunicateGroup | None = None
+        self._optimizer: Any = None
         self._servers: ParameterServers | None = None
         self._server: Server | None = None
         self.util = UtilBase()
@@ -161,7 +162,24 @@ class Fleet:
         """
         if strategy is not None:
             self._user_defined_strategy = strategy
-        chosen = self._user_defined_strategy
+        self._optimizer = self._made_of(optimizer, self._user_defined_strategy)
+        return self._optimizer
+
+    def minimize(self, loss: Any, startup_program: Any = None, parameter_list: Any = None, no_grad_set: Any = None) -> Any:
+        """`minimize` of the optimizer that `distributed_optimizer` has made last.
+
+        Raises:
+            RuntimeError: there is none.
+
+        Source:
+            `paddle.distributed.fleet.Fleet.minimize`.
+        """
+        if self._optimizer is None:
+            raise PreconditionNotMetError(
+                "fleet.minimize: there is no optimizer. Got a call before distributed_optimizer(optimizer), expected one behind it. Call it first.")
+        return self._optimizer.minimize(loss, startup_program, parameter_list, no_grad_set)
+
+    def _made_of(self, optimizer: Any, chosen: DistributedStrategy) -> Any:
         if self._servers is not None:
             return servers.ServerOptimizer(optimizer, self._servers, chosen)
         optimizer = _replaced(optimizer, chosen)
@@ -170,6 +188,11 @@ class Fleet:
         hcg = self._hcg
         divided = any(hcg._degree(name) > 1 for name in ("pipe", "model", "sharding", "sep"))
         made = optimizer
+        if divided and (chosen.localsgd or chosen.adaptive_localsgd):
+            raise UnimplementedError(
+                f"strategy: localsgd is for models that are divided in no other way. Got degrees {hcg.topology()._dims} along "
+                f"{hcg.topology().get_hybrid_group_names()}, expected 1 for all but data. Switch it off."
+            )
         if chosen.dgc:
             made = DGCOptimizer(optimizer, hcg, chosen)
         elif chosen.localsgd or chosen.adaptive_localsgd:
@@ -307,8 +330,9 @@ class Fleet:
     def _required(self, what: str) -> ParameterServers:
         if self._servers is None or not self.is_server():
             raise PreconditionNotMetError(
-                f"fleet.{what}: this process is not a parameter server. Got the role {'TRAINER' if self._servers else 'of training without servers'}, expected "
-                f"PSERVER. Start the program with python -m wherry.distributed.launch --server_num 1 --worker_num 2, and ask fleet.is_server() first."
+                f"fleet.{what}: this process is not a parameter server. Got the role "
+                f"{'TRAINER' if self._servers else 'of training without servers'}, expected PSERVER. "
+                f"Start the program with python -m wherry.distributed.launch --server_num 1 --worker_num 2, and ask fleet.is_server() first."
             )
         return self._servers
 
@@ -339,7 +363,8 @@ class Fleet:
     def save_persistables(self, executor: Any, dirname: str, main_program: Any = None, mode: int = 0) -> None:
         """Write the parameters of a program of static mode, as `model.pdparams` and its relatives in a folder.
 
-        Parameter servers write their tables into the folder, with the state of the optimizer: `init_server(folder)` takes them, on any number of servers.
+        Parameter servers write their tables into the folder, with the state of the optimizer: `init_server(folder)` takes them, on any number
+        of servers.
 
         Source:
             `paddle.distributed.fleet.save_persistables`.

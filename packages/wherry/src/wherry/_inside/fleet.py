@@ -2,13 +2,19 @@
 from wherry import _absent
 from wherry_distributed.fleet import (
     CommunicateTopology,
+    DataGenerator,
+    DatasetBase,
     DistributedStrategy,
     Fleet,
     HDFSClient,
     HybridCommunicateGroup,
+    InMemoryDataset,
     LocalFS,
+    MultiSlotDataGenerator,
+    MultiSlotStringDataGenerator,
     PaddleCloudRoleMaker,
     ParallelMode,
+    QueueDataset,
     RNGStatesTracker,
     Role,
     UserDefinedRoleMaker,
@@ -32,6 +38,7 @@ from wherry_distributed.fleet import (
     local_device_ids,
     local_rank,
     metrics,
+    minimize,
     model_parallel_random_seed,
     node_num,
     nranks,
@@ -56,13 +63,14 @@ from wherry_distributed.fleet import (
 )
 
 __all__ = [
-    "CommunicateTopology", "DistributedStrategy", "Fleet", "HDFSClient", "HybridCommunicateGroup", "LocalFS", "PaddleCloudRoleMaker",
-    "ParallelMode", "RNGStatesTracker", "Role", "UserDefinedRoleMaker", "UtilBase", "all_reduce", "barrier_worker", "distributed_model",
+    "CommunicateTopology", "DataGenerator", "DatasetBase", "DistributedStrategy", "Fleet", "HDFSClient", "HybridCommunicateGroup",
+    "InMemoryDataset", "LocalFS", "MultiSlotDataGenerator", "MultiSlotStringDataGenerator", "PaddleCloudRoleMaker", "ParallelMode",
+    "QueueDataset", "RNGStatesTracker", "Role", "UserDefinedRoleMaker", "UtilBase", "all_reduce", "barrier_worker", "distributed_model",
     "distributed_optimizer", "distributed_scaler", "fleet", "get_hybrid_communicate_group", "get_hybrid_parallel_topology",
     "get_rng_state_tracker", "init", "init_server", "init_worker", "is_coordinator", "is_first_worker", "is_server", "is_worker",
-    "local_device_ids", "local_rank", "metrics", "model_parallel_random_seed", "node_num", "nranks", "rank", "recompute", "recompute_hybrid",
-    "recompute_sequential", "run_server", "save", "save_inference_model", "save_persistables", "server_endpoints", "server_index", "server_num",
-    "stop_worker", "util", "worker_endpoints", "worker_index", "worker_num", "world_device_ids", "world_size",
+    "local_device_ids", "local_rank", "metrics", "minimize", "model_parallel_random_seed", "node_num", "nranks", "rank", "recompute",
+    "recompute_hybrid", "recompute_sequential", "run_server", "save", "save_inference_model", "save_persistables", "server_endpoints",
+    "server_index", "server_num", "stop_worker", "util", "worker_endpoints", "worker_index", "worker_num", "world_device_ids", "world_size",
 ]
 
 __getattr__ = _absent.looked_up("wherry.distributed.fleet")
