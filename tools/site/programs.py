@@ -3,6 +3,7 @@
 A session (`>>>`) becomes a script that prints what the session shows, as in the Playground's menu (web/make_examples.py). Blocks of one
 page share names, so a block runs after those above it.
 """
+
 from __future__ import annotations
 
 import functools
@@ -17,9 +18,16 @@ import make_examples  # noqa: E402
 WHOLE = ("guides/", "tutorials/")  # pages whose blocks without prompts are programs that tests run
 # Pages of the API whose examples need what a tab has not.
 NOT_IN_A_TAB = {
-    "api/distributed.": "needs processes", "api/inference.": "reads files of a saved model", "api/hub.": "reads a repository", "api/onnx.": "needs the package onnx",
-    "docs/guides/own-images": "needs Pillow", "docs/guides/tabular": "needs pandas", "docs/guides/from-paddle-1": "needs LibCST",
-    "api/ort.": "needs the package onnx", "api/utils.cpp_extension": "needs a compiler", "api/io.get_worker_info": "needs processes",
+    "api/distributed.": "needs processes",
+    "api/inference.": "reads files of a saved model",
+    "api/hub.": "reads a repository",
+    "api/onnx.": "needs the package onnx",
+    "docs/guides/own-images": "needs Pillow",
+    "docs/guides/tabular": "needs pandas",
+    "docs/guides/from-paddle-1": "needs LibCST",
+    "api/ort.": "needs the package onnx",
+    "api/utils.cpp_extension": "needs a compiler",
+    "api/io.get_worker_info": "needs processes",
 }
 
 
