@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import html
+import json
 import os
 import re
 import sys
@@ -154,7 +155,7 @@ def examples():
         if place.startswith(("try/", "source/")):
             continue
         found = re.findall(r'<div\b[^>]*\bdata-program="([^"]*)"[^>]*data-runs="yes"[^>]*>(.*?)</pre>', path.read_text(), re.DOTALL)
-        programs = [html.unescape(program) or html.unescape(re.sub(r"<[^>]+>", "", shown)) for program, shown in found]
+        programs = [json.loads(html.unescape(program) or '""') or html.unescape(re.sub(r"<[^>]+>", "", shown)) for program, shown in found]
         if programs:
             yield place, programs
 

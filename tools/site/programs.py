@@ -7,6 +7,7 @@ page share names, so a block runs after those above it.
 from __future__ import annotations
 
 import functools
+import json
 import sys
 from typing import Any
 
@@ -65,7 +66,7 @@ def attributes(code: str, language: str, document: str) -> dict[str, Any]:
     if text is None:
         return {}
     reason = why_not(document)
-    found = {"data-program": "" if text == code else text, "data-runs": "no" if reason else "yes"}
+    found = {"data-program": "" if text == code else json.dumps(text), "data-runs": "no" if reason else "yes"}
     if reason:
         found["data-reason"] = reason
     return found

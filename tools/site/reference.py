@@ -110,7 +110,7 @@ class Reference:
     def _names(self) -> Any:
         taken: set[str] = set()
         for paths, value in docstrings.names():
-            short, *others = sorted((path.partition(".")[2] for path in paths), key=lambda path: (len(path), path))
+            short, *others = sorted((path.partition(".")[2] for path in paths), key=lambda path: (len(path), path.startswith("Tensor."), path))
             if not short or (getattr(value, "__module__", "") or "").partition(".")[0] in ("builtins", "typing", "collections", "numpy"):
                 continue
             document = short
