@@ -29,6 +29,11 @@ NOT_IN_A_TAB = {
     "api/ort.": "needs the package onnx",
     "api/utils.cpp_extension": "needs a compiler",
     "api/io.get_worker_info": "needs processes",
+    "api/reader.buffered": "needs threads",
+    "api/reader.multiprocess_reader": "needs processes",
+    "api/reader.xmap_readers": "needs threads",
+    "api/export.web": "needs the engine for browsers",
+    "api/vision.image_load": "needs Pillow",
 }
 
 
