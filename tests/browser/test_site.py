@@ -148,6 +148,10 @@ START = """async () => {
 }"""
 
 
+# What an example that stopped half-way may have left.
+CALM = 'import wherry\nwherry.disable_static()\nwherry.set_flags({"FLAGS_check_nan_inf": False})'
+
+
 def examples():
     """(page, its programs) of all pages whose blocks run in a tab."""
     for path in sorted(SITE.rglob("*.html")):
@@ -170,13 +174,16 @@ def test_all_examples_run(tab):
         if place.startswith("tutorials/"):
             page.evaluate("window.again()")  # they are whole programs, with names of their own
         for program in programs:
-            if not has_numpy and re.search(r"numpy|\bnp\b|DataLoader|Model\(", program):
-                left += 1
-                continue
-            count += 1
             result = page.evaluate("(program) => window.engine.call('run', program)", program)
-            if result["outcome"] != "done":
-                failed.append(f"{place}: {result.get('error', {}).get('title')}")
-                break
+            title = result.get("error", {}).get("title", "")
+            if result["outcome"] == "done":
+                count += 1
+                continue
+            if not has_numpy and re.search("numpy", title, re.IGNORECASE):
+                left += 1
+            else:
+                failed.append(f"{place}: {title}")
+            page.evaluate("(program) => window.engine.call('run', program)", CALM)
+            break
     print(f"{count} examples ran, {left} need NumPy, which this site has not; {len(failed)} failed")
     assert not failed, "\n".join(failed)
