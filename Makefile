@@ -7,12 +7,12 @@ ENVS ?=
 
 # Under pyenv a Python answers by its name only when its version is selected: select all we support.
 ifneq ($(shell command -v pyenv 2>/dev/null),)
-export PYENV_VERSION := $(shell pyenv versions --bare | grep -E '^3\.(11|12|13)\.[0-9]+$$' | sort -V | paste -sd:)
+export PYENV_VERSION := $(shell pyenv versions --bare | grep -E '^3\.(11|12|13|14)\.[0-9]+$$' | sort -V | paste -sd:)
 endif
 # One wheel of the kernels, one build of each Python: no need for pip to look for newer versions of itself.
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test wheels wasm engine npm docs lint ops clean
+.PHONY: help demo test wheels release wasm engine npm docs lint ops clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' | column -t -s '|'
@@ -22,6 +22,7 @@ demo: $(VENV)/installed  ## train LeNet on real handwritten digits, export it, t
 ifneq ($(CI),true)
 	-$(BIN)/python tools/wasm/build.py  # without these the pages say what is missing, and the server answers alone
 	-$(BIN)/python tools/wasm/engine.py && $(BIN)/python tools/wheels.py install --native web
+	-@mkdir -p build && (nice $(BIN)/python tools/wasm/build.py --numpy > build/numpy.log 2>&1 &)  # the Playground has it when it is there
 endif
 	$(BIN)/python -m wherry_web.demo --models build/models --wheels wheelhouse/wasm --pyodide .cache/wasm/pyodide
 
@@ -30,6 +31,9 @@ test: $(VENV)/tools  ## the whole test matrix, on all cores (ENVS=py311-tensor,l
 
 wheels: $(VENV)/tools  ## build the wheels of every package for every Python found, into wheelhouse/
 	$(BIN)/python tools/wheels.py build
+
+release: $(VENV)/tools  ## sdists, wheels, checksums and a bill of materials of everything that is to be uploaded, into dist/
+	$(BIN)/python tools/release.py
 
 wasm: $(VENV)/installed  ## build the wheels for the browser and test them in Node (SUITES="page kit" picks some tests)
 	$(BIN)/python tools/wasm/build.py --test $(addprefix --suite ,$(SUITES))

@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from wheel.wheelfile import WheelFile
 
 import wherry_ops_cpu
 
@@ -20,11 +21,13 @@ def shelf(tmp_path, monkeypatch):
     """An empty wheelhouse, and a function that puts a wheel of ops-cpu there."""
     monkeypatch.setattr(wheels, "WHEELHOUSE", tmp_path)
 
-    def put(**record) -> Path:
-        name = "wherry_ops_cpu-0.4.0-cp311-abi3-linux_x86_64.whl"
-        (tmp_path / name).touch()
-        (tmp_path / f"{name}.json").write_text(json.dumps({"package": "ops-cpu", "wheel": name, "digest": "d", **record}))
-        return tmp_path / name
+    def put(native=False, **record) -> Path:
+        name = "wherry_ops_cpu-0.4.0-cp311-abi3-manylinux_2_27_x86_64.whl"
+        folder = wheels.shelf(native)
+        folder.mkdir(exist_ok=True)
+        (folder / name).touch()
+        (folder / f"{name}.json").write_text(json.dumps({"package": "ops-cpu", "wheel": name, "digest": "d", **record}))
+        return folder / name
 
     return put
 
@@ -40,14 +43,48 @@ def test_a_wheel_for_all_processors_serves_always(shelf, record):
 
 
 def test_a_wheel_for_this_processor_serves_only_where_that_is_enough(shelf):
-    wheel = shelf(processor=wheels.processor())
+    wheel = shelf(native=True, processor=wheels.processor())
     assert taken(native=True) == wheel
     assert taken(native=False) is None
 
 
 def test_a_wheel_for_another_processor_serves_nobody(shelf):
-    shelf(processor="fpu vme de pse")
+    shelf(native=True, processor="fpu vme de pse")
     assert taken(native=True) is taken(native=False) is None
+
+
+def test_native_wheels_that_an_older_clone_has_among_the_others_serve_nobody(shelf):
+    shelf(processor=wheels.processor())
+    assert taken(native=True) is taken(native=False) is None
+
+
+@pytest.mark.parametrize("order", [(True, False), (False, True)], ids=["demo first", "test first"])
+def test_the_two_commands_of_the_readme_work_in_either_order(order, shelf, tmp_path, monkeypatch):
+    """`make demo` builds for this processor, `make test` for all: neither takes away or gets what the other has built."""
+    told = {}
+
+    def run_pip(command, *_):  # which takes minutes
+        folder = Path(command[command.index("--wheel-dir") + 1])
+        told[wheels.NATIVE["ops-cpu"][1] in command] = " ".join(map(str, command))
+        folder.mkdir(parents=True)
+        info = "wherry_ops_cpu-0.7.0.dist-info"
+        with WheelFile(folder / "wherry_ops_cpu-0.7.0-cp311-abi3-linux_x86_64.whl", "w") as wheel:
+            wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: cp311-abi3-linux_x86_64\n")
+
+    tools = wheels.build_environment(sys.executable)
+    monkeypatch.setattr(wheels, "CACHE", tmp_path / "cache")
+    monkeypatch.setattr(wheels, "build_environment", lambda _: tools)
+    monkeypatch.setattr(wheels, "platform_tag", lambda *_: "manylinux_2_27_x86_64")
+    monkeypatch.setattr(wheels, "run_pip", run_pip)
+    built = {native: wheels.build_one(sys.executable, "ops-cpu", "d", native) for native in order}
+    assert taken(native=False) == built[False] == tmp_path / "wherry_ops_cpu-0.7.0-cp311-abi3-manylinux_2_27_x86_64.whl"
+    assert built[True] == tmp_path / "native" / "wherry_ops_cpu-0.7.0-1native-cp311-abi3-linux_x86_64.whl"
+    assert built[True].exists() and built[False].exists()
+    built[False].unlink()
+    assert taken(native=True) == built[True]
+    # CMake remembers what it was told: the two must not share a folder, and each is told.
+    assert "build-dir=build/native-{wheel_tag}" in told[True] and "build-dir" not in told[False]
+    assert "cmake.define.WHERRY_ISAS=all" in told[False]
 
 
 def test_what_tools_leave_in_a_package_does_not_change_its_digest():
@@ -76,10 +113,10 @@ def test_builds_of_several_processes_wait_for_each_other(tmp_path, monkeypatch):
     assert most == [1, 1, 1, 1]
 
 
-def configured(folder: Path, choice: str) -> subprocess.CompletedProcess:
+def configured(folder: Path, *choice: str) -> subprocess.CompletedProcess:
     tools = wheels.build_environment(sys.executable) / "bin"
     command = [tools / "cmake", "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tools / 'ninja'}", f"-DPython_EXECUTABLE={tools / 'python'}",
-               f"-DWHERRY_ISAS={choice}", "-S", ROOT / "packages" / "ops-cpu", "-B", folder]
+               *(f"-DWHERRY_ISAS={name}" for name in choice), "-S", ROOT / "packages" / "ops-cpu", "-B", folder]
     return subprocess.run(command, capture_output=True, text=True)
 
 
@@ -90,7 +127,14 @@ def test_kernels_for_this_processor_alone_are_those_that_it_would_choose(tmp_pat
     assert compiled == [wherry_ops_cpu.supported_isas()[0]]
 
 
+def test_from_source_the_baseline_and_what_this_processor_would_choose_are_compiled(tmp_path):
+    done = configured(tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    compiled = re.findall(r'\{"(\w+)", supports_', (tmp_path / "tables.c").read_text())
+    assert compiled == sorted({wherry_ops_cpu.supported_isas()[0], "baseline"})
+
+
 def test_an_unknown_choice_of_instruction_sets_is_refused(tmp_path):
     done = configured(tmp_path, "fastest")
     assert done.returncode != 0
-    assert "Got 'fastest', expected all or native" in " ".join(done.stderr.split())
+    assert "Got 'fastest', expected here, native or all" in " ".join(done.stderr.split())

@@ -12,6 +12,7 @@ Other tools import it: which packages there are, in which order, what each needs
     tests = [["packages/nn/tests"]]    # arguments of pytest, one list per run; this is the default
     one-python = ["packages/nn/tests/test_x.py"]    # the oldest Python alone runs these: none says anything about another
     in-browser = false                 # no wheel for Pyodide is made of it; true is the default
+    brings = ["web"]                   # extras for users, of packages above this one, which it never imports
 """
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PYTHONS = ("3.11", "3.12", "3.13")
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class Package:
     tests: tuple[tuple[str, ...], ...]
     one_python: tuple[str, ...]   # files, or modules of `--pyargs`, among them
     in_browser: bool
+    urls: tuple[str, ...]
 
     @property
     def module(self) -> str:
@@ -78,13 +80,14 @@ def packages(root: Path = ROOT) -> dict[str, Package]:
             needs=tuple(ours(project.get("dependencies", []))),
             others=tuple(name for name in map(name_of, project.get("dependencies", [])) if not ours([name])),
             for_tests=tuple(ours(extras.get("test", []))),
-            optional=tuple(ours(one for name, extra in extras.items() if name != "test" for one in extra)),
+            optional=tuple(ours(one for name, extra in extras.items() if name not in ("test", *own.get("brings", [])) for one in extra)),
             compiled=any(name_of(r) == "scikit-build-core" for r in settings["build-system"]["requires"]),
             holds=own.get("holds", ""),
             budget=own.get("budget", 0),
             tests=tuple(map(tuple, own.get("tests", [[f"{folder.relative_to(root).as_posix()}/tests"]]))),
             one_python=tuple(own.get("one-python", [])),
             in_browser=own.get("in-browser", True),
+            urls=tuple(project.get("urls", {}).values()),
         )
     by_project = {project: package.name for project, package in found.items()}
     for package in found.values():
@@ -248,6 +251,8 @@ def main() -> int:
             faults.append(f"{package.source.relative_to(ROOT)} has no line `__version__ = \"...\"`")
         if not package.holds:
             faults.append(f"{package.place}/pyproject.toml does not say what it `holds` in [tool.wherry]")
+        if not package.urls:
+            faults.append(f"{package.place}/pyproject.toml has no [project.urls], which the index shows")
         for wanted in ("README.md", "CHANGELOG.md", "LICENSE"):
             if not (package.folder / wanted).is_file():
                 faults.append(f"{package.place} has no {wanted}")

@@ -4,13 +4,13 @@
     python tools/wheels.py build tensor            this package and what it needs
     python tools/wheels.py install autograd        for the running Python: build, then install
     python tools/wheels.py install --for-tests nn  with what its extra `test` asks for
-    python tools/wheels.py install --native web    kernels for this processor alone, in less than half of the time
+    python tools/wheels.py install --native web    kernels for this processor alone, in less than half of the time (wheelhouse/native/)
     python tools/wheels.py test nn -k conv         the tests of a package, with these arguments for pytest
 
 Wheels go to wheelhouse/; tox, the Makefile and `pip install .` install from there. A wheel that serves every Python
 (pure, or built for the stable ABI) is built by the oldest one alone. Several runs at once (tox run-parallel) build one after
-the other. Wheels for this processor alone are marked so and serve where --native is said. The build tools live in a
-virtual environment of their own per Python under .cache/, so that nothing is downloaded twice; that
+the other. Wheels for this processor alone have a folder, a build folder and a tag of their own, and serve where --native is
+said and nowhere else. The build tools live in a virtual environment of their own per Python under .cache/, so that nothing is downloaded twice; that
 pip's ordinary isolated build works too is tested in tests/test_packaging.py. Which packages there are says package_table.py.
 """
 from __future__ import annotations
@@ -39,10 +39,15 @@ from package_table import PYTHONS, ROOT, Package, needed, packages
 
 WHEELHOUSE = ROOT / "wheelhouse"
 CACHE = ROOT / ".cache"
-BUILD_TOOLS = ("scikit-build-core>=1.0", "cython>=3.1", "ninja", "hatchling>=1.27", "cmake>=3.25", "auditwheel>=6.4", "wheel>=0.45")
+PINS = ROOT / "tools" / "pins"  # of tools: versions, and digests of what pip may download
 PIP = [sys.executable, "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
-NATIVE = {"ops-cpu": ["-C", "cmake.define.WHERRY_ISAS=native"]}  # packages that know of the processor, and how to tell them
+# Packages that know of the processor, and what is told to them: wheels that go elsewhere, and those for this one alone. CMake remembers
+# the choice, so each has a build folder.
+FOR_ALL = {"ops-cpu": ["-C", "cmake.define.WHERRY_ISAS=all"]}
+NATIVE = {"ops-cpu": ["-C", "cmake.define.WHERRY_ISAS=native", "-C", "build-dir=build/native-{wheel_tag}"]}
+NATIVE_TAG = "1native"  # in the name of the wheel; no index is to see it
 REPORT_EVERY = 20  # seconds of compiling between two lines
+EPOCH = "1580601600"  # what archives say of every file's time (2020-02-02, as hatchling): the same sources make the same bytes
 
 
 def main() -> None:
@@ -61,11 +66,30 @@ def main() -> None:
     if arguments.action == "build":
         for python in available_pythons():
             build(python, needed(names))
+        (WHEELHOUSE / "README.md").write_text(readme(WHEELHOUSE))
         print(f"wheels: install them with  pip install wherry --find-links {WHEELHOUSE}")
         return
     tools = [tool for package in chosen for tool in package.for_tests] if arguments.for_tests else []
     wheels = build(sys.executable, needed([*names, *tools]), arguments.native)
     install(wheels, {package.project for package in chosen} if arguments.for_tests else set())
+
+
+def readme(folder: Path) -> str:
+    """What stands beside wheels: pip itself says only `from versions: none` to a Python that they are not for."""
+    tags = [path.name.removesuffix(".whl").split("-")[-3:] for path in sorted(folder.glob("wherry*.whl"))]
+    pythons = sorted({(int(python[2]), int(python[3:])) for python, abi, _ in tags if python == abi})
+    systems = sorted({system for _, _, system in tags if system != "any"})
+    said = ", ".join(f"{major}.{minor}" for major, minor in pythons) or "every version from " + PYTHONS[0]
+    return f"""# Wheels of Wherry
+
+They are for CPython {said}, on {", ".join(systems) or "any system"}.
+
+    pip install wherry --find-links {folder.name}
+
+Where pip answers "No matching distribution found for wherry-tensor (from versions: none)", the version (`python --version`) or the
+system is another one, or Python is the free-threaded build, for which there are no wheels. Then install one of these versions, or
+build from the sources: `pip install .` in a clone.
+"""
 
 
 def package_of(name: str) -> Package:
@@ -150,14 +174,38 @@ def build_one(python: str, package: str, digest: str, native: bool) -> Path:
     environment.setdefault("CCACHE_BASEDIR", str(ROOT))
     environment.setdefault("CCACHE_NOHASHDIR", "1")
     environment["WHERRY_PROGRESS"] = "off"  # said below
+    environment["SOURCE_DATE_EPOCH"] = EPOCH
     environment["WHERRY_DEPENDENCIES"] = "index"  # not these folders: the wheels may go anywhere
     # -v passes on what the compiler's driver says, for the count of files.
     command = [tools / "bin" / "python", "-m", "pip", "wheel", "-v", "--no-build-isolation", "--no-deps", "--no-cache-dir",
-               "--wheel-dir", fresh, *(NATIVE[package] if native else ()), packages()[package].folder]
+               "--wheel-dir", fresh, *(NATIVE if native else FOR_ALL).get(package, ()), packages()[package].folder]
+    run_pip(command, environment, package, version)
+    (wheel,) = fresh.glob("*.whl")
+    if native:
+        wheel = tagged(wheel, tools, "--build", NATIVE_TAG)
+    elif packages()[package].compiled and sys.platform == "linux":
+        wheel = tagged(wheel, tools, "--platform-tag", platform_tag(wheel, tools))
+    folder = shelf(native)
+    with _shelf:
+        folder.mkdir(parents=True, exist_ok=True)
+        for entry, text in records(folder):
+            if text["package"] == package and serves(text["wheel"], version):
+                (folder / text["wheel"]).unlink(missing_ok=True)
+                entry.unlink()
+        shutil.move(wheel, folder / wheel.name)
+        record = {"package": package, "wheel": wheel.name, "digest": digest, "processor": processor() if native else ""}
+        (folder / f"{wheel.name}.json").write_text(json.dumps(record))
+    size = (folder / wheel.name).stat().st_size / 1e6
+    print(f"wheels: {wheel.name}, {size:.1f} MB, {time.monotonic() - started:.0f} s", flush=True)
+    return folder / wheel.name
+
+
+def run_pip(command: list[str | Path], environment: dict[str, str], package: str, version: str) -> None:
+    """Run pip, which builds; tell now and then how far it is, and all that it has said where it fails."""
     said = []
-    reported = started
+    reported = started = time.monotonic()
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment) as process:
-        for line in process.stdout:
+        for line in process.stdout or ():
             said.append(line)
             step = re.match(r"\s*\[(\d+)/(\d+)\]", line)
             if step and time.monotonic() - reported > REPORT_EVERY:
@@ -165,32 +213,26 @@ def build_one(python: str, package: str, digest: str, native: bool) -> Path:
                 print(f"wheels: {package}: {step[1]} of {step[2]} files after {reported - started:.0f} s", flush=True)
     if process.returncode:
         raise SystemExit(f"{''.join(said)}\nwheels: {package} for {version} failed to build")
-    (wheel,) = fresh.glob("*.whl")
-    # A native one keeps the tag that no index takes.
-    if packages()[package].compiled and sys.platform == "linux" and not native:
-        wheel = tagged(wheel, tools)
-    with _shelf:
-        WHEELHOUSE.mkdir(exist_ok=True)
-        for entry, text in records():
-            if text["package"] == package and serves(text["wheel"], version):
-                (WHEELHOUSE / text["wheel"]).unlink(missing_ok=True)
-                entry.unlink()
-        shutil.move(wheel, WHEELHOUSE / wheel.name)
-        record = {"package": package, "wheel": wheel.name, "digest": digest, "processor": processor() if native else ""}
-        (WHEELHOUSE / f"{wheel.name}.json").write_text(json.dumps(record))
-    size = (WHEELHOUSE / wheel.name).stat().st_size / 1e6
-    print(f"wheels: {wheel.name}, {size:.1f} MB, {time.monotonic() - started:.0f} s", flush=True)
-    return WHEELHOUSE / wheel.name
 
 
-def tagged(wheel: Path, tools: Path) -> Path:
-    """The wheel under the name that says which systems it runs on: those whose C library has the symbols that it needs."""
+def shelf(native: bool) -> Path:
+    """Where wheels for this processor alone are kept, or all others."""
+    return WHEELHOUSE / "native" if native else WHEELHOUSE
+
+
+def platform_tag(wheel: Path, tools: Path) -> str:
+    """Which systems it runs on: those whose C library has the symbols that it needs."""
     said = subprocess.run([tools / "bin" / "auditwheel", "show", wheel], capture_output=True, text=True, check=True).stdout
     tag = re.search(r'consistent\s+with\s+the\s+following\s+platform\s+tag:\s+"(\w+)"', said)
     if not tag:
         sys.exit(f"wheels: auditwheel names no platform tag for {wheel.name}:\n{said}")
-    subprocess.run([tools / "bin" / "python", "-m", "wheel", "tags", "--remove", "--platform-tag", tag[1], wheel],
-                   capture_output=True, check=True)
+    return tag[1]
+
+
+def tagged(wheel: Path, tools: Path, *tag: str) -> Path:
+    """The wheel with another tag in its name."""
+    subprocess.run([tools / "bin" / "python", "-m", "wheel", "tags", "--remove", *tag, wheel], capture_output=True, check=True,
+                   env={**os.environ, "SOURCE_DATE_EPOCH": EPOCH})
     (wheel,) = wheel.parent.glob("*.whl")
     return wheel
 
@@ -349,30 +391,37 @@ def digest_of_file(path: Path) -> str:
 
 def build_environment(python: str) -> Path:
     """A virtual environment with the build tools, made when it is first needed."""
-    path = CACHE / f"build-{tag_of(python)}"
+    return tool_environment(python, "build", CACHE / f"build-{tag_of(python)}")
+
+
+def tool_environment(python: str, pins: str, path: Path) -> Path:
+    """A virtual environment with the tools of a file of pins, no others and no other bytes."""
+    wanted = (PINS / f"{pins}.txt").read_text()
     done = path / "ready"
-    if not (done.exists() and done.read_text() == repr(BUILD_TOOLS)):
+    if not (done.exists() and done.read_text() == wanted):
         shutil.rmtree(path, ignore_errors=True)
         subprocess.run([python, "-m", "venv", path], check=True)
-        subprocess.run([path / "bin" / "python", "-m", "pip", "install", "-qq", *BUILD_TOOLS], check=True)
-        done.write_text(repr(BUILD_TOOLS))
+        command = [path / "bin" / "python", "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
+        subprocess.run([*command, "--require-hashes", "-r", PINS / f"{pins}.txt"], check=True)
+        done.write_text(wanted)
     return path
 
 
-def wheel_for(python: str, package: str, digest: str, native: bool = True) -> Path | None:
+def wheel_for(python: str, package: str, digest: str, native: bool) -> Path | None:
     """The wheel of these very sources that `python` can install; one for this processor alone only if `native`."""
-    for _, record in records():
-        path = WHEELHOUSE / record["wheel"]
-        here = not record.get("processor") or native and record["processor"] == processor()
-        if here and (record["package"], record["digest"]) == (package, digest) and serves(record["wheel"], tag_of(python)):
-            if path.exists():
-                return path
+    for folder, processors in ((shelf(False), ("",)), (shelf(True), (processor(),) if native else ())):
+        for _, record in records(folder):
+            path = folder / record["wheel"]
+            here = record.get("processor", "") in processors
+            if here and (record["package"], record["digest"]) == (package, digest) and serves(record["wheel"], tag_of(python)):
+                if path.exists():
+                    return path
     return None
 
 
-def records() -> list[tuple[Path, dict[str, str]]]:
-    """What is in the wheelhouse: a file beside each wheel says what it was built from."""
-    return [(entry, json.loads(entry.read_text())) for entry in sorted(WHEELHOUSE.glob("*.whl.json"))]
+def records(folder: Path) -> list[tuple[Path, dict[str, str]]]:
+    """What is on a shelf: a file beside each wheel says what it was built from."""
+    return [(entry, json.loads(entry.read_text())) for entry in sorted(folder.glob("*.whl.json"))]
 
 
 def processor() -> str:
@@ -405,16 +454,21 @@ _tags: dict[str, str] = {}
 
 def digest_of(package: str) -> str:
     """Digest of everything that goes into a package's wheel."""
+    digest = hashlib.sha256()
+    for path in sources_of(package):
+        digest.update(f"{path.relative_to(ROOT)}\0".encode())
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def sources_of(package: str) -> list[Path]:
+    """Every file that goes into a package's wheel."""
     folder = packages()[package].folder
     files = {path for path in folder.rglob("*") if path.is_file() and is_source(path.relative_to(folder))}
     if packages()[package].compiled:
         tensor = ROOT / "packages" / "tensor" / "src"
         files.update(path for path in tensor.rglob("*") if path.suffix in (".h", ".pxd", ".cmake"))
-    digest = hashlib.sha256()
-    for path in sorted(files):
-        digest.update(f"{path.relative_to(ROOT)}\0".encode())
-        digest.update(hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()
+    return sorted(files)
 
 
 def is_source(path: Path) -> bool:

@@ -2,6 +2,7 @@
 
     python tools/wasm/build.py             wheels into wheelhouse/wasm/
     python tools/wasm/build.py --test      and run the tests inside Pyodide, in Node; this Python needs wherry installed
+    python tools/wasm/build.py --numpy     and NumPy's wheel, for programs of the Playground: minutes, once
 
 With the official emsdk at hand, `pyodide build packages/tensor` works as it is. Where only package registries can be
 reached this script makes the toolchain (toolchain.sh) and the cross-build environment (cross_environment.py) itself;
@@ -32,7 +33,6 @@ import wheels as native  # noqa: E402
 PYODIDE = "0.29.5"  # Python 3.13, Emscripten 4.0.9
 CACHE = ROOT / ".cache" / "wasm"
 WHEELHOUSE = ROOT / "wheelhouse" / "wasm"
-BUILD_TOOLS = ("pyodide-build==0.39.2", *native.BUILD_TOOLS)
 # -Oz, which pyodide-build asks for, would take loops apart again: 4.6 times slower. Hidden symbols: those of two
 # modules that have the same name would be taken for one.
 FLAGS = "-O3 -fvisibility=hidden"
@@ -48,6 +48,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("packages", nargs="*", default=IN_BROWSER, help="default: all")
     parser.add_argument("--test", action="store_true", help="run the tests inside Pyodide too")
+    parser.add_argument("--numpy", action="store_true", help="build NumPy's wheel too")
     parser.add_argument("--suite", action="append", choices=("page", *SUITES), help="of the tests only these; may be repeated")
     options = parser.parse_args()
     pyodide = pyodide_core()
@@ -58,9 +59,19 @@ def main() -> None:
         run(["node", HERE / "snapshot.mjs", pyodide])  # pages start a second faster with it, and load 4 MB more
     built = [build(package, pyodide) for package in table.needed(options.packages)]
     failed = test(pyodide, built, options.suite or ["page", *SUITES]) if options.test else 0
-    for wheel in (CACHE / "numpy").glob("*.whl"):
-        shutil.copy(wheel, WHEELHOUSE)  # where it is, programs of the page Playground can import it
+    if options.numpy:
+        numpy_wheel()
+    for wheel in (CACHE / "numpy").glob("*.whl"):  # where it is, programs of the page Playground can import it
+        shutil.copy(wheel, WHEELHOUSE / f"{wheel.name}.new")
+        (WHEELHOUSE / f"{wheel.name}.new").replace(WHEELHOUSE / wheel.name)  # whole or not at all: a server may be running
     sys.exit(failed)
+
+
+def numpy_wheel() -> Path:
+    """NumPy for Pyodide, built where it is not."""
+    script = HERE / "numpy_wheel.py"
+    (wheel,) = once(CACHE / "numpy", script, [sys.executable, script, CACHE / "numpy"]).glob("*.whl")
+    return wheel
 
 
 def test(pyodide: Path, wheels: list[Path], suites: list[str]) -> int:
@@ -87,8 +98,7 @@ def test(pyodide: Path, wheels: list[Path], suites: list[str]) -> int:
         suite("what a page does, with the baseline kernels", plain, ("tests/wasm",), WHERRY_CPU_ISA="baseline")
         suite("what a page does, without relaxed SIMD", plain, ("tests/wasm",), relaxed=False)
     if any(name in SUITES for name in suites):
-        script = HERE / "numpy_wheel.py"
-        (numpy,) = once(CACHE / "numpy", script, [sys.executable, script, CACHE / "numpy"]).glob("*.whl")
+        numpy = numpy_wheel()
         for name in suites:
             if name in SUITES:
                 suite(name, [*wheels, *testers, numpy], SUITES[name])
@@ -111,7 +121,7 @@ def build(package: str, pyodide: Path) -> Path:
             cross_build(folder, Path(output), pyodide)
         else:
             run([host() / "python", "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "-q", "-w", output, folder],
-                env={**os.environ, "WHERRY_DEPENDENCIES": "index"})
+                env={**os.environ, "WHERRY_DEPENDENCIES": "index", "SOURCE_DATE_EPOCH": native.EPOCH})
         (wheel,) = Path(output).glob("*.whl")
         check(wheel, pyodide)
         WHEELHOUSE.mkdir(parents=True, exist_ok=True)
@@ -125,7 +135,7 @@ def build(package: str, pyodide: Path) -> Path:
 
 
 def cross_build(folder: Path, output: Path, pyodide: Path) -> None:
-    environment = {**emscripten(), "CFLAGS": FLAGS, "CXXFLAGS": FLAGS}
+    environment = {**emscripten(), "CFLAGS": FLAGS, "CXXFLAGS": FLAGS, "SOURCE_DATE_EPOCH": native.EPOCH}
     environment["PATH"] = f"{host()}{os.pathsep}{environment['PATH']}"
     environment["PYODIDE_XBUILDENV_PATH"] = str(cross_environment(pyodide))
     environment.setdefault("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))
@@ -145,14 +155,7 @@ def check(wheel: Path, pyodide: Path) -> None:
 
 def host() -> Path:
     """Programs of the environment that builds: the Python of Pyodide's version, pyodide-build, the build tools."""
-    folder = CACHE / "host"
-    done = folder / "ready"
-    if not (done.exists() and done.read_text() == repr(BUILD_TOOLS)):
-        shutil.rmtree(folder, ignore_errors=True)
-        run(["python3.13", "-m", "venv", folder])
-        run([folder / "bin" / "python", "-m", "pip", "install", "-qq", *BUILD_TOOLS])
-        done.write_text(repr(BUILD_TOOLS))
-    return folder / "bin"
+    return native.tool_environment("python3.13", "pyodide", CACHE / "host") / "bin"
 
 
 def pyodide_core() -> Path:

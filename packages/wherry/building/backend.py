@@ -98,6 +98,6 @@ def found_siblings():
     for name in package_table.needed([FACADE.name]):
         package = package_table.packages()[name]
         if package.folder != FACADE:
-            built = wheels.wheel_for(sys.executable, name, wheels.digest_of(name))
+            built = wheels.wheel_for(sys.executable, name, wheels.digest_of(name), native=True)  # it stays on this machine
             places[package.project] = (built or package.folder).as_uri()
     return places

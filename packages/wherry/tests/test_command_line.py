@@ -1,6 +1,7 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -110,3 +111,12 @@ def test_a_reader_that_leaves_early_hears_no_complaint():
     assert process.stderr.read() == b""
     process.stderr.close()
     assert process.wait(60) == 0
+
+
+def test_the_manual_page_has_every_command(capsys):
+    page = (Path(__file__).parent.parent / "man" / "wherry.1").read_text().replace("\\-", "-")
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    commands = re.findall(r"(?m)^    ([a-z-]+)(?: |$)", capsys.readouterr().out)
+    assert len(commands) >= 11
+    assert [name for name in commands if not re.search(rf"(?m)^\.BR? {name}( |$)", page)] == []

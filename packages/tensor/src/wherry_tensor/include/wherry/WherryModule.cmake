@@ -1,10 +1,11 @@
 # The build rules that the compiled packages share. A package's CMakeLists.txt says only what is its own:
 #
 #   cmake_minimum_required(VERSION 3.20)
-#   project(wherry-autograd LANGUAGES C)
 #   list(PREPEND CMAKE_MODULE_PATH
 #     ${CMAKE_CURRENT_SOURCE_DIR}/../tensor/src/wherry_tensor/include/wherry      # in a checkout
 #     ${CMAKE_CURRENT_SOURCE_DIR}/_vendored/wherry_tensor/include/wherry)         # in an sdist
+#   include(WherryCompiler)
+#   project(wherry-autograd LANGUAGES C)
 #   include(WherryModule)
 #   wherry_cython_modules(wherry_autograd)
 #
@@ -89,4 +90,67 @@ function(wherry_cython_modules PACKAGE)
     cmake_path(RELATIVE_PATH FOLDER BASE_DIRECTORY ${PACKAGE})
     set_target_properties(${NAME} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${FOLDER})
   endforeach()
+endfunction()
+
+# wherry_old_c_library(<target>): what it links asks for no newer glibc than 2.28, on whichever system it is built.
+#
+# A linker binds a function to the newest version that the C library of this machine has (`pthread_create@GLIBC_2.34`), although the older
+# ones are the same to us. So the target finds stubs first: those functions in an old version, in the library where it was then. Programs
+# that were built long ago look the same, and every later glibc runs them. A library that has a stub is not looked at any more, so the stub
+# of libm has all functions; exp, log and pow of floats are those of glibc 2.27, which are faster than the first ones.
+function(wherry_old_c_library TARGET)
+  if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux" OR NOT CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
+    return()
+  endif()
+  include(CheckCSourceCompiles)
+  check_c_source_compiles("#include <features.h>\n#ifndef __GLIBC__\n#error another C library\n#endif\nint main(void) { return 0; }" WHERRY_GLIBC)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
+    set(FIRST GLIBC_2.2.5)
+  elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+    set(FIRST GLIBC_2.17)
+  endif()
+  if(NOT WHERRY_GLIBC OR NOT FIRST)
+    return()
+  endif()
+  set(LATER expf exp2f logf log2f powf)
+  set(MATHS "")
+  foreach(NAME acos acosh asin asinh atan atan2 atanh cacos cacosh casin casinh catan catanh cbrt ccos ccosh ceil cexp clog cos cosh cpow
+      csin csinh csqrt ctan ctanh erf erfc exp exp2 expm1 fabs fdim floor fma fmax fmin fmod hypot lgamma llrint llround log log10 log1p log2 lrint
+      lround nearbyint nextafter pow remainder rint round sin sincos sinh sqrt tan tanh tgamma trunc)
+    list(APPEND MATHS ${NAME} ${NAME}f)
+  endforeach()
+  list(REMOVE_ITEM MATHS ${LATER})
+  wherry_stub(pthread 0 ${FIRST} pthread_create pthread_key_create pthread_once pthread_setspecific pthread_sigmask)
+  wherry_stub(dl 2 ${FIRST} dlclose dlerror dlopen dlsym)
+  wherry_stub(m 6 ${FIRST} ${MATHS} lgamma_r lgammaf_r GLIBC_2.27 ${LATER})
+  target_link_options(${TARGET} PRIVATE LINKER:--as-needed)
+  target_link_libraries(${TARGET} PRIVATE wherry_stub_pthread wherry_stub_dl wherry_stub_m)
+  set_target_properties(${TARGET} PROPERTIES SKIP_BUILD_RPATH ON)
+endfunction()
+
+# wherry_stub(<name> <number> <version> <function>... [<version> <function>...]): a library to link with, never to run, that has these
+# functions in these versions.
+function(wherry_stub NAME NUMBER)
+  if(TARGET wherry_stub_${NAME})
+    return()
+  endif()
+  set(FOLDER ${CMAKE_CURRENT_BINARY_DIR}/stubs)
+  set(SOURCE "")
+  set(VERSIONS "")
+  foreach(WORD ${ARGN})
+    if(WORD MATCHES "^GLIBC_")
+      string(APPEND VERSIONS "};\n${WORD} {\n")
+    else()
+      string(APPEND VERSIONS "  ${WORD};\n")
+      string(APPEND SOURCE "void ${WORD}(void) {}\n")
+    endif()
+  endforeach()
+  string(SUBSTRING "${VERSIONS}};\n" 3 -1 VERSIONS) # behind the first end
+  file(CONFIGURE OUTPUT ${FOLDER}/${NAME}.c CONTENT "${SOURCE}")
+  file(CONFIGURE OUTPUT ${FOLDER}/${NAME}.map CONTENT "${VERSIONS}")
+  add_library(wherry_stub_${NAME} SHARED ${FOLDER}/${NAME}.c)
+  set_target_properties(wherry_stub_${NAME} PROPERTIES OUTPUT_NAME ${NAME} SOVERSION ${NUMBER} LIBRARY_OUTPUT_DIRECTORY ${FOLDER}
+    C_VISIBILITY_PRESET default)
+  target_compile_options(wherry_stub_${NAME} PRIVATE -w -fno-builtin)
+  target_link_options(wherry_stub_${NAME} PRIVATE -nostdlib LINKER:--version-script=${FOLDER}/${NAME}.map)
 endfunction()
