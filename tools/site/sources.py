@@ -26,6 +26,7 @@ PAGE = """<!DOCTYPE html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>{name} · source of Wherry</title>
+<link rel="icon" href="{root}_static/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="{root}_static/source.css">
 </head>
 <body>
