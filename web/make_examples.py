@@ -14,6 +14,7 @@ import inspect
 import json
 import re
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,8 @@ def program(sessions: list[tuple[str, str]]) -> str:
 
 def as_script(example: doctest.Example) -> str:
     source = re.sub(r"\s*# doctest:.*", "", example.source)
+    if example.exc_msg is not None:  # it shows an error
+        return f"try:\n{textwrap.indent(source, '    ')}except Exception as error:\n    print(f\"{{type(error).__name__}}: {{error}}\")\n"
     (statement, *others) = ast.parse(source).body
     plain = isinstance(statement, ast.Expr) and not others and example.want
     if not plain or ast.unparse(statement).startswith("print("):

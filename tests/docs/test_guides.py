@@ -1,4 +1,5 @@
 """docs/guides: the blocks of Python run, one after another in one namespace, and print what the block behind says."""
+
 import contextlib
 import doctest
 import io

@@ -6,7 +6,7 @@ from paddle.fluid.dygraph import Conv2D, Linear, to_variable
 
 class Net(fluid.dygraph.Layer):
     def __init__(self):
-        super(Net, self).__init__()
+        super().__init__()
         self.conv = Conv2D(num_channels=1, num_filters=4, filter_size=3, padding=1, act="relu")
         self.norm = fluid.dygraph.BatchNorm(4, act="relu")
         self.fc = Linear(4 * 6 * 6, 8, act="tanh")

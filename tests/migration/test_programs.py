@@ -1,8 +1,9 @@
 """Programs of Paddle 1.8 and of PyTorch before and after: what was rewritten gives the losses that others compute.
 
-Paddle 1.8 itself is not to be had any more, so its programs are compared after they were rewritten, under Paddle 2.6.2 (PARITY_PYTHON) and here. Programs
-of PyTorch run as they are under PyTorch (TORCH_PYTHON) and rewritten here, from the same weights.
+Paddle 1.8 itself is not to be had any more, so its programs are compared after they were rewritten, under Paddle 2.6.2 (PARITY_PYTHON)
+and here. Programs of PyTorch run as they are under PyTorch (TORCH_PYTHON) and rewritten here, from the same weights.
 """
+
 import os
 import re
 import subprocess
@@ -17,8 +18,7 @@ from wherry_migrate import from_torch, upgrade  # noqa: E402
 HERE = Path(__file__).parent
 PADDLE, TORCH = os.environ.get("PARITY_PYTHON"), os.environ.get("TORCH_PYTHON")
 SAVES = "import torch\n\n\ndef begin(net):\n    torch.save(net.state_dict(), 'beginning.pt')\n    return net\n"
-LOADS = ("import paddle\n\n\ndef begin(net):\n    state = paddle.load('beginning.pt')\n"
-         "    paddle.nn.utils.from_torch(state, net)\n    return net\n")
+LOADS = "import paddle\n\n\ndef begin(net):\n    state = paddle.load('beginning.pt')\n    paddle.nn.utils.from_torch(state, net)\n    return net\n"
 
 
 def losses(command, folder):

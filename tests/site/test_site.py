@@ -1,7 +1,9 @@
 """The built site (build/site, WHERRY_SITE names another): what it promises to every reader, checked on its files."""
+
 from __future__ import annotations
 
 import html
+import json
 import os
 import posixpath
 import re
@@ -31,7 +33,11 @@ QUESTIONS = {
 
 @cache
 def pages() -> dict[str, str]:
-    return {path.relative_to(SITE).as_posix(): path.read_text() for path in sorted(SITE.rglob("*.html")) if not path.relative_to(SITE).as_posix().startswith(TRY)}
+    return {
+        path.relative_to(SITE).as_posix(): path.read_text()
+        for path in sorted(SITE.rglob("*.html"))
+        if not path.relative_to(SITE).as_posix().startswith(TRY)
+    }
 
 
 def resolved(page: str, address: str) -> str:
@@ -80,7 +86,12 @@ def test_every_page_has_a_policy_and_nothing_inline():
         if text.count("Content-Security-Policy") != 1:
             faults.append(f"{page}: no policy")
         policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)
-        if policy is None or "default-src 'none'" not in policy[1] or "unsafe-inline" in policy[1] or "unsafe-eval" in policy[1].replace("wasm-unsafe-eval", ""):
+        if (
+            policy is None
+            or "default-src 'none'" not in policy[1]
+            or "unsafe-inline" in policy[1]
+            or "unsafe-eval" in policy[1].replace("wasm-unsafe-eval", "")
+        ):
             faults.append(f"{page}: its policy allows too much")
         if re.search(r"<script(?![^>]*\bsrc=)[^>]*>\s*\S", text) or re.search(r"<style\b", text):
             faults.append(f"{page}: an inline script or sheet")
@@ -103,7 +114,9 @@ def test_every_public_name_and_every_op_has_a_page():
     missing = [name for name in registry if f"ops/{name}.html" not in pages()]
     assert not missing
     lower = {page.lower() for page in pages()}
-    names = [min(paths, key=len).partition(".")[2] for paths, value in docstrings.names() if (getattr(value, "__module__", "") or "").startswith("wherry")]
+    names = [
+        min(paths, key=len).partition(".")[2] for paths, value in docstrings.names() if (getattr(value, "__module__", "") or "").startswith("wherry")
+    ]
     missing = [name for name in names if f"api/{name}.html".lower() not in lower]
     assert not missing, missing[:20]
     assert len(pages()) > len(names) + len(registry) > 1500
@@ -124,8 +137,12 @@ def test_a_question_is_answered_within_two_clicks(question):
     reached = {"index.html"}
     for _ in range(2):
         # What stands in the page itself, not in the tree beside it, which is another way.
-        reached |= {resolved(page, address.partition("#")[0]) for page in list(reached & set(pages()))
-                    for _, address in links_of_content(page) if not re.match(r"[a-z]+:", address) and address.partition("#")[0]}
+        reached |= {
+            resolved(page, address.partition("#")[0])
+            for page in list(reached & set(pages()))
+            for _, address in links_of_content(page)
+            if not re.match(r"[a-z]+:", address) and address.partition("#")[0]
+        }
     assert target in reached
 
 
@@ -153,7 +170,7 @@ def test_code_blocks_of_sessions_have_a_program_that_python_reads():
         for attributes in re.findall(r"<div\b([^>]*\bdata-program=[^>]*)>", text):
             count += 1
             program = html.unescape(re.search(r'data-program="([^"]*)"', attributes)[1])
-            compile(program, page, "exec", flags=0x2000)  # top-level await is not used, but is no mistake
+            compile(json.loads(program or '""'), page, "exec", flags=0x2000)  # top-level await is not used, but is no mistake
             assert re.search(r'data-runs="(yes|no)"', attributes)
             assert 'data-runs="no"' not in attributes or re.search(r'data-reason="[^"]+"', attributes), page
     assert count > 1300

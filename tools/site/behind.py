@@ -1,4 +1,5 @@
 """Which ops a public function or layer calls, found in its code and in that of the functions that it calls."""
+
 from __future__ import annotations
 
 import inspect

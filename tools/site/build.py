@@ -5,6 +5,7 @@
 Needs Sphinx, myst-parser and furo (tox's environment `site` has them) and Wherry; uses no network. The pages run their examples in
 the reader's tab where Pyodide and the wheels for the browser are there (`make wasm`); without them their buttons say what is missing.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -24,10 +25,10 @@ import policy  # noqa: E402
 import tables  # noqa: E402
 import trained  # noqa: E402
 from reference import Reference  # noqa: E402
-from sources import ROOT, Sources  # noqa: E402
 from stage import Stage, by_area, tutorials  # noqa: E402
 
 import wherry  # noqa: E402
+from sources import ROOT, Sources  # noqa: E402
 from wherry.__main__ import load_columns  # noqa: E402
 from wherry_tensor.ops import registry  # noqa: E402
 
@@ -83,8 +84,24 @@ def main() -> int:
 
 def sphinx(source: Path, output: Path) -> None:
     """Run Sphinx; a warning is an error."""
-    command = [sys.executable, "-m", "sphinx", "-b", "html", "-c", str(HERE), "-q", "-W", "--keep-going", "-j", "auto",
-               "-d", str(output.with_name("site-doctrees")), str(source), str(output)]
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-b",
+        "html",
+        "-c",
+        str(HERE),
+        "-q",
+        "-W",
+        "--keep-going",
+        "-j",
+        "auto",
+        "-d",
+        str(output.with_name("site-doctrees")),
+        str(source),
+        str(output),
+    ]
     environment = {**os.environ, "WHERRY_SITE_VERSION": wherry.__version__, "PYTHONPATH": os.pathsep.join([str(HERE), *sys.path])}
     if subprocess.run(command, env=environment).returncode:
         sys.exit("site: Sphinx has warnings, above. Mend them: a link that leads nowhere is an error.")
@@ -100,7 +117,10 @@ def playground(folder: Path, pyodide: Path, wheels: Path) -> None:
     freeze(app, folder)
     # Where the runner of the other pages finds the modules of these.
     (folder / "assets.json").write_text(f'{{"static": "{app.extensions["assets"].address}"}}\n')
-    print("site: " + ("examples run in the tab" if there else f"no Pyodide in {pyodide} or no wheels in {wheels}: examples do not run in the tab (make wasm)"))
+    print(
+        "site: "
+        + ("examples run in the tab" if there else f"no Pyodide in {pyodide} or no wheels in {wheels}: examples do not run in the tab (make wasm)")
+    )
 
 
 if __name__ == "__main__":

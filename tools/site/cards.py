@@ -1,4 +1,5 @@
 """The cards of the ops as pages: what `python -m wherry ops NAME` prints, with links, and the matrix of all."""
+
 from __future__ import annotations
 
 import re
@@ -13,9 +14,18 @@ from wherry_tensor.ops.declare import family_of
 FOLDER = "ops"
 PLACE = re.compile(r"([\w./-]+\.(?:pyx?|pxi|cc|h|cu)):(\d+)")
 MEANINGS = {
-    "infer": "shape and dtype of the result", "decompose": "the op in smaller ones", "reference": "its definition in NumPy", "samples": "inputs for the tests",
-    "vjp": "the gradient", "autocast": "what mixed precision does with it", "onnx": "how it is written as ONNX", "paddle": "Paddle's operator in files",
-    "plugin": "kernels of device plug-ins", "view": "a view of the same memory", "cpu": "kernels for CPUs, by dtype", "declared": "name, inputs and attributes",
+    "infer": "shape and dtype of the result",
+    "decompose": "the op in smaller ones",
+    "reference": "its definition in NumPy",
+    "samples": "inputs for the tests",
+    "vjp": "the gradient",
+    "autocast": "what mixed precision does with it",
+    "onnx": "how it is written as ONNX",
+    "paddle": "Paddle's operator in files",
+    "plugin": "kernels of device plug-ins",
+    "view": "a view of the same memory",
+    "cpu": "kernels for CPUs, by dtype",
+    "declared": "name, inputs and attributes",
 }
 
 
@@ -26,7 +36,8 @@ def pages(reference: Reference, registry: dict[str, Any]) -> dict[str, str]:
     for name in sorted(registry):
         families.setdefault(family_of(registry[name]), []).append(name)
     text = [
-        "# Ops", f"The {len(registry)} ops that everything is made of, each with a card: who says what about it, and where. "
+        "# Ops",
+        f"The {len(registry)} ops that everything is made of, each with a card: who says what about it, and where. "
         "[How an op is written](/docs/ops.md); [how a device runs them](/docs/devices.md). In a terminal: `python -m wherry ops softmax`.",
     ]
     for family, names in sorted(families.items()):
@@ -42,7 +53,9 @@ def _card(name: str, reference: Reference, registry: dict[str, Any]) -> str:
         column, _, text = row.strip().partition(" ")
         table.append(f"| {column} | {_linked(text.strip(), reference, registry)} | {MEANINGS.get(column, '')} |")
     parts = [
-        f"{ORPHAN}\n\n[Ops](/{FOLDER}/index.md)", f"# {name}", f"```text\n{signature}\n```",
+        f"{ORPHAN}\n\n[Ops](/{FOLDER}/index.md)",
+        f"# {name}",
+        f"```text\n{signature}\n```",
         "| column | answer | says |\n|---|---|---|\n" + "\n".join(table),
     ]
     users = reference.used_by.get(name, [])
@@ -68,4 +81,6 @@ def _ops(text: str, registry: dict[str, Any]) -> str:
     prefix, decomposed, names = text.partition("decomposition: ")
     if not decomposed:
         return escaped(text)
-    return escaped(prefix + decomposed) + ", ".join(f"[`{name}`](/{FOLDER}/{name}.md)" if name in registry else escaped(name) for name in names.split(", "))
+    return escaped(prefix + decomposed) + ", ".join(
+        f"[`{name}`](/{FOLDER}/{name}.md)" if name in registry else escaped(name) for name in names.split(", ")
+    )

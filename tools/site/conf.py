@@ -1,4 +1,5 @@
 """Sphinx's configuration of the site: MyST, furo, everything local. tools/site/build.py runs it."""
+
 import os
 import sys
 from pathlib import Path
@@ -7,11 +8,10 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE)]
 
+import programs  # noqa: E402
 from pygments.lexers import TextLexer  # noqa: E402
 from pygments.lexers.python import PythonConsoleLexer, PythonLexer  # noqa: E402
 from sphinx.writers.html5 import HTML5Translator  # noqa: E402
-
-import programs  # noqa: E402
 
 project = "Wherry"
 author = "The Wherry developers"
@@ -41,11 +41,22 @@ html_baseurl = ""
 pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "a11y-high-contrast-dark"
 html_theme_options = {
-    "source_edit_link": "", "top_of_page_buttons": [],
-    "light_css_variables": {"color-brand-primary": "#0b6e75", "color-brand-content": "#0b6e75", "color-brand-visited": "#6a3d8f",
-                            "color-foreground-muted": "#586064", "color-foreground-secondary": "#4d5b60", "color-sidebar-search-text": "#4d5b60"},
-    "dark_css_variables": {"color-brand-primary": "#5cc6cd", "color-brand-content": "#5cc6cd", "color-brand-visited": "#c9a4ec",
-                           "color-foreground-muted": "#a7b3b7"},
+    "source_edit_link": "",
+    "top_of_page_buttons": [],
+    "light_css_variables": {
+        "color-brand-primary": "#0b6e75",
+        "color-brand-content": "#0b6e75",
+        "color-brand-visited": "#6a3d8f",
+        "color-foreground-muted": "#586064",
+        "color-foreground-secondary": "#4d5b60",
+        "color-sidebar-search-text": "#4d5b60",
+    },
+    "dark_css_variables": {
+        "color-brand-primary": "#5cc6cd",
+        "color-brand-content": "#5cc6cd",
+        "color-brand-visited": "#c9a4ec",
+        "color-foreground-muted": "#a7b3b7",
+    },
     "footer_icons": [],
 }
 html_js_files = [("runner.js", {"type": "module"})]

@@ -2,6 +2,7 @@
 
 Their prose is plain text with code between backticks, so whatever Markdown would read into it is taken from it.
 """
+
 from __future__ import annotations
 
 import inspect

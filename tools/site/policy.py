@@ -2,16 +2,26 @@
 
 What the theme writes into its pages, scripts and sheets, becomes files; attributes with styles become rules of a sheet.
 """
+
 from __future__ import annotations
 
 import hashlib
 import re
 from pathlib import Path
 
-POLICY = "; ".join((
-    "default-src 'none'", "script-src 'self' 'wasm-unsafe-eval'", "worker-src 'self'", "style-src 'self'", "img-src 'self' data: blob:",
-    "connect-src 'self'", "font-src 'self'", "base-uri 'none'", "form-action 'self'",
-))
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self' 'wasm-unsafe-eval'",
+        "worker-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data: blob:",
+        "connect-src 'self'",
+        "font-src 'self'",
+        "base-uri 'none'",
+        "form-action 'self'",
+    )
+)
 _SCRIPT = re.compile(r"<script(?P<attributes>[^>]*)>(?P<code>.*?)</script>", re.DOTALL)
 _SHEET = re.compile(r"<style[^>]*>(?P<code>.*?)</style>", re.DOTALL)
 _STYLED = re.compile(r"(<[a-z][^<>]*?) style=\"(?P<style>[^\"]*)\"([^<>]*>)")
@@ -38,7 +48,11 @@ class Inline:
         if self.styles:
             meta += f'\n    <link rel="stylesheet" href="{root}_static/inline.css">'
         # Indentation is a tenth of a page of the API.
-        text = "".join(part if part.startswith(("<pre", "<textarea")) else re.sub(r"\n\s+", "\n", part) for part in _PLAIN.split(text)[::1] if part not in ("pre", "textarea"))
+        text = "".join(
+            part if part.startswith(("<pre", "<textarea")) else re.sub(r"\n\s+", "\n", part)
+            for part in _PLAIN.split(text)[::1]
+            if part not in ("pre", "textarea")
+        )
         return re.sub(r'(<meta charset="utf-8"[^>]*>)', rf"\1\n    {meta}", text, count=1, flags=re.IGNORECASE)
 
     def _icons(self, found: re.Match[str]) -> str:

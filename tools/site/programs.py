@@ -3,9 +3,11 @@
 A session (`>>>`) becomes a script that prints what the session shows, as in the Playground's menu (web/make_examples.py). Blocks of one
 page share names, so a block runs after those above it.
 """
+
 from __future__ import annotations
 
 import functools
+import json
 import sys
 from typing import Any
 
@@ -17,9 +19,21 @@ import make_examples  # noqa: E402
 WHOLE = ("guides/", "tutorials/")  # pages whose blocks without prompts are programs that tests run
 # Pages of the API whose examples need what a tab has not.
 NOT_IN_A_TAB = {
-    "api/distributed.": "needs processes", "api/inference.": "reads files of a saved model", "api/hub.": "reads a repository", "api/onnx.": "needs the package onnx",
-    "docs/guides/own-images": "needs Pillow", "docs/guides/tabular": "needs pandas", "docs/guides/from-paddle-1": "needs LibCST",
-    "api/ort.": "needs the package onnx", "api/utils.cpp_extension": "needs a compiler", "api/io.get_worker_info": "needs processes",
+    "api/distributed.": "needs processes",
+    "api/inference.": "reads files of a saved model",
+    "api/hub.": "reads a repository",
+    "api/onnx.": "needs the package onnx",
+    "docs/guides/own-images": "needs Pillow",
+    "docs/guides/tabular": "needs pandas",
+    "docs/guides/from-paddle-1": "needs LibCST",
+    "api/ort.": "needs the package onnx",
+    "api/utils.cpp_extension": "needs a compiler",
+    "api/io.get_worker_info": "needs processes",
+    "api/reader.buffered": "needs threads",
+    "api/reader.multiprocess_reader": "needs processes",
+    "api/reader.xmap_readers": "needs threads",
+    "api/export.web": "needs the engine for browsers",
+    "api/vision.image_load": "needs Pillow",
 }
 
 
@@ -57,7 +71,7 @@ def attributes(code: str, language: str, document: str) -> dict[str, Any]:
     if text is None:
         return {}
     reason = why_not(document)
-    found = {"data-program": "" if text == code else text, "data-runs": "no" if reason else "yes"}
+    found = {"data-program": "" if text == code else json.dumps(text), "data-runs": "no" if reason else "yes"}
     if reason:
         found["data-reason"] = reason
     return found

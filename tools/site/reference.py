@@ -3,6 +3,7 @@
 A page says how a name is called, what it takes and gives, which errors it raises, shows its example, where it differs from
 Paddle (the rows of docs/compatibility.md that speak of it), where its source is and which ops it is made of.
 """
+
 from __future__ import annotations
 
 import inspect
@@ -10,11 +11,11 @@ import re
 import sys
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from behind import ops_behind
 from docstring import Docstring, entries, escaped, parse, prose
+
 from sources import ROOT, Sources
 
 sys.path[:0] = [str(ROOT / "tools")]
@@ -24,15 +25,44 @@ FOLDER = "api"
 # Of pages that stand in no tree of the sidebar, which would be as long as the list of all names on each page.
 ORPHAN = "---\norphan: true\n---"
 MODULES = {
-    "": "Tensors: making them, arithmetic, shapes, saving", "Tensor": "Methods of a tensor that are not functions of `paddle` too",
-    "nn": "Layers", "nn.functional": "What layers compute, as functions", "nn.initializer": "How parameters begin", "nn.utils": "Around layers",
-    "Layer": "Methods of every layer", "optimizer": "Optimizers", "optimizer.lr": "Schedules of the learning rate", "io": "Data sets and loaders",
-    "metric": "Metrics", "callbacks": "Callbacks of `paddle.Model`", "amp": "Mixed precision", "autograd": "Gradients of your own", "linalg": "Linear algebra",
-    "fft": "Fourier transforms", "signal": "Short-time Fourier transforms", "sparse": "Sparse tensors", "geometric": "Graphs", "distribution": "Distributions",
-    "vision.models": "Networks for images", "vision.transforms": "Image transforms", "vision.datasets": "Image data sets", "vision.ops": "Detection",
-    "text": "Text: data sets, Viterbi decoding", "audio": "Sound", "jit": "Programs out of Python code", "static": "Described programs",
-    "static.nn": "Layers of described programs", "inference": "Predictors", "onnx": "ONNX models", "ort": "The interface of ONNX Runtime",
-    "distributed": "Several processes", "device": "Devices", "profiler": "Where the time goes", "utils": "Tools", "hub": "Models of others", "incubate": "Experimental",
+    "": "Tensors: making them, arithmetic, shapes, saving",
+    "Tensor": "Methods of a tensor that are not functions of `paddle` too",
+    "nn": "Layers",
+    "nn.functional": "What layers compute, as functions",
+    "nn.initializer": "How parameters begin",
+    "nn.utils": "Around layers",
+    "Layer": "Methods of every layer",
+    "optimizer": "Optimizers",
+    "optimizer.lr": "Schedules of the learning rate",
+    "io": "Data sets and loaders",
+    "metric": "Metrics",
+    "callbacks": "Callbacks of `paddle.Model`",
+    "amp": "Mixed precision",
+    "autograd": "Gradients of your own",
+    "linalg": "Linear algebra",
+    "fft": "Fourier transforms",
+    "signal": "Short-time Fourier transforms",
+    "sparse": "Sparse tensors",
+    "geometric": "Graphs",
+    "distribution": "Distributions",
+    "vision.models": "Networks for images",
+    "vision.transforms": "Image transforms",
+    "vision.datasets": "Image data sets",
+    "vision.ops": "Detection",
+    "text": "Text: data sets, Viterbi decoding",
+    "audio": "Sound",
+    "jit": "Programs out of Python code",
+    "static": "Described programs",
+    "static.nn": "Layers of described programs",
+    "inference": "Predictors",
+    "onnx": "ONNX models",
+    "ort": "The interface of ONNX Runtime",
+    "distributed": "Several processes",
+    "device": "Devices",
+    "profiler": "Where the time goes",
+    "utils": "Tools",
+    "hub": "Models of others",
+    "incubate": "Experimental",
 }
 
 
@@ -80,7 +110,7 @@ class Reference:
     def _names(self) -> Any:
         taken: set[str] = set()
         for paths, value in docstrings.names():
-            short, *others = sorted((path.partition(".")[2] for path in paths), key=lambda path: (len(path), path))
+            short, *others = sorted((path.partition(".")[2] for path in paths), key=lambda path: (len(path), path.startswith("Tensor."), path))
             if not short or (getattr(value, "__module__", "") or "").partition(".")[0] in ("builtins", "typing", "collections", "numpy"):
                 continue
             document = short
@@ -102,31 +132,41 @@ class Reference:
 
     def _index(self, modules: dict[str, list[Name]]) -> str:
         ordered = [module for module in MODULES if module in modules] + sorted(set(modules) - set(MODULES))
-        rows = [f"| [`paddle{'.' if module else ''}{module}`](/{module_document(module)}.md) | {MODULES.get(module, '')} | {len(modules[module])} |" for module in ordered]
+        rows = [
+            f"| [`{in_paddle(module)}`](/{module_document(module)}.md) | {MODULES.get(module, '')} | {len(modules[module])} |"
+            for module in ordered
+        ]
         return (
             "# API reference\n\n"
-            f"{len(self.names)} public functions and classes, each with a page of its own. Programs say `import wherry as paddle`, so names begin with `paddle` here; "
+            f"{len(self.names)} public functions and classes, each with a page of its own. "
+            "Programs say `import wherry as paddle`, so names begin with `paddle` here; "
             "`wherry.nn.Linear` is the same thing as `paddle.nn.Linear`. Every example is run by the tests.\n\n"
             "| module | holds | names |\n|---|---|---:|\n" + "\n".join(rows) + "\n"
         )
 
     def _module(self, module: str, names: list[Name]) -> str:
-        title = f"paddle.{module}" if module else "paddle"
+        title = in_paddle(module)
         groups = {"Functions": [n for n in names if not inspect.isclass(n.value)], "Classes": [n for n in names if inspect.isclass(n.value)]}
         text = [f"{ORPHAN}\n\n[API reference](/{FOLDER}/index.md)", f"# {title}", MODULES.get(module, "") + "." if module in MODULES else ""]
         for heading, members in groups.items():
             if members:
-                rows = [f"| [`{n.leaf}`](/{n.document}.md) | {in_cell(escaped(n.doc.summary))} |" for n in sorted(members, key=lambda n: n.leaf.lower())]
+                rows = [
+                    f"| [`{n.leaf}`](/{n.document}.md) | {in_cell(escaped(n.doc.summary))} |" for n in sorted(members, key=lambda n: n.leaf.lower())
+                ]
                 text.append(f"## {heading}\n\n| name | |\n|---|---|\n" + "\n".join(rows))
         return "\n\n".join(part for part in text if part) + "\n"
 
     def _page(self, name: Name) -> str:
         kind = "class" if inspect.isclass(name.value) else "function"
         parts = [
-            f"{ORPHAN}\n\n[API reference](/{FOLDER}/index.md) › [`paddle{'.' if name.module else ''}{name.module}`](/{module_document(name.module)}.md)",
+            f"{ORPHAN}\n\n[API reference](/{FOLDER}/index.md) / [`{in_paddle(name.module)}`](/{module_document(name.module)}.md)",
             f"# {name.shown}",
             f"```````{{py:{kind}}} {name.shown}{signature(name.value)}\n```````",
-            prose(name.doc.body), *self._sections(name), *self._members(name), self._differences(name), self._inside(name),
+            prose(name.doc.body),
+            *self._sections(name),
+            *self._members(name),
+            self._differences(name),
+            self._inside(name),
         ]
         return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -187,6 +227,10 @@ class Reference:
         if name.aliases:
             rows.append("Also called: " + ", ".join(f"`paddle.{alias}`" for alias in name.aliases))
         return "## Inside\n\n" + "\n".join(f"- {row}" for row in rows) if rows else ""
+
+
+def in_paddle(module: str) -> str:
+    return f"paddle.{module}" if module else "paddle"
 
 
 def module_document(module: str) -> str:

@@ -2,6 +2,7 @@
 
 A file gets a page when a page asks for its address, so the site holds what its pages lead to and no more.
 """
+
 from __future__ import annotations
 
 import html
@@ -25,6 +26,7 @@ PAGE = """<!DOCTYPE html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>{name} · source of Wherry</title>
+<link rel="icon" href="{root}_static/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="{root}_static/source.css">
 </head>
 <body>
@@ -44,7 +46,7 @@ class Sources:
         self._known = set(self.files)
         self._by_module: dict[str, str] = {}
         for name in self.files:
-            package, src, inside = name.partition("/src/")
+            _, src, inside = name.partition("/src/")
             if src:
                 self._by_module[inside] = name
         self.asked: set[str] = set()
@@ -81,11 +83,14 @@ class Sources:
                 root = "../" * (len(target.relative_to(site).parts) - 1)
                 content = self._folder(place, root) if place.endswith("/") else self._file(place)
                 target.write_text(PAGE.format(name=html.escape(place), root=root, crumbs=html.escape(place), content=content))
-        (site / "_static" / "source.css").write_text(STYLE + colours())
+        sheet = site / "_static" / "source.css"
+        sheet.write_text(sheet.read_text() + colours())
         return len(written)
 
     def _folder(self, place: str, root: str) -> str:
-        inside = sorted({name[len(place):].split("/")[0] + ("/" if "/" in name[len(place):] else "") for name in self.files if name.startswith(place)})
+        inside = sorted(
+            {name[len(place) :].split("/")[0] + ("/" if "/" in name[len(place) :] else "") for name in self.files if name.startswith(place)}
+        )
         rows = "".join(f'<li><a href="{root}{self.address(place + name)}">{html.escape(name)}</a></li>' for name in inside)
         return f"<ul>{rows}</ul>"
 
@@ -107,22 +112,6 @@ class Sources:
             lines.pop()
         body = "\n".join(f'<span id="L{number}">{line}</span>' for number, line in enumerate(lines, 1))
         return f'<pre class="highlight" tabindex="0">{body}</pre>'
-
-
-STYLE = """:root { color-scheme: light dark; --back: #fff; --text: #1d2528; --soft: #5a666a; --line: #dcd9d0; --here: #fff3c4; --link: #0b6e75; }
-@media (prefers-color-scheme: dark) { :root { --back: #131416; --text: #e8ecec; --soft: #9aa7ab; --line: #37444a; --here: #3d3a20; --link: #5cc6cd; } }
-body { margin: 0; background: var(--back); color: var(--text); font: 1rem/1.5 system-ui, sans-serif; }
-header { padding: .8rem 1rem; border-bottom: 1px solid var(--line); }
-header span { color: var(--soft); }
-h1 { font-size: 1.1rem; margin: .2rem 0 0; overflow-wrap: anywhere; }
-a { color: var(--link); }
-main { padding: 0 1rem 2rem; }
-pre { overflow-x: auto; font: .85rem/1.45 ui-monospace, "Cascadia Mono", Menlo, Consolas, monospace; }
-pre { counter-reset: line; }
-pre > span { display: block; min-height: 1.45em; counter-increment: line; }
-pre > span::before { content: counter(line); display: inline-block; width: 3.5em; margin-right: 1em; text-align: right; color: var(--soft); }
-pre > span:target { background: var(--here); }
-"""
 
 
 def colours() -> str:

@@ -3,6 +3,7 @@
 Links to documents stay; links to other files of the repository lead to their pages below source/ (sources.py). The pages of the API
 and of the ops, the tutorials and the first page are made here and are in no repository.
 """
+
 from __future__ import annotations
 
 import ast
@@ -13,11 +14,22 @@ from pathlib import Path
 
 from docstring import escaped
 from reference import ORPHAN, Reference, names_in
+
 from sources import ROOT, Sources
 
 HERE = Path(__file__).resolve().parent
-DOCUMENTS = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/**/*.md", "packages/*/README.md", "web/README.md", "benchmarks/*.md",
-             "examples/**/README.md", "packages/*/CHANGELOG.md", "web/CHANGELOG.md")
+DOCUMENTS = (
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "docs/**/*.md",
+    "packages/*/README.md",
+    "web/README.md",
+    "benchmarks/*.md",
+    "examples/**/README.md",
+    "packages/*/CHANGELOG.md",
+    "web/CHANGELOG.md",
+)
 LINK = re.compile(r"(?P<image>!?)\[(?P<text>(?:[^\[\]`]|`[^`]*`|\[[^\]]*\])*)\]\((?P<target>[^)\s]+)\)")
 FENCE = re.compile(r"(^(?:```|~~~).*?^(?:```|~~~)\s*$)", re.MULTILINE | re.DOTALL)
 
@@ -87,12 +99,20 @@ class Stage:
 
 
 AREAS = (
-    ("Tensors and arithmetic", ("", "Tensor")), ("Layers and their functions", ("nn", "Layer")), ("Linear algebra", ("linalg",)),
-    ("Fourier transforms and signals", ("fft", "signal")), ("Sparse tensors and graphs", ("sparse", "geometric")), ("Distributions", ("distribution",)),
+    ("Tensors and arithmetic", ("", "Tensor")),
+    ("Layers and their functions", ("nn", "Layer")),
+    ("Linear algebra", ("linalg",)),
+    ("Fourier transforms and signals", ("fft", "signal")),
+    ("Sparse tensors and graphs", ("sparse", "geometric")),
+    ("Distributions", ("distribution",)),
     ("Optimizers, mixed precision, training", ("optimizer", "amp", "Model", "callbacks", "metric", "regularizer")),
-    ("Data, saving and loading", ("io", "save", "load", "reader", "hub")), ("Images", ("vision",)), ("Text and sound", ("text", "audio")),
-    ("Gradients", ("autograd", "grad", "PyLayer")), ("Programs and inference", ("static", "jit", "inference", "onnx", "ort")),
-    ("Several processes", ("distributed", "DataParallel")), ("Devices and tools", ("device", "profiler", "utils", "incubate", "cuda")),
+    ("Data, saving and loading", ("io", "save", "load", "reader", "hub")),
+    ("Images", ("vision",)),
+    ("Text and sound", ("text", "audio")),
+    ("Gradients", ("autograd", "grad", "PyLayer")),
+    ("Programs and inference", ("static", "jit", "inference", "onnx", "ort")),
+    ("Several processes", ("distributed", "DataParallel")),
+    ("Devices and tools", ("device", "profiler", "utils", "incubate", "cuda")),
 )
 
 
@@ -121,7 +141,8 @@ def by_area(reference: Reference) -> Callable[[str], str]:
             groups.setdefault(area_of(line.split("|")[1]), []).append(line)
         ordered = [area for area, _ in AREAS if area in groups] + [area for area in groups if area == "Everything else"]
         body = "\n\n".join(f"### {area}\n\n" + "\n".join([*table[:2], *groups[area]]) for area in ordered)
-        return f"{head}{mark}\n\nBy area. The page of each name in the [API reference](/api/index.md) repeats the rows that speak of it.\n\n{body}\n{end}{tail}"
+        said = "By area. The page of each name in the [API reference](/api/index.md) repeats the rows that speak of it."
+        return f"{head}{mark}\n\n{said}\n\n{body}\n{end}{tail}"
 
     return change
 
@@ -136,15 +157,21 @@ def tutorials(stage: Stage, results: dict[str, str]) -> dict[str, str]:
         said = (ast.get_docstring(ast.parse(code)) or "").split("\n\n")
         title, more = said[0].replace("\n", " "), [part for part in said[1:] if not part.startswith("    ")]
         place = f"examples/tutorials/{program.name}"
-        parts = [f"{ORPHAN}\n\n[Tutorials](/tutorials/index.md)", f"# {program.stem.replace('_', ' ').capitalize()}", escaped(title), *(escaped(" ".join(part.split())) for part in more),
-                 f"`wherry run {place}` runs it, under Paddle 2.6.2 it gives [the same losses](/docs/tutorials.md). "
-                 f'<a href="../{stage.sources.address(place)}">The file</a>',
-                 f"```python\n{code.rstrip()}\n```"]
+        parts = [
+            f"{ORPHAN}\n\n[Tutorials](/tutorials/index.md)",
+            f"# {program.stem.replace('_', ' ').capitalize()}",
+            escaped(title),
+            *(escaped(" ".join(part.split())) for part in more),
+            f"`wherry run {place}` runs it, under Paddle 2.6.2 it gives [the same losses](/docs/tutorials.md). "
+            f'<a href="../{stage.sources.address(place)}">The file</a>',
+            f"```python\n{code.rstrip()}\n```",
+        ]
         if program.stem in results:
             parts += ["## What it printed when this site was built", results[program.stem]]
         pages[f"tutorials/{program.stem}"] = "\n\n".join(parts) + "\n"
         rows.append(f"| [{program.stem.replace('_', ' ')}](/tutorials/{program.stem}.md) | {escaped(title)} |")
-    pages["tutorials/index"] = ("# Tutorials\n\nThe tasks of the tutorials in Paddle's manual, each as a short program that trains in seconds. "
-                                "[Losses beside Paddle's](/docs/tutorials.md).\n\n| | |\n|---|---|\n" + "\n".join(rows) + "\n")
+    pages["tutorials/index"] = (
+        "# Tutorials\n\nThe tasks of the tutorials in Paddle's manual, each as a short program that trains in seconds. "
+        "[Losses beside Paddle's](/docs/tutorials.md).\n\n| | |\n|---|---|\n" + "\n".join(rows) + "\n"
+    )
     return pages
-

@@ -1,4 +1,5 @@
 """Tables that are made when the site is built; a document has `<!-- table: NAME -->` where one belongs."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -21,7 +22,9 @@ def torch_names(reference: Reference) -> str:
     for old, (new, spec, note) in table().items():
         place = documents.get(new.removeprefix("paddle."))
         link = f"[`{new}`](/{place}.md)" if place else f"`{new}`" if new else ""
-        changed = [part.partition(" = ")[0] for part in spec.removeprefix("!").split(", ") if " > " in part and not part.split(" > ")[1].startswith("=")]
+        changed = [
+            part.partition(" = ")[0] for part in spec.removeprefix("!").split(", ") if " > " in part and not part.split(" > ")[1].startswith("=")
+        ]
         arguments = ", ".join("`{}` is `{}`".format(*part.split(" > ")) for part in changed)
         groups.setdefault(old.rpartition(".")[0], []).append(f"| `{old}` | {link} | {arguments} | {escaped(note)} |")
     parts = [f"### {space}\n\n| PyTorch | here | arguments | differs |\n|---|---|---|---|\n" + "\n".join(rows) for space, rows in groups.items()]

@@ -2,6 +2,7 @@
 
 Results are kept in .cache/site until a program, or a package, changes.
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -45,8 +46,12 @@ def picture(losses: list[float], title: str) -> str:
     """The losses, in the order in which they were printed, as an SVG in the page."""
     low, high = min(losses), max(losses)
     span = (high - low) or 1.0
-    points = " ".join(f"{10 + i * (WIDTH - 20) / (len(losses) - 1):.1f},{10 + (high - loss) / span * (HEIGHT - 20):.1f}" for i, loss in enumerate(losses))
+    points = " ".join(
+        f"{10 + i * (WIDTH - 20) / (len(losses) - 1):.1f},{10 + (high - loss) / span * (HEIGHT - 20):.1f}" for i, loss in enumerate(losses)
+    )
     label = f"{title}: {len(losses)} values, from {losses[0]:.4g} to {losses[-1]:.4g}"
-    return (f'<figure><svg class="losses" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(label)}">'
-            f'<polyline points="{points}" fill="none" stroke="currentColor" stroke-width="2"></polyline></svg>'
-            f"<figcaption>The losses that it prints, in this order: {losses[0]:.4g} first, {losses[-1]:.4g} last.</figcaption></figure>")
+    return (
+        f'<figure><svg class="losses" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(label)}">'
+        f'<polyline points="{points}" fill="none" stroke="currentColor" stroke-width="2"></polyline></svg>'
+        f"<figcaption>The losses that it prints, in this order: {losses[0]:.4g} first, {losses[-1]:.4g} last.</figcaption></figure>"
+    )

@@ -1,4 +1,5 @@
 """`wherry upgrade` and `wherry from-torch`: what they print and write."""
+
 import argparse
 import re
 

@@ -1,4 +1,5 @@
 """Programs of Paddle 1.x, rewritten."""
+
 import pytest
 
 from wherry_migrate import upgrade
@@ -19,9 +20,14 @@ def test_the_table_is_that_of_the_manual():
 
 
 def test_names_are_found_however_they_were_imported():
-    for head, name in (("import paddle.fluid as fluid", "fluid.layers.relu"), ("from paddle.fluid import layers", "layers.relu"),
-                       ("from paddle.fluid.layers import relu", "relu"), ("import paddle.fluid.layers as L", "L.relu"), ("from paddle.fluid.layers.nn import relu", "relu"),
-                       ("import paddle.fluid", "paddle.fluid.layers.relu")):
+    for head, name in (
+        ("import paddle.fluid as fluid", "fluid.layers.relu"),
+        ("from paddle.fluid import layers", "layers.relu"),
+        ("from paddle.fluid.layers import relu", "relu"),
+        ("import paddle.fluid.layers as L", "L.relu"),
+        ("from paddle.fluid.layers.nn import relu", "relu"),
+        ("import paddle.fluid", "paddle.fluid.layers.relu"),
+    ):
         assert rewritten(f"{head}\ny = {name}(x)\n") == "import paddle\ny = paddle.nn.functional.relu(x)\n"
 
 
@@ -39,7 +45,9 @@ def test_arguments_take_their_new_names():
 def test_an_argument_without_a_successor_is_named_unless_it_changed_nothing():
     result = upgrade(HEAD + "y = fluid.layers.elementwise_add(x, y, axis=0)\nz = fluid.layers.elementwise_add(x, y, axis=-1)\n")
     assert "axis" not in result.after
-    assert [(one.line, one.text) for one in result.warnings] == [(2, "paddle.fluid.layers.elementwise_add: the argument axis was dropped, its successor has none")]
+    assert [(one.line, one.text) for one in result.warnings] == [
+        (2, "paddle.fluid.layers.elementwise_add: the argument axis was dropped, its successor has none")
+    ]
 
 
 def test_what_cannot_be_converted_stays_with_a_warning_and_its_import():
@@ -63,7 +71,9 @@ def test_a_guard_beside_another_context_leaves_that():
     assert "with open('x') as f:\n    pass" in rewritten(source)
 
 
-CLASS = HEAD + """
+CLASS = (
+    HEAD
+    + """
 
 class Net(fluid.dygraph.Layer):
     def __init__(self):
@@ -73,6 +83,7 @@ class Net(fluid.dygraph.Layer):
     def forward(self, x):
         return self.fc(x)
 """
+)
 
 
 def test_act_of_a_layer_moves_to_where_it_is_called():

@@ -1,6 +1,6 @@
 // Runs the code blocks of a page in the reader's tab, with the worker of the page Playground: one Python for all of them.
 //
-// A block that runs carries `data-program` (empty: the text as it stands) and `data-runs`; tools/site/programs.py puts them there.
+// A block that runs carries `data-program` (as JSON; empty: the text as it stands) and `data-runs`; tools/site/programs.py puts them there.
 // Nothing is loaded before the first press of Run.
 const TRY = new URL("../try/", import.meta.url);
 let parts = null; // a promise of the modules of the Playground
@@ -61,7 +61,7 @@ function inTurn(job) {
 
 function block(box, index) {
   const shown = box.querySelector("pre");
-  const original = box.dataset.program || shown.textContent.replace(/\n$/, "");
+  const original = box.dataset.program ? JSON.parse(box.dataset.program) : shown.textContent.replace(/\n$/, "");
   const reason = box.dataset.reason ?? "";
   const place = make("div", { className: "runner" });
   box.after(place);

@@ -1,4 +1,5 @@
 """`wherry upgrade` and `wherry from-torch`: a diff by default, `--write` changes the files and keeps what was there."""
+
 from __future__ import annotations
 
 import argparse
@@ -26,7 +27,13 @@ def add_arguments(parser: argparse.ArgumentParser, command: str) -> None:
     parser.add_argument("path", nargs="?", help=f"a {WHAT[command]} program, or a folder of them")
     parser.add_argument("-i", "--inpath", metavar="PATH", help="the same, as paddle_upgrade_tool has it")
     parser.add_argument("-w", "--write", action="store_true", help="change the files (default: print a diff)")
-    parser.add_argument("-b", "--backup", metavar="DIR", default="~/.paddle_upgrade_tool/", help="where --write keeps the files of before (default: ~/.paddle_upgrade_tool/)")
+    parser.add_argument(
+        "-b",
+        "--backup",
+        metavar="DIR",
+        default="~/.paddle_upgrade_tool/",
+        help="where --write keeps the files of before (default: ~/.paddle_upgrade_tool/)",
+    )
     parser.add_argument("--no-log-file", action="store_true", help="write no log")
     parser.add_argument("--logfilepath", metavar="FILE", default="report.log", help="the log (default: report.log)")
     parser.add_argument("--no-confirm", action="store_true", help="with --write: do not ask for each file")
@@ -34,7 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser, command: str) -> None:
     parser.add_argument("--log-level", choices=("DEBUG", "INFO", "WARNING", "ERROR"), default="INFO")
     parser.add_argument("--print-match", action="store_true", help="print each line and name that was rewritten")
     if command == "upgrade":
-        parser.add_argument("-r", "--refactor", choices=(*STEPS, "refactor_kwarg"), action="append", help="only this step; may be repeated (default: all)")
+        parser.add_argument(
+            "-r", "--refactor", choices=(*STEPS, "refactor_kwarg"), action="append", help="only this step; may be repeated (default: all)"
+        )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -42,15 +51,23 @@ def run(options: argparse.Namespace) -> int:
     command = options.command
     place = options.inpath or options.path
     if not place:
-        return refuse(command, "no program is named. Got no path, expected a Python file or a folder. Write: wherry {} model.py".format(command))
+        return refuse(command, f"no program is named. Got no path, expected a Python file or a folder. Write: wherry {command} model.py")
     start = Path(place)
     if not start.exists():
-        return refuse(command, f"there is no such file. Got {place}, expected a Python file or a folder. Give the path from the current folder, {Path.cwd()}.")
+        return refuse(
+            command, f"there is no such file. Got {place}, expected a Python file or a folder. Give the path from the current folder, {Path.cwd()}."
+        )
     if options.parallel is not None and options.parallel < 1:
         return refuse(command, f"there is no such number of processes. Got --parallel {options.parallel}, expected at least 1. Leave it out for one.")
     set_up_log(options)
     paths = list(programs(start))
-    convert = partial(converted, command, frozenset(step.replace("refactor_kwarg", "refactor_kwargs").replace("kwargss", "kwargs") for step in getattr(options, "refactor", None) or ()))
+    convert = partial(
+        converted,
+        command,
+        frozenset(
+            step.replace("refactor_kwarg", "refactor_kwargs").replace("kwargss", "kwargs") for step in getattr(options, "refactor", None) or ()
+        ),
+    )
     status = 0
     with pool(options.parallel) as several:
         for path, result in zip(paths, several(convert, paths)):

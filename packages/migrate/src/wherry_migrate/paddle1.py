@@ -1,8 +1,9 @@
 """Programs of Paddle 1.x for 2.x: what `paddle_upgrade_tool` does, by the table of names of Paddle's manual.
 
-Three things are done: names and their arguments (paddle1.tsv, paddle1_arguments.py), `with fluid.dygraph.guard():` goes and its body moves left,
+Three things are done: names and their arguments (paddle1.tsv), `with fluid.dygraph.guard():` goes and its body moves left,
 and `act=` of a layer becomes a call of that activation where the layer is called. What the table calls not convertible stays, with a warning.
 """
+
 from __future__ import annotations
 
 import functools
@@ -12,48 +13,78 @@ import libcst as cst
 from libcst.metadata import MetadataWrapper
 
 from wherry_migrate import rewriting
-from wherry_migrate.paddle1_arguments import ADDED, ARGUMENTS, NOTES, parsed
-from wherry_migrate.rewriting import Imports, Result, Rewriter, Rule
+from wherry_migrate.rewriting import Imports, Result, Rewriter, Rule, parsed
 
 ROOT = "paddle.fluid"
 STEPS = ("refactor_import", "norm_api_alias", "args_to_kwargs", "refactor_kwargs", "api_rename", "refactor_with", "post_refactor")
 GUARDS = ("paddle.fluid.dygraph.guard", "paddle.fluid.dygraph.base.guard")
 # Where the table has several new names: the one that takes what the old one took, in programs of either mode.
 CHOSEN = {
-    "dygraph.BatchNorm": "paddle.nn.BatchNorm", "layers.fc": "paddle.static.nn.fc", "layers.embedding": "paddle.static.nn.embedding",
+    "dygraph.BatchNorm": "paddle.nn.BatchNorm",
+    "layers.fc": "paddle.static.nn.fc",
+    "layers.embedding": "paddle.static.nn.embedding",
     "layers.prelu": "paddle.static.nn.prelu",
 }
 # In the table, but in no Paddle 2.6.
 GONE = ("paddle.metric.chunk_eval", "paddle.metric.mean_iou")
 # Inner modules, by which some programs import.
-INNER = ("nn", "base", "layers", "tensor", "control_flow", "ops", "loss", "checkpoint", "container", "parallel", "learning_rate_scheduler", "io", "metric_op")
+INNER = (
+    "nn",
+    "base",
+    "layers",
+    "tensor",
+    "control_flow",
+    "ops",
+    "loss",
+    "checkpoint",
+    "container",
+    "parallel",
+    "learning_rate_scheduler",
+    "io",
+    "metric_op",
+)
 
 
 @functools.cache
 def table() -> dict[str, tuple[tuple[str, ...], bool]]:
     """Name of 1.8 -> (names of 2.x, whether it can be converted)."""
+    return {old: (tuple(new.split(" / ")), convertible == "yes") for old, (new, convertible, *_) in rows().items()}
+
+
+@functools.cache
+def rows() -> dict[str, list[str]]:
+    """Name of 1.8 -> the rest of its row in paddle1.tsv: new names, whether it can be converted, arguments, added ones, a warning."""
     found = {}
     for row in files("wherry_migrate").joinpath("paddle1.tsv").read_text().splitlines():
         if not row.startswith("#"):
-            old, new, convertible = row.split("\t")
-            found[old] = tuple(new.split(" / ")), convertible == "yes"
+            old, *rest = row.split("\t")
+            found[old] = [*rest, *[""] * (5 - len(rest))]
     return found
 
 
 @functools.cache
 def rule_of(name: str) -> Rule | None:
     """The rule of a name of 1.8."""
-    if name not in table():
+    if name not in rows():
         return None
     new, convertible = table()[name]
+    *_, arguments, added, note = rows()[name]
     short = name.removeprefix(f"{ROOT}.")
     if new[0] in GONE:
         return Rule(None, note=f"the table says {new[0]}, which Paddle 2.6 has no more; compute it with the functions of paddle", unsure=True)
     if not convertible:
         return Rule(None, note=f"has to be rewritten by hand, its arguments or its meaning changed: {' or '.join(new)}", unsure=True)
-    chosen = CHOSEN.get(short, new[0].partition(" ")[0])
-    positional, rename, silent = parsed(ARGUMENTS[short]) if short in ARGUMENTS else ((), {}, {})
-    return Rule(chosen, positional, rename, silent, ADDED.get(short, {}), NOTES.get(short, ""), {"model_path": with_suffix} if short == "dygraph.save_dygraph" else {})
+    positional, rename, silent = parsed(arguments) if arguments else ((), {}, {})
+    add = dict(part.split("=") for part in added.split(", ")) if added else {}
+    return Rule(
+        CHOSEN.get(short, new[0].partition(" ")[0]),
+        positional,
+        rename,
+        silent,
+        add,
+        note,
+        {"model_path": with_suffix} if short == "dygraph.save_dygraph" else {},
+    )
 
 
 def with_suffix(path: cst.BaseExpression) -> cst.BaseExpression:
@@ -116,8 +147,12 @@ class Upgrade(Rewriter):
         if act and rule_of(self.full_name(original_node.func) or "").new.rpartition(".")[2][0].islower():  # type: ignore[union-attr]
             return activated(act, result)  # a function: the activation is called on what it gives
         if act and id(original_node) not in self.taken:
-            self.warn(original_node, f"act={act!r}: the layer stands in a Sequential with its activation now, so its parameters have a 0. in their names")
-            return cst.Call(rewriting.dotted("paddle.nn.Sequential"), [cst.Arg(result), cst.Arg(cst.Call(rewriting.dotted(f"paddle.nn.{layer_of(act)}")))])
+            self.warn(
+                original_node, f"act={act!r}: the layer stands in a Sequential with its activation now, so its parameters have a 0. in their names"
+            )
+            return cst.Call(
+                rewriting.dotted("paddle.nn.Sequential"), [cst.Arg(result), cst.Arg(cst.Call(rewriting.dotted(f"paddle.nn.{layer_of(act)}")))]
+            )
         name = cst.Module([]).code_for_node(original_node.func)
         return activated(self.activated[-1][name], result) if name in self.activated[-1] else result
 
@@ -184,7 +219,16 @@ def activated(act: str, value: cst.BaseExpression) -> cst.Call:
     return cst.Call(rewriting.dotted(f"paddle.nn.functional.{act}"), [cst.Arg(value)])
 
 
-LAYERS = {"relu": "ReLU", "relu6": "ReLU6", "leaky_relu": "LeakyReLU", "elu": "ELU", "selu": "SELU", "gelu": "GELU", "prelu": "PReLU", "hardswish": "Hardswish"}
+LAYERS = {
+    "relu": "ReLU",
+    "relu6": "ReLU6",
+    "leaky_relu": "LeakyReLU",
+    "elu": "ELU",
+    "selu": "SELU",
+    "gelu": "GELU",
+    "prelu": "PReLU",
+    "hardswish": "Hardswish",
+}
 
 
 def layer_of(act: str) -> str:
@@ -226,7 +270,7 @@ def upgrade(source: str, steps: frozenset[str] | None = None) -> Result:
     unknown = sorted((steps or frozenset()) - set(STEPS))
     if unknown:
         raise ValueError(f"upgrade: there is no step {', '.join(unknown)}. Got {sorted(steps or ())}, expected some of {', '.join(STEPS)}.")
-    module = rewriting.parsed(source, "upgrade")
+    module = rewriting.tree_of(source, "upgrade")
     rewriter = Upgrade(steps)
     tree = MetadataWrapper(module).visit(rewriter)
     if rewriter.does("refactor_import"):

@@ -3,6 +3,7 @@
 Modules, functions, layers and optimizers are looked up by their imports. Methods are known by their names alone, so the few whose name says enough
 are rewritten and the others stay. What has to be looked at is marked by a warning.
 """
+
 from __future__ import annotations
 
 import functools
@@ -13,31 +14,88 @@ from libcst import matchers as m
 from libcst.metadata import MetadataWrapper, QualifiedNameProvider
 
 from wherry_migrate import rewriting
-from wherry_migrate.paddle1_arguments import parsed
-from wherry_migrate.rewriting import Imports, Result, Rewriter, Rule, Warning_, module_name, named
+from wherry_migrate.rewriting import Imports, Result, Rewriter, Rule, module_name, named, parsed
 
 ROOTS = ("torch", "torchvision")
 MODULES = {
-    "torch": "paddle", "torch.nn": "paddle.nn", "torch.nn.functional": "paddle.nn.functional", "torch.optim": "paddle.optimizer",
-    "torch.optim.lr_scheduler": "paddle.optimizer.lr", "torch.utils.data": "paddle.io", "torch.linalg": "paddle.linalg", "torch.fft": "paddle.fft",
-    "torch.distributions": "paddle.distribution", "torchvision.transforms": "paddle.vision.transforms", "torchvision.datasets": "paddle.vision.datasets",
+    "torch": "paddle",
+    "torch.nn": "paddle.nn",
+    "torch.nn.functional": "paddle.nn.functional",
+    "torch.optim": "paddle.optimizer",
+    "torch.optim.lr_scheduler": "paddle.optimizer.lr",
+    "torch.utils.data": "paddle.io",
+    "torch.linalg": "paddle.linalg",
+    "torch.fft": "paddle.fft",
+    "torch.distributions": "paddle.distribution",
+    "torchvision.transforms": "paddle.vision.transforms",
+    "torchvision.datasets": "paddle.vision.datasets",
     "torchvision.models": "paddle.vision.models",
 }
 DTYPES = ("float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool", "complex64", "complex128")
 SHORT_DTYPES = {"float": "float32", "double": "float64", "half": "float16", "long": "int64", "int": "int32", "short": "int16"}
 SIZES_ONE_BY_ONE = ("zeros", "ones", "rand", "randn", "empty")  # torch.zeros(2, 3)
 # Methods whose names say what they belong to: old -> new; arguments stay.
-METHODS = {"zero_grad": "clear_grad", "load_state_dict": "set_state_dict", "named_modules": "named_sublayers", "modules": "sublayers", "repeat": "tile", "mul": "multiply",
-           "sub": "subtract", "div": "divide", "clamp": "clip", "eq": "equal", "ne": "not_equal", "lt": "less_than", "le": "less_equal", "gt": "greater_than",
-           "ge": "greater_equal", "register_forward_hook": "register_forward_post_hook", "sub_": "subtract_", "clamp_": "clip_", "add_module": "add_sublayer"}
+METHODS = {
+    "zero_grad": "clear_grad",
+    "load_state_dict": "set_state_dict",
+    "named_modules": "named_sublayers",
+    "modules": "sublayers",
+    "repeat": "tile",
+    "mul": "multiply",
+    "sub": "subtract",
+    "div": "divide",
+    "clamp": "clip",
+    "eq": "equal",
+    "ne": "not_equal",
+    "lt": "less_than",
+    "le": "less_equal",
+    "gt": "greater_than",
+    "ge": "greater_equal",
+    "register_forward_hook": "register_forward_post_hook",
+    "sub_": "subtract_",
+    "clamp_": "clip_",
+    "add_module": "add_sublayer",
+}
 CASTS = {"float": "float32", "double": "float64", "half": "float16", "long": "int64", "bfloat16": "bfloat16"}
 IN_A_LIST = {"view": "reshape", "reshape": "reshape", "permute": "transpose", "expand": "expand", "repeat": "tile"}
-REDUCTIONS = ("sum", "mean", "prod", "argmax", "argmin", "cumsum", "softmax", "log_softmax", "std", "var", "all", "any", "unsqueeze", "squeeze", "logsumexp", "amax", "amin", "unbind", "norm")
+REDUCTIONS = (
+    "sum",
+    "mean",
+    "prod",
+    "argmax",
+    "argmin",
+    "cumsum",
+    "softmax",
+    "log_softmax",
+    "std",
+    "var",
+    "all",
+    "any",
+    "unsqueeze",
+    "squeeze",
+    "logsumexp",
+    "amax",
+    "amin",
+    "unbind",
+    "norm",
+)
 LOOK_AT = {
-    "size": "size() is .shape", "item_": "", "cuda": "paddle.set_device('gpu') once is enough; this call was left", "to": "moves and casts: .astype(dtype), or .to(device) of Wherry",
-    "max": "with an axis, PyTorch gives values and positions", "min": "with an axis, PyTorch gives values and positions", "sort": "gives values alone; argsort gives positions",
-    "transpose": "takes the order of all axes: x.transpose([0, 2, 1])", "split": "the second argument is the number of parts", "register_buffer": "", "requires_grad_": "x.stop_gradient = False",
-    "retain_grad": "retain_grads()", "data_ptr": "", "masked_fill_": "", "scatter_": "put_along_axis_", "gather": "take_along_axis",
+    "size": "size() is .shape",
+    "item_": "",
+    "cuda": "paddle.set_device('gpu') once is enough; this call was left",
+    "to": "moves and casts: .astype(dtype), or .to(device) of Wherry",
+    "max": "with an axis, PyTorch gives values and positions",
+    "min": "with an axis, PyTorch gives values and positions",
+    "sort": "gives values alone; argsort gives positions",
+    "transpose": "takes the order of all axes: x.transpose([0, 2, 1])",
+    "split": "the second argument is the number of parts",
+    "register_buffer": "",
+    "requires_grad_": "x.stop_gradient = False",
+    "retain_grad": "retain_grads()",
+    "data_ptr": "",
+    "masked_fill_": "",
+    "scatter_": "put_along_axis_",
+    "gather": "take_along_axis",
 }
 
 
@@ -62,7 +120,11 @@ def rule_of(name: str) -> Rule | None:
         return Rule("paddle.Tensor")
     if name.startswith("torchvision."):
         space, _, leaf = name.rpartition(".")
-        return Rule(f"{MODULES[space]}.{leaf}", note="transforms, data sets and networks have the same names; their arguments were not compared") if space in MODULES else None
+        return (
+            Rule(f"{MODULES[space]}.{leaf}", note="transforms, data sets and networks have the same names; their arguments were not compared")
+            if space in MODULES
+            else None
+        )
     if name not in table():
         return None
     new, spec, note = table()[name]
@@ -75,8 +137,14 @@ def rule_of(name: str) -> Rule | None:
         add["exclusive"] = "False"
     if leaf in ("LSTM", "GRU", "RNN"):
         add["time_major"] = "True"
-    values = {"bias": weights, "momentum": rest_of_one if "Norm" in leaf else same, "batch_first": opposite, "count_include_pad": opposite,
-              "bidirectional": direction, "approximate": is_tanh}
+    values = {
+        "bias": weights,
+        "momentum": rest_of_one if "Norm" in leaf else same,
+        "batch_first": opposite,
+        "count_include_pad": opposite,
+        "bidirectional": direction,
+        "approximate": is_tanh,
+    }
     used = {argument: value for argument, value in values.items() if argument in positional and value is not same}
     if "bias" in used and rename.get("bias") != "bias_attr":
         del used["bias"]
@@ -91,7 +159,11 @@ def weights(value: cst.BaseExpression) -> cst.BaseExpression:
     """`bias=True` is `bias_attr=None`; False stays, and a condition chooses."""
     if m.matches(value, m.Name("True")):
         return cst.Name("None")
-    return value if m.matches(value, m.Name("False")) else cst.IfExp(value, cst.Name("None"), cst.Name("False"), lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+    return (
+        value
+        if m.matches(value, m.Name("False"))
+        else cst.IfExp(value, cst.Name("None"), cst.Name("False"), lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+    )
 
 
 def rest_of_one(value: cst.BaseExpression) -> cst.BaseExpression:
@@ -151,6 +223,8 @@ class FromTorch(Rewriter):
                 self.warnings = [one for one in self.warnings if not (one.line == self.line(original) and "requires_grad" in one.text)]
         if leaf in SIZES_ONE_BY_ONE and name == f"torch.{leaf}":
             return self._sizes(updated)
+        if name == "torch.utils.data.TensorDataset" and not any(argument.star or argument.keyword for argument in updated.args):
+            return updated.with_changes(args=[cst.Arg(cst.List([cst.Element(argument.value) for argument in updated.args]))])
         return updated
 
     def _betas(self, original: cst.Call, updated: cst.Call) -> cst.Call:
@@ -166,7 +240,11 @@ class FromTorch(Rewriter):
     def _sizes(call: cst.Call) -> cst.Call:
         """`zeros(2, 3)` is `zeros([2, 3])`; what a device or a gradient would say has other ways here."""
         sizes = [argument for argument in call.args if argument.keyword is None and not argument.star]
-        rest = [argument for argument in call.args if argument.keyword is not None and argument.keyword.value not in ("device", "requires_grad", "generator", "out", "layout")]
+        rest = [
+            argument
+            for argument in call.args
+            if argument.keyword is not None and argument.keyword.value not in ("device", "requires_grad", "generator", "out", "layout")
+        ]
         is_shape = len(sizes) == 1 and not isinstance(sizes[0].value, cst.Integer)
         if is_shape or any(argument.star for argument in call.args):
             return call
@@ -184,8 +262,8 @@ class FromTorch(Rewriter):
         if self.is_module(original_node.func.value):
             return updated_node
         if name == "size" and len(arguments) < 2:
-            shape = cst.Attribute(value, cst.Name("shape"))
-            return shape if not arguments else cst.Subscript(shape, [cst.SubscriptElement(cst.Index(arguments[0].value))])
+            sizes = cst.Attribute(value, cst.Name("shape"))
+            return sizes if not arguments else cst.Subscript(sizes, [cst.SubscriptElement(cst.Index(arguments[0].value))])
         if name in CASTS and not arguments:
             return cst.Call(cst.Attribute(value, cst.Name("astype")), [cst.Arg(cst.SimpleString(f'"{CASTS[name]}"'))])
         if name in IN_A_LIST and arguments and not any(argument.keyword or argument.star for argument in arguments):
@@ -194,11 +272,16 @@ class FromTorch(Rewriter):
                 return self._method(original_node, cst.Call(cst.Attribute(value, cst.Name(IN_A_LIST[name])), [cst.Arg(shape)]), name, IN_A_LIST[name])
             return self._method(original_node, updated_node.with_changes(func=cst.Attribute(value, cst.Name(IN_A_LIST[name]))), name, IN_A_LIST[name])
         if name in REDUCTIONS:
-            changed = [argument.with_changes(keyword=cst.Name("axis")) if argument.keyword and argument.keyword.value == "dim" else argument for argument in arguments]
+            changed = [
+                argument.with_changes(keyword=cst.Name("axis")) if argument.keyword and argument.keyword.value == "dim" else argument
+                for argument in arguments
+            ]
             return updated_node.with_changes(args=changed)
         if name in METHODS:
             return self._method(original_node, updated_node.with_changes(func=cst.Attribute(value, cst.Name(METHODS[name]))), name, METHODS[name])
-        positional = any(not argument.keyword for argument in arguments) or any(argument.keyword and argument.keyword.value == "dim" for argument in arguments)
+        positional = any(not argument.keyword for argument in arguments) or any(
+            argument.keyword and argument.keyword.value == "dim" for argument in arguments
+        )
         if LOOK_AT.get(name) and (positional or name in ("cuda", "requires_grad_", "retain_grad")):
             self.warn(original_node, f".{name}(...): {LOOK_AT[name]}")
         return updated_node
@@ -240,7 +323,9 @@ def aliases_of(module: cst.Module) -> dict[str, str]:
                 for alias in node.names:
                     full = f"{module_name(node.module)}.{module_name(alias.name)}"
                     if full in MODULES:
-                        found[MODULES[full]] = alias.asname.name.value if alias.asname and isinstance(alias.asname.name, cst.Name) else module_name(alias.name)
+                        found[MODULES[full]] = (
+                            alias.asname.name.value if alias.asname and isinstance(alias.asname.name, cst.Name) else module_name(alias.name)
+                        )
 
     module.visit(Visitor())
     return found
@@ -264,7 +349,7 @@ def from_torch(source: str) -> Result:
         y = paddle.concat([x, x], axis=1).sum(axis=0)
         <BLANKLINE>
     """
-    module = rewriting.parsed(source, "from_torch")
+    module = rewriting.tree_of(source, "from_torch")
     rewriter = FromTorch(aliases_of(module))
     MetadataWrapper(module).visit(rewriter)
     warnings = tuple(sorted(set(rewriter.warnings)))

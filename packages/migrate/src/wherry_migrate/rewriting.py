@@ -3,6 +3,7 @@
 The program is a LibCST tree, so comments and layout stay. A name is looked up by what it was imported as: `fluid.layers.relu`,
 `layers.relu` and `relu` are one name when the imports say so.
 """
+
 from __future__ import annotations
 
 import difflib
@@ -70,7 +71,7 @@ class Result:
         return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
-def parsed(source: str, what: str) -> cst.Module:
+def tree_of(source: str, what: str) -> cst.Module:
     """The tree of a program.
 
     Raises:
@@ -81,7 +82,26 @@ def parsed(source: str, what: str) -> cst.Module:
     try:
         return cst.parse_module(source)
     except cst.ParserSyntaxError as error:
-        raise SyntaxError(f"{what}: this is not Python 3: {error.message} Line {error.raw_line}. Programs of Python 2 go through 2to3 first.") from None
+        raise SyntaxError(
+            f"{what}: this is not Python 3: {error.message} Line {error.raw_line}. Programs of Python 2 go through 2to3 first."
+        ) from None
+
+
+def parsed(spec: str) -> tuple[tuple[str, ...], dict[str, str | None], dict[str, tuple[str, ...]]]:
+    """(positional names, renames, texts with which a dropped argument does not matter) of a row of a table.
+
+    `old > new` renames, `old` alone keeps its name, `old >` is dropped; behind ` = ` stand the texts with which dropping it changes nothing.
+    """
+    positional, rename, silent = [], {}, {}
+    for part in spec.split(", "):
+        text, _, harmless = part.partition(" = ")
+        old, arrow, new = text.partition(" >")
+        positional.append(old.strip())
+        if arrow:
+            rename[old.strip()] = new.strip() or None
+        if harmless:
+            silent[old.strip()] = tuple(harmless.split())
+    return tuple(positional), rename, silent
 
 
 def dotted(name: str) -> cst.Attribute | cst.Name:
@@ -185,7 +205,9 @@ class Rewriter(cst.CSTTransformer):
         rule = self.rule_of(name) if name else None
         if name is None or rule is None or rule.new is None or rule.unsure:
             return updated_node
-        return self.finish_call(original_node, updated_node.with_changes(args=self.arguments(original_node, updated_node.args, rule, name)), rule, name)
+        return self.finish_call(
+            original_node, updated_node.with_changes(args=self.arguments(original_node, updated_node.args, rule, name)), rule, name
+        )
 
     def finish_call(self, original: cst.Call, updated: cst.Call, rule: Rule, name: str) -> cst.BaseExpression:
         """For what a converter does beyond names and arguments."""
@@ -200,7 +222,11 @@ class Rewriter(cst.CSTTransformer):
             self.warn(call, f"{name}: its arguments come as * or **, so their names were not changed")
             return list(arguments)
         found = []
-        if len(arguments) > len(rule.positional) and any(argument.keyword is None for argument in arguments[len(rule.positional):]) and rule.positional:
+        if (
+            len(arguments) > len(rule.positional)
+            and any(argument.keyword is None for argument in arguments[len(rule.positional) :])
+            and rule.positional
+        ):
             self.warn(call, f"{name}: more arguments than it has, {', '.join(rule.positional)}")
             return list(arguments)
         # What keeps its place and name at the front stays positional.
@@ -220,12 +246,23 @@ class Rewriter(cst.CSTTransformer):
                     self.warn(call, f"{name}: the argument {keyword} was dropped, its successor has none")
                 continue
             value = rule.values[keyword](argument.value) if keyword in rule.values else argument.value
-            found.append(argument.with_changes(value=value) if argument.keyword is None and at == 0 and not found and self.stays_first(rule, keyword)
-                         else named(new, value))
+            found.append(
+                argument.with_changes(value=value)
+                if argument.keyword is None and at == 0 and not found and self.stays_first(rule, keyword)
+                else named(new, value)
+            )
         present = {argument.keyword.value for argument in found if argument.keyword}
         found += [named(key, cst.parse_expression(value)) for key, value in rule.add.items() if key not in present]
-        return [argument.with_changes(comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")) if at < len(found) - 1 else cst.MaybeSentinel.DEFAULT)
-                for at, argument in enumerate(found)] if all(simple(argument) for argument in arguments) else with_commas(found, arguments)
+        return (
+            [
+                argument.with_changes(
+                    comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")) if at < len(found) - 1 else cst.MaybeSentinel.DEFAULT
+                )
+                for at, argument in enumerate(found)
+            ]
+            if all(simple(argument) for argument in arguments)
+            else with_commas(found, arguments)
+        )
 
     @staticmethod
     def stays_first(rule: Rule, keyword: str) -> bool:
@@ -286,7 +323,11 @@ class Marker(cst.CSTTransformer):
         return self._marked(original_node, updated_node)  # type: ignore[no-any-return]
 
     def leave_If(self, original_node: cst.If, updated_node: cst.If) -> cst.If:
-        return updated_node if isinstance(updated_node, cst.If) and not hasattr(updated_node, "leading_lines") else self._marked(original_node, updated_node)  # type: ignore[no-any-return]
+        return (
+            updated_node
+            if isinstance(updated_node, cst.If) and not hasattr(updated_node, "leading_lines")
+            else self._marked(original_node, updated_node)
+        )  # type: ignore[no-any-return]
 
     def leave_With(self, original_node: cst.With, updated_node: cst.With) -> cst.With:
         return self._marked(original_node, updated_node)  # type: ignore[no-any-return]
@@ -308,8 +349,12 @@ def with_commas(found: list[cst.Arg], before: Sequence[cst.Arg]) -> list[cst.Arg
     """Arguments on lines of their own keep their line breaks, by position."""
     commas = [argument.comma for argument in before if isinstance(argument.comma, cst.Comma)]
     usual: cst.Comma = commas[0] if commas else cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-    return [argument.with_changes(comma=commas[at] if at < len(commas) and at < len(found) - 1 else usual if at < len(found) - 1 else cst.MaybeSentinel.DEFAULT)
-            for at, argument in enumerate(found)]
+    return [
+        argument.with_changes(
+            comma=commas[at] if at < len(commas) and at < len(found) - 1 else usual if at < len(found) - 1 else cst.MaybeSentinel.DEFAULT
+        )
+        for at, argument in enumerate(found)
+    ]
 
 
 def named(keyword: str, value: cst.BaseExpression) -> cst.Arg:
@@ -352,7 +397,9 @@ class Imports(cst.CSTTransformer):
                 kept.append(alias.with_changes(name=dotted(new)))
         return self._with(updated_node, kept)
 
-    def leave_ImportFrom(self, original_node: cst.ImportFrom, updated_node: cst.ImportFrom) -> cst.BaseSmallStatement | cst.FlattenSentinel[cst.BaseSmallStatement] | cst.RemovalSentinel:
+    def leave_ImportFrom(
+        self, original_node: cst.ImportFrom, updated_node: cst.ImportFrom
+    ) -> cst.BaseSmallStatement | cst.FlattenSentinel[cst.BaseSmallStatement] | cst.RemovalSentinel:
         module = module_name(original_node.module)
         if original_node.relative or not self._inside(module) and not any(root.startswith(f"{module}.") for root in self.roots):
             return updated_node
@@ -366,7 +413,11 @@ class Imports(cst.CSTTransformer):
                 kept.append(alias)
             elif full in self.modules:
                 own = alias.asname.name.value if alias.asname and isinstance(alias.asname.name, cst.Name) else module_name(alias.name)
-                new.append(cst.ensure_type(cst.ensure_type(cst.parse_statement(f"import {self.modules[full]} as {own}"), cst.SimpleStatementLine).body[0], cst.Import))
+                new.append(
+                    cst.ensure_type(
+                        cst.ensure_type(cst.parse_statement(f"import {self.modules[full]} as {own}"), cst.SimpleStatementLine).body[0], cst.Import
+                    )
+                )
         statements = [*([self._with(updated_node, kept)] if kept else []), *new]
         return cst.FlattenSentinel(statements) if statements else cst.RemoveFromParent()  # type: ignore[arg-type]
 
@@ -375,8 +426,12 @@ class Imports(cst.CSTTransformer):
         if not kept:
             return cst.RemoveFromParent()
         unique = {module_name(alias.name) + str(alias.asname and module_name(alias.asname.name)): alias for alias in kept}  # type: ignore[arg-type]
-        return node.with_changes(names=[*[alias.with_changes(comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))) for alias in list(unique.values())[:-1]],
-                                        list(unique.values())[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)])
+        return node.with_changes(
+            names=[
+                *[alias.with_changes(comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))) for alias in list(unique.values())[:-1]],
+                list(unique.values())[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT),
+            ]
+        )
 
 
 def ensure_import(module: cst.Module, statement: str, behind: str = "") -> cst.Module:

@@ -65,7 +65,8 @@ def main(arguments: list[str] | None = None) -> int:
         description="Serve the pages, the wheels for the browser and predictions of saved models.",
     )
     for name, what in (("upgrade", "a program of Paddle 1.x for 2.x"), ("from-torch", "a program of PyTorch for Wherry")):
-        commands.add_parser(name, help=f"rewrite {what}", description=f"Rewrite {what}: a diff, or with --write the files. The program is read and not run.")
+        text = f"Rewrite {what}: a diff, or with --write the files. The program is read and not run."
+        commands.add_parser(name, help=f"rewrite {what}", description=text)
     _docs.add_command(commands)
 
     # Packages that are not always installed are asked for only by their own commands, and then say what they can do.

@@ -2,6 +2,7 @@
 
 A browser runs no worker from a file, so the pages, whose examples run in one, are served.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -13,11 +14,14 @@ from pathlib import Path
 from typing import Any
 
 MARK = "objects.inv"  # every site that Sphinx has built has one
+TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm", ".json": "application/json"}
 
 
 def add_command(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser("docs", help="open the documents", description="Serve the site that `make docs` has built, on this machine alone, and open it.")
+    parser = commands.add_parser(
+        "docs", help="open the documents", description="Serve the site that `make docs` has built, on this machine alone, and open it."
+    )
     parser.add_argument("--site", metavar="DIR", help="the built site (default: build/site of the checkout, or of the current folder)")
     parser.add_argument("--port", type=int, default=0, help="where to listen (default: a free one)")
     parser.add_argument("--no-open", action="store_true", help="print the address, and open no browser")
@@ -26,7 +30,9 @@ def add_command(commands: Any) -> None:
 class Handler(http.server.SimpleHTTPRequestHandler):
     """Files, with the headers that let a program in a tab be interrupted."""
 
-    extensions_map = {**http.server.SimpleHTTPRequestHandler.extensions_map, ".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm"}
+    def guess_type(self, path: Any) -> str:
+        """As a browser wants them: it runs no module and no WebAssembly of another type."""
+        return TYPES.get(Path(path).suffix) or super().guess_type(path)
 
     def end_headers(self) -> None:
         self.send_header("Cross-Origin-Opener-Policy", "same-origin")
@@ -52,8 +58,11 @@ def run(options: argparse.Namespace) -> int:
     site = next((place for place in candidates if (place / MARK).is_file()), None)
     if site is None:
         looked = " or ".join(str(place) for place in candidates)
-        print(f"wherry docs: there is no built site. Looked in {looked}, expected a folder with {MARK}. Run `make docs` in a checkout, or name one with --site.",
-              file=sys.stderr)
+        print(
+            f"wherry docs: there is no built site. Looked in {looked}, expected a folder with {MARK}. "
+            "Run `make docs` in a checkout, or name one with --site.",
+            file=sys.stderr,
+        )
         return 2
     try:
         server = http.server.ThreadingHTTPServer(("127.0.0.1", options.port), functools.partial(Handler, directory=str(site)))
