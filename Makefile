@@ -12,7 +12,7 @@ endif
 # One wheel of the kernels, one build of each Python: no need for pip to look for newer versions of itself.
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test wheels release wasm engine npm lint ops clean
+.PHONY: help demo test wheels release wasm engine npm docs lint ops clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' | column -t -s '|'
@@ -22,6 +22,7 @@ demo: $(VENV)/installed  ## train LeNet on real handwritten digits, export it, t
 ifneq ($(CI),true)
 	-$(BIN)/python tools/wasm/build.py  # without these the pages say what is missing, and the server answers alone
 	-$(BIN)/python tools/wasm/engine.py && $(BIN)/python tools/wheels.py install --native web
+	-@mkdir -p build && (nice $(BIN)/python tools/wasm/build.py --numpy > build/numpy.log 2>&1 &)  # the Playground has it when it is there
 endif
 	$(BIN)/python -m wherry_web.demo --models build/models --wheels wheelhouse/wasm --pyodide .cache/wasm/pyodide
 
@@ -42,6 +43,9 @@ engine: $(VENV)/tools  ## build the engine of `wherry.export.web` (wheels that a
 
 npm: $(VENV)/tools  ## the npm package that loads exported bundles, into dist/
 	$(BIN)/python tools/npm.py
+
+docs: $(VENV)/tools  ## the documents as a site, into build/site (no network once its tools are installed); `wherry docs` opens it
+	$(BIN)/python -m tox run -e site -- --tutorials
 
 lint: $(VENV)/tools  ## style, types and layering
 	$(BIN)/python -m tox run -e lint

@@ -70,7 +70,7 @@ def main() -> None:
     parser.add_argument("--torch", help="a Python that has PyTorch")
     parser.add_argument("--paddle", help="a Python that has real Paddle")
     parser.add_argument("--numpy", default=sys.executable, help="a Python that has NumPy")
-    parser.add_argument("--onnx", help="of graph: a Python that has PyTorch and ONNX Runtime")
+    parser.add_argument("--onnx", help="of graph and quant: a Python that has PyTorch and ONNX Runtime (of quant: ONNX Runtime alone)")
     parser.add_argument("--before", metavar="PYTHON", help="a Python with another version of Wherry, for a column of its own")
     parser.add_argument("--threads", type=int, help="of every framework; without it each takes what it takes by itself")
     parser.add_argument("--rounds", type=int, default=5)
@@ -90,6 +90,8 @@ def main() -> None:
         pythons |= {"built-in": sys.executable}
     if options.module == "graph":  # the same library without passes, and without a program
         pythons |= {"plan": sys.executable, "eager": sys.executable}
+    if options.module == "quant":
+        pythons |= {"float": sys.executable}
     if options.module in ("static", "attention"):
         pythons |= {"eager": sys.executable}
     workers = {name: Worker(name, python, f"cases_{options.module}") for name, python in pythons.items() if python}

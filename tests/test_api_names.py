@@ -18,7 +18,6 @@ import wherry
 TABLE = Path(__file__).parent / "data" / "api-2.3.tsv"
 
 _OF_INSTANCES = "the layer's parameter: an attribute of instances, where tests of layers look"
-_STATIC = "feeds static programs, which are replaced by capture"
 _MOVED = "left this namespace: Paddle 2.6 has it in paddle.nn.utils"
 _GONE = "gone in Paddle 2.6"
 
@@ -42,8 +41,6 @@ EXCLUDED = {
     "paddle.dataset": "readers of before 2.0, under fluid; paddle.io and the data sets of vision and text replace them",
     "paddle.Tensor.get_selected_rows": "internal: None for every tensor that can be asked",
     "paddle.static.Variable": "made by static.data and create_parameter; its class takes what captures give it",
-    "paddle.io.DataLoader.from_generator": _STATIC,
-    "paddle.io.DataLoader.from_dataset": _STATIC,
     "paddle.optimizer.RMSProp.clear_gradients": "not in Paddle 2.6; clear_grad is the documented name",
     "paddle.optimizer.lr.LRScheduler._state_keys": "not in Paddle 2.6, where it is state_keys",
     "paddle.vision.transforms.RandomRotation.RandomRotate": "an error of the manual: no such method",

@@ -14,6 +14,7 @@ CASES = [
     ("character_model.py", ["--quick", "--kind", "transformer"], "bits per character of unseen text"),
     ("segment_shapes.py", ["--quick"], "drawn (left) and found (right)"),
     ("data_parallel.py", [], "1 process(es): 9"),
+    ("gpt_hybrid.py", ["--steps", "20"], "1 process(es): 1 x data"),
     ("fine_tune.py", ["--quick"], "as loaded:  100.00%"),
 ]
 
@@ -35,7 +36,8 @@ def test_example_ends_well(name, arguments, says, tmp_path):
 def test_every_example_has_a_case():
     programs = {path.name for path in EXAMPLES.glob("*.py") if "__main__" in path.read_text()}
     # It learns for minutes, from packages of 140 MB; web/tests/test_classifier.py tests what it made.
-    assert programs == {name for name, _, _ in CASES} | {"picture_features.py"}
+    # Parameter servers are started by the launcher, in test_parameter_servers.py.
+    assert programs == {name for name, _, _ in CASES} | {"picture_features.py", "parameter_server.py"}
 
 
 def test_a_loop_with_a_checkpoint_goes_on_where_it_was(tmp_path):

@@ -3,6 +3,7 @@
 Short runs of fuzzers, with fixed seeds; CONTRIBUTING.md says how to make long ones. A new public name changes which calls a
 seed stands for, so of random calls only deaths and hangs fail here; the long runs show errors that nobody thought of, too.
 """
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -38,12 +39,22 @@ def test_changed_models_are_refused_or_read():
     _no_findings("models", "--calls", "4000")
 
 
+def test_public_calls_in_programs_hold():
+    _no_findings("static", "--calls", "400", "--seed", "100", "--deaths")
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+def test_changed_models_are_refused_or_answered_through_the_interface_in_c():
+    _no_findings("predictor", "--calls", "300")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [
         ("compiled", "--deaths"), ("api", "--calls", "20000", "--seed", "7", "--deaths"), ("files", "--calls", "100000", "--seed", "7"),
-        ("models", "--calls", "100000", "--seed", "7"),
+        ("models", "--calls", "100000", "--seed", "7"), ("static", "--calls", "20000", "--seed", "7", "--deaths"),
+        ("predictor", "--calls", "20000", "--seed", "7"),
     ],
 )
 def test_long_runs_find_nothing(arguments):

@@ -66,3 +66,81 @@ def test_commands_take_it(saved, tmp_path, capsys):
         np.testing.assert_allclose(next(iter(answers.values())), y, rtol=1e-5, atol=1e-6)
     assert main(["graph", f"{prefix}.json"]) == 0
     assert "conv2d" in capsys.readouterr().out
+
+
+@pytest.fixture
+def of_paddle_3():
+    """What is saved is saved as Paddle 3 does."""
+    wherry.set_flags({"FLAGS_enable_pir_api": True})
+    yield
+    wherry.set_flags({"FLAGS_enable_pir_api": False})
+
+
+class Steps(wherry.nn.Layer):
+    """A list that grows in a loop with a choice."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = wherry.nn.Linear(4, 4)
+
+    def forward(self, x):
+        found, i = [], wherry.zeros([], "int64")
+        while i < wherry.shape(x)[0]:
+            if x.sum() > 0:
+                x = self.linear(x)
+            else:
+                x = x + 1
+            found.append(x.mean(0))
+            i = i + 1
+        return wherry.stack(found, 0)
+
+
+def test_layers_are_saved_with_loops_choices_and_lists(of_paddle_3, tmp_path):
+    net = Steps()
+    net.eval()
+    wherry.jit.save(net, str(tmp_path / "net"), input_spec=[wherry.static.InputSpec([None, 4], "float32", "x")])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["net.json", "net.pdiparams"]
+    again = wherry.jit.load(str(tmp_path / "net"))
+    for rows in (1, 3):
+        x = wherry.to_tensor(np.random.default_rng(rows).standard_normal((rows, 4)).astype("float32"))
+        np.testing.assert_allclose(again(x).numpy(), net(x).numpy(), rtol=1e-5)
+    again.train()
+    assert len(again.parameters()) == 2
+
+
+def test_of_two_programs_that_of_the_format_which_is_saved_is_loaded(of_paddle_3, tmp_path):
+    x, spec = wherry.ones([2, 3]), [wherry.static.InputSpec([None, 3], "float32", "x")]
+    prefix = str(tmp_path / "net")
+    wherry.jit.save(lambda x: x + 3, prefix, input_spec=spec)
+    wherry.set_flags({"FLAGS_enable_pir_api": False})
+    wherry.jit.save(lambda x: x + 2, prefix, input_spec=spec)
+    assert float(wherry.jit.load(prefix)(x)[0, 0]) == 3.0
+    wherry.set_flags({"FLAGS_enable_pir_api": True})
+    assert float(wherry.jit.load(prefix)(x)[0, 0]) == 4.0
+
+
+def test_a_choice_that_writes_in_place_is_saved(of_paddle_3, tmp_path):
+    class Written(wherry.nn.Layer):
+        def forward(self, x):
+            y = x * 1.0
+            if x.sum() > 0:
+                y[0] = 0.0
+            return y
+
+    net = Written()
+    spec = [wherry.static.InputSpec([2, 3], "float32", "x")]
+    wherry.jit.save(net, str(tmp_path / "net"), input_spec=spec)
+    again = wherry.jit.load(str(tmp_path / "net"))
+    for sign in (1.0, -1.0):
+        x = wherry.full([2, 3], sign)
+        np.testing.assert_allclose(again(x).numpy(), net(x).numpy())
+
+
+def test_programs_are_converted_to_paddle_3_and_back(saved, tmp_path, capsys):
+    prefix, x, y = saved
+    (tmp_path / "two").mkdir()
+    assert main(["convert", f"{prefix}.json", str(tmp_path / "two" / "model.pdmodel")]) == 0
+    assert main(["convert", str(tmp_path / "two" / "model.pdmodel"), str(tmp_path / "again.json")]) == 0
+    np.testing.assert_allclose(wherry.jit.load(str(tmp_path / "again"))(wherry.to_tensor(x)).numpy(), y, rtol=1e-5, atol=1e-6)
+    assert main(["convert", f"{prefix}.json", f"{prefix}.pdmodel"]) == 1
+    assert "one file of parameters" in capsys.readouterr().err

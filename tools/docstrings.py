@@ -31,7 +31,13 @@ A_SHAPE = re.compile(r"^\s*Shape:|`\[[^\]`]*\]`|\bshapes? of\b|\b0-d\b|\b[1-5]-D
 
 def public() -> Iterator[tuple[str, Any]]:
     """(path, function or class), each once, under the shortest of its paths."""
-    found: dict[int, tuple[str, Any]] = {}
+    for paths, value in names():
+        yield min(paths, key=len), value
+
+
+def names() -> list[tuple[list[str], Any]]:
+    """(all of its paths, function or class), ordered by the shortest path."""
+    found: dict[int, tuple[list[str], Any]] = {}
     modules = [wherry] + [
         importlib.import_module(m.name)
         for m in pkgutil.walk_packages(wherry.__path__, "wherry.")
@@ -46,10 +52,8 @@ def public() -> Iterator[tuple[str, Any]]:
             value = getattr(owner, name, None)
             if not (inspect.isroutine(value) or inspect.isclass(value)) or isinstance(value, type) and issubclass(value, Exception):
                 continue
-            path = f"{prefix}.{name}"
-            if id(value) not in found or len(path) < len(found[id(value)][0]):
-                found[id(value)] = path, value
-    yield from sorted(found.values(), key=lambda pair: pair[0])
+            found.setdefault(id(value), ([], value))[0].append(f"{prefix}.{name}")
+    return sorted(found.values(), key=lambda pair: min(pair[0], key=len))
 
 
 def package_of(value: Any) -> str | None:

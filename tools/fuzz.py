@@ -5,6 +5,7 @@
     python tools/fuzz.py files --calls 1000000          # `load` of files that were changed at random
     python tools/fuzz.py models --calls 1000000         # .pdmodel and .pdiparams that were changed at random
     python tools/fuzz.py onnx --calls 1000000           # .onnx that were changed at random; needs the package onnx
+    python tools/fuzz.py static --calls 10000           # public functions in programs; `predictor`, `web`: tools/fuzz_programs.py
     python tools/fuzz.py api --weather finalizers       # all of them in one of the weathers
     python tools/fuzz.py api --only 1234                # one call again, shown, in this process
 
@@ -941,7 +942,7 @@ class OnnxModels(Files):
 
 def main(given: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("what", choices=("compiled", "api", "files", "models", "onnx"))
+    parser.add_argument("what", choices=("compiled", "api", "static", "files", "models", "onnx", "predictor", "web"))
     parser.add_argument("--calls", type=int, default=20_000)
     parser.add_argument("--start", type=int, default=0, help="the number of the first call")
     parser.add_argument("--seed", type=int, default=0)
@@ -954,10 +955,14 @@ def main(given: list[str] | None = None) -> int:
     os.chdir(tempfile.mkdtemp(prefix="wherry-fuzz-"))
     sys.setrecursionlimit(1000)
     wherry.set_num_threads(1)  # children are forked, and threads do not survive that
+    if asked.what in ("static", "predictor", "web"):
+        sys.modules.setdefault("fuzz", sys.modules["__main__"])  # one class of TooSlow
+        import fuzz_programs
     target: Any = {
         "compiled": lambda: Compiled(asked.quick), "api": lambda: Api(asked.seed, asked.match, asked.weather),
         "files": lambda: Files(asked.seed), "models": lambda: Models(asked.seed),
-        "onnx": lambda: OnnxModels(asked.seed),
+        "onnx": lambda: OnnxModels(asked.seed), "static": lambda: fuzz_programs.Static(asked.seed, asked.match),
+        "predictor": lambda: fuzz_programs.Predictor(asked.seed), "web": lambda: None,
     }[asked.what]()
     calls = range(asked.start, asked.start + asked.calls)
     if asked.what == "compiled":
@@ -968,7 +973,8 @@ def main(given: list[str] | None = None) -> int:
         target.one(asked.only, findings, loud=True)
     else:
         begun = time.monotonic()
-        findings = in_children(calls, target.one, target.shown, *((5 * SLOW, 40 if asked.quick else 1) if asked.what == "compiled" else ()))
+        patience = (5 * SLOW, 40 if asked.quick else 1) if asked.what == "compiled" else ()
+        findings = fuzz_programs.web(calls) if asked.what == "web" else in_children(calls, target.one, target.shown, *patience)
         print(f"{len(calls)} calls in {time.monotonic() - begun:.0f} s", end=", ")
     if asked.deaths:
         findings.texts = {kind: text for kind, text in findings.texts.items() if kind.startswith(("dies", "hangs", "slow", "fuzzer"))}

@@ -24,6 +24,8 @@ OPERATORS = {  # of `_C_ops`, where the operator's name is neither this, nor wit
     "hardswish": "hard_swish", "hardtanh": "brelu", "maximum": "elementwise_max", "mean_all": "mean", "minimum": "elementwise_min",
     "multiply": "elementwise_mul", "nonzero": "where_index", "numel": "size", "remainder": "elementwise_mod", "add_n": "sum",
     "slogdet": "slogdeterminant", "subtract": "elementwise_sub", "topk": "top_k_v2", "uniform": "uniform_random", "yolo_loss": "yolov3_loss",
+    "hsigmoid_loss": "hierarchical_sigmoid", "matrix_rank_tol": "matrix_rank", "reindex_graph": "graph_reindex", "send_u_recv": "graph_send_recv",
+    "send_ue_recv": "graph_send_ue_recv", "send_uv": "graph_send_uv", "uniform_inplace": "uniform_random_inplace",
 }
 REDUCTIONS = ("all", "amax", "amin", "any", "max", "mean", "min", "prod", "sum")
 ATTRIBUTES = {
@@ -79,13 +81,14 @@ def order_of(name: str, inputs: list[str], attrs: list[str]) -> list[str]:
 def main() -> None:
     protos = OpProtoHolder.instance().op_proto_map
     print("kind", "name", "operator", "inputs", "attributes", "outputs", "order", sep="\t")
-    for name in sorted(n for n in dir(_C_ops) if not n.startswith("_") and not n.endswith("_")):
-        operator = operator_of(name, protos)
+    known = set(dir(_C_ops))  # relu_ is called like relu; adam_ is alone
+    for name in sorted(n for n in known if not n.startswith("_") and (not n.endswith("_") or n[:-1] not in known)):
+        operator = operator_of(name.rstrip("_"), protos)
         if operator is None:
             continue
         inputs, attrs, outputs = slots(protos[operator])
         order = order_of(name, inputs, attrs) if name in _C_ops.get_core_ops_args_info() else inputs + attrs
-        if name in _C_ops.get_core_ops_returns_info():
+        if name in _C_ops.get_core_ops_returns_info() and name != "conv3d":
             returned = _C_ops.get_core_ops_returns_info()[name]
             left = [o for o in outputs if alike(o, returned) is None]
             outputs = [alike(r, outputs) or (left.pop(0) if left else f"?{r}") for r in returned] or outputs

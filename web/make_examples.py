@@ -25,6 +25,7 @@ LEFT_OUT = {
     "docs/abi.md": "needs a compiler",
     "docs/device-plugins.md": "needs a compiled plug-in",
     "docs/distributed.md": "needs processes",
+    "docs/parameter-servers.md": "needs processes",
     "docs/devices.md": "needs a compiled device",
     "docs/files.md": "writes ONNX, with a package that is not in a page",
     "docs/extensions.md": "needs a compiler",

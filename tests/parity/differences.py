@@ -108,3 +108,14 @@ OPTIMIZER_DIFFERENCES: dict[str, str] = {
     "optimizer.AdamW(0.05, parameters=parameters, lr_ratio=lambda p: 0.5 if 'b_0' in p.name else 1.0)": "an extension: on the CPU too",
     "optimizer.Adam(0.1, parameters=parameters, weight_decay=1)": "an extension: an int is a number",
 }
+
+
+# Of Paddle 3.3.1, by the expressions of paddle3_calls.py and paddle3_version_calls.py.
+DIFFERENCES_FROM_3: dict[str, str] = {
+    "paddle.quantile(input=x, q=0.5, dim=1)": "float64 as in 2.6; float32 under FLAGS_paddle_version 3.3",
+    "F.normalize(input=x, p=2.0, dim=1, eps=1e-6)": "Paddle rounds epsilon to float32",
+    "x.tile(2, 1)": "Paddle 3 takes the second number for a name",
+    "paddle.copysign(x, y)": "where a sign is changed there is no gradient: None, and not zeros",
+    "paddle.group_norm(x, 3)": "Paddle 3's gradient without weight and bias is not that of its result",
+    "paddle.nn.GroupNorm(3, 3, affine=False).bias": "as in 2.6 a constant that stops gradients, and not None",
+}

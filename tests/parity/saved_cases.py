@@ -1,6 +1,6 @@
 """Functions and layers that one framework saves and the other loads: the calls of the other tables as source code, with their inputs.
 
-    python saved_cases.py [STEP]       counts them, and prints every STEP-th
+    python saved_cases.py [STEP]       counts them, and prints those of every STEP-th row
 
 A case is one call or layer with one dtype. Files of open cases are saved with axis 0 of unknown size, and fed at several sizes: as the table has
 it, 1, more, and 0.
@@ -82,13 +82,14 @@ def as_layer(layer, inputs, statements, before=()):
     return "class made(nn.Layer):\n" + "\n        ".join(init) + "\n" + "\n        ".join(forward) + "\n"
 
 
-def cases(step: int = 1, tables: tuple[str, ...] = (*TABLES, "layers")) -> list[Case]:
-    """Every `step`-th case of these tables."""
+def cases(step: int | str = 1, tables: tuple[str, ...] = (*TABLES, "layers")) -> list[Case]:
+    """Every `step`-th row of these tables; "30+4" begins with the fourth."""
+    every, first = (int(number) for number in f"{step}+0".split("+")[:2])
     found: list[Case] = []
     for table in tables:
         rows = [row for row in LAYERS if row.call] if table == "layers" else importlib.import_module(table).CALLS
         for number, row in enumerate(rows):
-            if number % step == 0:
+            if number % every == first:
                 found += of_layer(row) if table == "layers" else of_call(f"{table}[{number}]", row, table == "functional_calls" and number in RANDOM)
     return found
 
@@ -117,7 +118,6 @@ def of_layer(row):
 
 
 if __name__ == "__main__":
-    every = cases()
-    print(len(every), "cases")
-    for case in every[:: int(sys.argv[1])] if sys.argv[1:] else ():
+    print(len(cases()), "cases")
+    for case in cases(sys.argv[1]) if sys.argv[1:] else ():
         print(case.name, "open" if case.open else "", {key: f"{x.dtype}{case.sizes(x)}" for key, x in case.inputs.items()})

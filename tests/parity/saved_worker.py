@@ -1,7 +1,7 @@
 """Saves the functions and layers of `saved_cases.py` in one framework, or loads what the other has saved, in every way that a file can be used.
 
     saved_worker.py wherry|paddle RESULT make FOLDER STEP [TABLE...]
-    saved_worker.py wherry|paddle RESULT load FOLDER STEP [TABLE...]     each file FOLDER/NUMBER.pdmodel
+    saved_worker.py wherry|paddle RESULT load FOLDER STEP [TABLE...]     each file FOLDER/NUMBER.pdmodel, or .json of Paddle 3
     saved_worker.py wherry RESULT onnx FOLDER STEP [TABLE...]            exports each as ONNX, and runs it in ONNX Runtime
 
 `make` writes down what the calls give eagerly at each size, and whether they were saved; `load` what the files give. `test_saved_files.py` compares.
@@ -19,6 +19,7 @@ import numpy as np
 from saved_cases import cases
 from worker import in_children
 
+ENDINGS = (".pdmodel", ".json")  # with FLAGS_enable_pir_api in the environment programs are Paddle 3's
 WAYS = ("jit.load", "predictor", "load_inference_model")
 
 
@@ -96,7 +97,8 @@ def by_jit(paddle, path):
 
 
 def by_predictor(paddle, path):
-    config = paddle.inference.Config(f"{path}.pdmodel", f"{path}.pdiparams")
+    program = next(file for ending in ENDINGS if os.path.exists(file := path + ending))
+    config = paddle.inference.Config(program, f"{path}.pdiparams")
     config.disable_glog_info()
     config.enable_mkldnn()
     predictor = paddle.inference.create_predictor(config)
@@ -167,7 +169,7 @@ def main() -> None:
     paddle = importlib.import_module(framework)
     paddle.set_device("cpu")
     warnings.simplefilter("ignore")
-    every = cases(int(step), *[tuple(tables)] if tables else [])
+    every = cases(step, *[tuple(tables)] if tables else [])
     if what == "make":
         items = [(number, zero) for number, case in enumerate(every) for zero in (False, True) if not zero or "zero" in case.feeds()]
         one = lambda item: make(paddle, every[item[0]], item[0], folder, item[1])  # noqa: E731
@@ -177,7 +179,7 @@ def main() -> None:
     else:
         files = set(os.listdir(folder))
         items = [
-            (number, way, zero) for number, case in enumerate(every) if f"{number}.pdmodel" in files for way in WAYS
+            (number, way, zero) for number, case in enumerate(every) if any(f"{number}{ending}" in files for ending in ENDINGS) for way in WAYS
             for zero in (False, True) if (not zero or ("zero" in case.feeds() and way != "predictor"))
             and (way != "predictor" or f"{number}.pdiparams" in files)
         ]  # fmt: skip

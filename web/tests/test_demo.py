@@ -22,3 +22,4 @@ def test_trains_serves_and_checks_one_prediction(tmp_path):
         assert "Not exported as a page: the engine for browsers is not part of this installation" in done.stdout
     else:
         assert gallery.bundle("lenet-page").card["title"] == "LeNet without Python" and "answers without Python" in done.stdout
+        assert gallery.models()[0].card["page"] == "lenet-page"

@@ -11,7 +11,7 @@ import wherry as paddle
 from wherry_web import Gallery, save_model
 from wherry_web.client.networks import network
 from wherry_web.freeze import freeze
-from wherry_web.gallery import BrokenModel, digest_of
+from wherry_web.gallery import BrokenModel, digest_of, link_page
 
 ROW = [[[0.5] * 28] * 28]
 
@@ -233,6 +233,17 @@ def test_exported_pages_are_listed_and_served(client, bundle):
         assert client.get(f"/bundles/lenet-page/{name}").status_code == 404
     assert client.get("/bundles/digits/model.json").status_code == 404
     assert client.post("/api/models/lenet-page/predict", json={"inputs": [1]}).status_code == 404
+
+
+def test_a_model_names_its_exported_page_where_there_is_one(client, bundle, models):
+    (model,) = [each for each in Gallery(models).models() if each.name == "digits"]
+    assert "page_url" not in client.get("/manifest.json").get_json()["models"][0]
+    link_page(model, "lenet-page")
+    assert client.get("/manifest.json").get_json()["models"][0]["page_url"] == "bundles/lenet-page/"
+    link_page(model, "gone")
+    assert "page_url" not in client.get("/manifest.json").get_json()["models"][0]
+    with pytest.raises(ValueError, match=r"got the name '../x'"):
+        link_page(model, "../x")
 
 
 def test_exported_pages_are_part_of_the_static_build(app, bundle, tmp_path):

@@ -312,6 +312,10 @@ def test_wheels_of_others_become_packages_of_the_playground_and_no_part_of_the_b
         assert sorted(archive.namelist()) == ["alone.py", "numpy-2.3.5.dist-info/METADATA", "numpy/__init__.py", "numpy/core/_core.so"]
     with zipfile.ZipFile(io.BytesIO(client.get(f"/{manifest['bundle']['url']}").data)) as archive:
         assert not any(name.startswith("numpy") for name in archive.namelist())
+    with zipfile.ZipFile(wheels / "later-1.0-py3-none-any.whl", "w") as wheel:  # comes while the server runs, as NumPy's in `make demo`
+        wheel.writestr("later.py", "")
+    offered = client.get("/manifest.json").json["playground"]["packages"]
+    assert set(offered) == {"numpy", "alone", "later"} and client.get(f"/{offered['later']}").status_code == 200
     assert client.get("/bundle/0000/numpy.zip").status_code == client.get("/bundle/0000/sources.zip").status_code == 404
 
 

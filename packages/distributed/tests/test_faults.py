@@ -34,6 +34,7 @@ def test_what_differs_is_raised_everywhere(launch, kind, ranks, said):
 
 @pytest.mark.parametrize(("kind", "code", "said"), [
     ("killed", 137, ["rank 1 (pid", "failed: signal SIGKILL"]),
+    ("stage", 137, ["rank 1 (pid", "failed: signal SIGKILL"]),
     ("raises", 1, ["rank 1 (pid", "failed: exit status 1", "ValueError: no such batch"]),
     ("exits", 7, ["rank 1 (pid", "failed: exit status 7"]),
 ])

@@ -176,3 +176,9 @@ def launch_job(monkeypatch):
     yield make
     for job in jobs:
         job.close([])
+
+
+@pytest.mark.parametrize("function", [dist.get_rank, dist.get_backend, dist.destroy_process_group])
+def test_what_is_no_group_is_named(function):
+    with pytest.raises(TypeError, match="argument 'group' is of another kind. Got 3"):
+        function(3)

@@ -65,7 +65,18 @@ def test_a_gradient_in_place_leaves_what_it_is_given_as_it_was(ops):
     same(given, [5, 7])
 
 
+def test_the_gradient_of_what_was_written_in_place_is_that_of_the_result(ops):
+    """Real Paddle 2.6.2 gives [0, 7] for the result and [5, 7] for the tensor itself: its history stays that of before."""
+    for of_result in (True, False):
+        x = source([-1.0, 2.0])
+        z = x * 1
+        result = ops.relu_into(z)
+        (result if of_result else z).backward(tensor([5.0, 7.0]))
+        same(x.grad, [0, 7])
+
+
 def test_a_gradient_in_place_beside_a_new_one(ops):
+    """Real Paddle 2.6.2 loses what a kernel function assigns to its reference: z stays [1, 2], and x has no gradient."""
     x, y = source([1.0, 2.0]), source([10.0, 20.0])
     z = x * 1
     same(ops.blend(z, y), [12, 24])

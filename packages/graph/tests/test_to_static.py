@@ -11,6 +11,7 @@ import wherry_nn as nn
 import wherry_tensor as wt
 from wherry_autograd import PyLayer, at_end_of_backward, grad, no_grad
 from wherry_graph.jit.convert import trace as recorder
+from wherry_graph.static import arrays
 from wherry_nn import functional as F
 from wherry_program.program.input_spec import InputSpec
 from wherry_program.program.ir import Variable
@@ -1005,5 +1006,97 @@ def test_gradients_of_elements_that_a_choice_or_a_loop_replaces(function, scale)
         x = wt.to_tensor([[scale, 2 * scale], [3 * scale, 4 * scale]], stop_gradient=False)
         y = call(x)
         y.sum().backward()
+        found.append((y.tolist(), x.grad.tolist()))
+    assert found[0] == found[1]
+
+
+OPEN_SIZES = {
+    "squeeze of an open axis": (lambda x: wt.squeeze(x, 0), [[5, 7]], [1, 2, 3]),
+    "sequence_mask without maxlen": (F.sequence_mask, [3, 1], [2, 0, 4]),
+    "class_center_sample": (lambda x: F.class_center_sample(x, 9, 0), [3, 1, 3], [7, 2, 2, 5]),
+}
+
+
+@pytest.mark.parametrize("name", OPEN_SIZES)
+def test_sizes_that_values_decide_are_those_of_the_run(name, tmp_path):
+    function, *inputs = OPEN_SIZES[name]
+    inputs = [wt.to_tensor(x) for x in (inputs[:1] if "squeeze" in name else inputs)]
+    spec = [InputSpec([None, *inputs[0].shape[1:]], "int64")]
+    jit.save(jit.to_static(function, input_spec=spec, full_graph=True), str(tmp_path / "f"))
+    loaded = jit.load(str(tmp_path / "f"))
+    for x in inputs:
+        found, expected = ([*out] if isinstance(out, (list, tuple)) else [out] for out in (loaded(x), function(x)))
+        assert [y.tolist() for y in found] == [y.tolist() for y in expected]
+
+
+def test_an_open_axis_that_was_squeezed_must_have_one_element():
+    f = jit.to_static(lambda x: wt.squeeze(x, 0), input_spec=[InputSpec([None, 2], "float32")])
+    with pytest.raises(ValueError, match=r"squeeze: axis 0 has more than one element. Got size 3"):
+        f(wt.ones([3, 2]))
+
+
+def writes_to_a_list_of_a_program(x, k):
+    array = arrays.create_array("float32")
+    i = wt.zeros([1], "int64")
+    arrays.array_write(x, i, array)
+    while i < k:
+        i = i + 1
+        arrays.array_write(x * i.astype("float32"), i, array)
+    return arrays.array_read(array, i), arrays.array_length(array)
+
+
+def binds_a_list_of_a_program(x, k):
+    array = arrays.create_array("float32")
+    i = wt.zeros([1], "int64")
+    while i < k:
+        array = arrays.array_write(x * i.astype("float32"), i, array=array)
+        i = i + 1
+    return arrays.array_read(array, i - 1), arrays.array_length(array)
+
+
+@pytest.mark.parametrize(("function", "lengths"), [(writes_to_a_list_of_a_program, 1), (binds_a_list_of_a_program, 0)])
+def test_a_loop_writes_to_a_list_that_was_made_before_it(function, lengths, tmp_path):
+    f = jit.to_static(function, input_spec=[InputSpec([2], "float32"), InputSpec([1], "int64")], full_graph=True)
+    jit.save(f, str(tmp_path / "f"))
+    for g in (f, jit.load(str(tmp_path / "f"))):
+        for k in (2, 4):
+            last, length = g(wt.to_tensor([1.0, 3.0]), wt.to_tensor([k]))
+            assert last.tolist() == [k - 1 + lengths, 3 * (k - 1 + lengths)] and length.tolist() == [k + lengths]
+
+
+def grows_by_one_choice(x, k):
+    out = [x]
+    if k > 2:
+        out.append(x * 2)
+    return wt.concat(out).sum(0)
+
+
+def grows_until_a_break(x, k):
+    out = []
+    for i in range(10):
+        if i >= k:
+            break
+        out.append(x * i)
+    return wt.stack(out).sum(0)
+
+
+def grows_in_a_dict(x, k):
+    found = {"parts": [x], "last": x}
+    for i in range(k):
+        found["parts"].append(found["last"] * i)
+        found["last"] = found["last"] + x
+    if k > 2:
+        found["parts"].append(x)
+    return wt.concat(found["parts"]).sum(0) + found["last"]
+
+
+@pytest.mark.parametrize("function", [grows_by_one_choice, grows_until_a_break, grows_in_a_dict])
+@pytest.mark.parametrize("k", [2, 3])
+def test_lists_that_the_run_grows_have_gradients(function, k):
+    found = []
+    for f in (function, jit.to_static(function, full_graph=True)):
+        x = wt.to_tensor([[1.0, 2.0]], stop_gradient=False)
+        y = f(x, wt.to_tensor(k))
+        (y * y).sum().backward()
         found.append((y.tolist(), x.grad.tolist()))
     assert found[0] == found[1]

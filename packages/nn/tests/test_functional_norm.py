@@ -207,3 +207,19 @@ def test_statistics_move_although_somebody_unfroze_everything(dtype):
     layer(wt.to_tensor([[1.0, 2.0], [3.0, 6.0]]).astype(dtype)).sum().backward()
     np.testing.assert_allclose(layer._mean.numpy(), [0.2, 0.4], rtol=1e-3)  # 0.1 of the batch's
     assert layer._mean.grad is None and layer.weight.grad is not None
+
+
+@pytest.mark.parametrize("wrong", [[], "a", np.ones([2, 2]), {}])
+@pytest.mark.parametrize(("call", "name"), [
+    (lambda x, one, wrong: F.batch_norm(x, one, one, training=True, momentum=wrong), "momentum"),
+    (lambda x, one, wrong: F.batch_norm(x, one, one, training=True, epsilon=wrong), "epsilon"),
+    (lambda x, one, wrong: F.layer_norm(x, [4], epsilon=wrong), "epsilon"),
+    (lambda x, one, wrong: F.group_norm(x, 3, epsilon=wrong), "epsilon"),
+    (lambda x, one, wrong: F.instance_norm(x, eps=wrong), "eps"),
+    (lambda x, one, wrong: F.group_norm(x, 3, data_format=wrong), "data_format"),
+    (lambda x, one, wrong: F.batch_norm(x, one, one, data_format=wrong), "data_format"),
+    (lambda x, one, wrong: F.local_response_norm(x, 2, data_format=wrong), "data_format"),
+])  # fmt: skip
+def test_numbers_and_layouts_of_another_kind_are_named(call, name, wrong):
+    with pytest.raises((TypeError, ValueError), match=rf"_norm: .*{name}"):
+        call(wt.ones([2, 3, 4, 4]), wt.ones([3]), wrong)

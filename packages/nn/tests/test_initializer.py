@@ -218,7 +218,6 @@ def test_arguments_are_checked(make, error, expected):
     (init.Normal(), [2], "int64", TypeError, "Normal: the parameter is not floating. Got dtype int64"),
     (init.Uniform(), [2], "int32", TypeError, "Uniform: the parameter is not floating"),
     (init.TruncatedNormal(), [2], "bool", ValueError, "Got dtype bool"),
-    (init.Assign([1.0, 2.0]), [3], "float32", ValueError, r"Got shape \[2\], expected \[3\]"),
     (init.KaimingUniform(fan_in=0), [2], "float32", ZeroDivisionError, "fan_in is 0"),
     (init.XavierUniform(fan_in=0, fan_out=0), [2], "float32", ValueError, "both 0"),
     (init.Orthogonal(), [3], "float32", AssertionError, r"only a matrix can be orthogonal. Got shape \[3\]"),
@@ -237,3 +236,11 @@ def test_shapes_and_dtypes_that_do_not_fit_are_refused(initializer, shape, dtype
 def test_the_deviation_is_that_of_a_tensor(initializer):
     with pytest.raises(TypeError, match="'param' must be a Tensor. Got int"):
         initializer.std(3)
+
+
+def test_a_value_with_more_elements_gives_the_parameter_its_shape():
+    with pytest.warns(UserWarning, match=r"Got shape \[2, 3\], expected \[3\]. The parameter takes the shape of the value"):
+        param = nn.Layer().create_parameter([3], default_initializer=init.Assign([[1.0] * 3] * 2))
+    assert param.shape == [2, 3] and param.dtype == wt.float32 and not param.stop_gradient
+    (param * 2).sum().backward()
+    assert param.grad.tolist() == [[2.0] * 3] * 2

@@ -14,6 +14,22 @@ typedef struct wry_cpu_isa {
 
 extern const wry_cpu_isa wry_cpu_isas[]; /* best first; ends with a NULL name */
 
+#if defined(__aarch64__)
+#if defined(__linux__)
+#include <sys/auxv.h>
+#endif
+/* Whether the processor adds up products of bytes by fours (FEAT_DotProd). */
+static inline int wry_cpu_has_dot_products(void) {
+#if defined(__APPLE__)
+  return 1;
+#elif defined(__linux__)
+  return (getauxval(AT_HWCAP) >> 20) & 1; /* HWCAP_ASIMDDP */
+#else
+  return 0;
+#endif
+}
+#endif
+
 /* Once per process, before the first kernel runs. */
 void wry_cpu_start_runtime(void);
 

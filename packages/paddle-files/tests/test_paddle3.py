@@ -123,3 +123,20 @@ def test_damaged_programs_are_refused_as_damaged():
         except (ModelFileError, UnimplementedError):
             refused += 1
     assert 100 < refused < 400
+
+
+# Writing.
+
+
+def _as_paddle_3(program, folder):
+    """The program after it has gone through a `.json`."""
+    save_model(str(folder / "net"), program, model_path=str(folder / "net.json"), for_prediction=True)
+    return load_model(str(folder / "net"))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_program_is_written_as_it_was_read(name, tmp_path):
+    files = CASES[name]
+    program = _as_paddle_3(params_from_bytes(files["model.json"], files.get("model.pdiparams", b"")), tmp_path)
+    for x, y in zip(_run(program, name), _arrays(name, "y"), strict=True):
+        np.testing.assert_allclose(x.numpy(), y, rtol=1e-4, atol=1e-5)

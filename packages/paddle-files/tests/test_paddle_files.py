@@ -68,11 +68,20 @@ def same(program, again, *inputs):
 
 
 # Ops that are not written, and why; "python -m wherry ops <name>" says it too.
+OF_PADDLE_2 = {"conv2d_input_vjp", "conv2d_weight_vjp", "sgd", "momentum", "adam", "adamw", "adagrad", "rmsprop"}  # not written for Paddle 3
 UNWRITTEN = {"ctc_loss_vjp", "ctc_loss_curvature", "matrix_exp", "log_standard_gamma"}
 
 
+@pytest.fixture(params=[False, True], ids=["2", "3"])
+def format_of(request):
+    """Programs are written as this version of Paddle has them."""
+    wt.set_flags({"FLAGS_enable_pir_api": request.param})
+    yield 3 if request.param else 2
+    wt.set_flags({"FLAGS_enable_pir_api": False})
+
+
 @pytest.mark.parametrize("op", list(specs), ids=lambda op: op.name)
-def test_an_op_comes_back_from_a_file_as_it_was(op):
+def test_an_op_comes_back_from_a_file_as_it_was(op, format_of):
     if op.name in UNWRITTEN:
         pytest.skip("Paddle has no such operator; the message of writing it says so, and is tested below")
     spec, done = specs[op], 0
@@ -103,7 +112,7 @@ def test_an_op_comes_back_from_a_file_as_it_was(op):
         done += 1
         if not op.random:
             same(program, again, *inputs)
-    assert done or op not in paddle, "no sample was written"
+    assert done or op not in paddle or (format_of == 3 and op.name in OF_PADDLE_2), "no sample was written"
 
 
 def test_every_op_is_written_or_decomposes_or_says_why_not():
@@ -439,16 +448,26 @@ def test_a_variable_keeps_its_name_beside_those_of_what_it_is_made_of():
     ("x + 2", "float32", "scale"), ("2 - x", "float32", "scale"), ("x * 0.1", "float32", "scale"), ("x / 4", "float64", "scale"),
     ("x * 3", "int64", "scale"), ("x + 1", "bool", "scale"), ("x ** 2", "float32", "pow"),
     ("x * 0.1", "float64", "elementwise_mul"),  # the attribute is float32
+    ("wt.clip(x, 1, 3)", "float32", "clip"), ("wt.clip(x, 1)", "float64", "clip"), ("wt.clip(x, max=3)", "int32", "clip"),
+    ("wt.clip(x, 1, 3)", "int64", "elementwise_max"),  # the largest int64 is no constant of a file
     ("x / 3", "float32", "elementwise_div"), ("2 / x", "float32", "fill_any_like"), ("x * 16777217", "int64", "elementwise_mul"),
 ])  # fmt: skip
 def test_an_operator_with_a_number_is_one_of_one_tensor_where_nothing_is_lost(expression, dtype, operator):
     x = wt.to_tensor([[1, 0, 5]], dtype=dtype)
-    program = recorded(lambda x: eval(expression, {"x": x}), x)
+    program = recorded(lambda x: eval(expression, {"x": x, "wt": wt}), x)
     data = models.write_program(program)
     assert next(op.type for op in desc.parse(data).blocks[0].ops if op.type not in ("feed", "fill_constant")) == operator
     (found,) = compiled(models.read_program(data))(x)
-    expected = eval(expression, {"x": x})
+    expected = eval(expression, {"x": x, "wt": wt})
     assert (found.dtype, found.tolist()) == (expected.dtype, expected.tolist())
+
+
+@pytest.mark.parametrize(("dtype", "between"), [("float32", False), ("float64", True)])
+def test_an_activation_of_float64_does_not_stand_right_behind_arithmetic(dtype, between):
+    # Paddle's predictor makes one operator of the two, which it then refuses.
+    x = wt.to_tensor([-1.0, 2.0], dtype=dtype)
+    types = [op.type for op in desc.parse(models.write_program(recorded(lambda x: wt.abs(x + x), x))).blocks[0].ops]
+    assert ("assign" in types) is between and types.index("abs") > types.index("elementwise_add")
 
 
 def test_a_small_dividend_has_the_shape_of_the_quotient():

@@ -101,3 +101,12 @@ def test_functions_of_one_module_alone_are_changed():
     names = {"__all__": ["explained"], "__name__": "elsewhere", "explained": explained}
     explained(names)
     assert names["explained"] is explained
+
+
+def test_a_module_without_a_list_of_its_names_offers_those_without_an_underscore():
+    module = types.ModuleType("wherry_without_all")
+    exec("def half(n: int) -> int:\n    return n / 2\n\ndef _third(n: int) -> int:\n    return n / 3\n", vars(module))
+    explained(vars(module))
+    with pytest.raises(InvalidTypeError, match="half: argument 'n' is of another kind. Got 'a'"):
+        module.half("a")
+    assert not hasattr(module._third, "is_explained")

@@ -194,7 +194,10 @@ def test_from_generator_reads_samples_lists_and_batches():
         iter(make())
     with pytest.raises(RuntimeError, match="iterable=False"):
         make(iterable=False)
+    for call in (make().start, make().reset):
+        with pytest.raises(RuntimeError, match="loaders that a program reads"):
+            call()
     with pytest.raises(TypeError, match="reader is not callable"):
         make().set_batch_generator([1])
-    with pytest.raises(RuntimeError, match="QueueDataset"):
+    with pytest.raises(TypeError, match="QueueDataset"):
         io.DataLoader.from_dataset([1], None)

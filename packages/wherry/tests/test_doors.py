@@ -45,11 +45,11 @@ def test_what_is_not_there_says_so_when_it_is_called(path, name):
 
 
 def test_what_is_not_there_can_be_a_base_and_be_asked_for():
-    class Reader(wherry.distributed.fleet.MultiSlotDataGenerator):
+    class Reader(wherry.distributed.BoxPSDataset):
         pass
 
-    assert not isinstance(wherry.nn.Linear(2, 2), wherry.distributed.fleet.meta_parallel.ColumnParallelLinear)
-    with pytest.raises(NotImplementedError, match="MultiSlotDataGenerator"):
+    assert not isinstance(wherry.nn.Linear(2, 2), wherry.distributed.fleet.meta_parallel.PipelineLayer)
+    with pytest.raises(NotImplementedError, match="BoxPSDataset"):
         Reader()
 
 
@@ -94,6 +94,37 @@ def test_operators_are_called_by_name():
         wherry._legacy_C_ops.matmul_v2(x, y, "trans_y")
 
 
+def test_operators_in_place_write_over_what_they_are_given():
+    x = wherry.to_tensor([-1.0, 4.0])
+    assert wherry._C_ops.relu_(x) is x and x.tolist() == [0.0, 4.0]
+    assert wherry._C_ops.sqrt_(x) is x and x.tolist() == [0.0, 2.0]
+    assert wherry._C_ops.unsqueeze_(x, [0]) is x and x.shape == [1, 2]
+
+
+def test_operators_in_place_have_the_gradient_of_the_values_before():
+    x = wherry.to_tensor([0.5, 2.0], stop_gradient=False)
+    y = x * 1.0
+    wherry._C_ops.square_(y)
+    y.sum().backward()
+    assert x.grad.tolist() == [1.0, 4.0]
+    with pytest.raises(ValueError, match="leaf"):
+        wherry._C_ops.square_(x)
+
+
+def test_updates_are_operators_in_place_of_parameters_that_ask_for_gradients():
+    param = wherry.to_tensor([1.0, 2.0], stop_gradient=False)
+    wherry._C_ops.sgd_(param, wherry.to_tensor(0.5), wherry.to_tensor([1.0, -2.0]), None, False)
+    assert param.tolist() == [0.5, 3.0]
+
+
+def test_an_update_in_float16_keeps_the_digits_of_its_copy():
+    param, master = wherry.to_tensor([1.0], "float16"), wherry.to_tensor([1.0])
+    for _ in range(3):
+        wherry._C_ops.sgd_(param, wherry.to_tensor(1e-4), wherry.to_tensor([1.0], "float16"), master, True)
+    assert master.item() == pytest.approx(0.9997) and param.dtype == wherry.float16
+
+
+
 def test_layer_helper_makes_parameters_and_computes():
     helper = wherry.common_ops_import.LayerHelper("my", input=wherry.ones([2, 3]), act="relu")
     weight = helper.create_parameter(None, [3, 2])
@@ -133,13 +164,10 @@ def test_collectives_of_one_process_give_what_it_has():
         distributed.send(x, 1)
 
 
-def test_what_several_processes_do_not_have_yet_refuses(monkeypatch):
+def test_collectives_of_several_processes_want_them_joined(monkeypatch):
     monkeypatch.setenv("PADDLE_TRAINERS_NUM", "2")
     with pytest.raises(RuntimeError, match="Call paddle.distributed.init_parallel_env\\(\\) first"):
         wherry.distributed.all_reduce(wherry.ones([1]))
-    layer = wherry.nn.Linear(2, 2)
-    with pytest.raises(NotImplementedError, match="not there yet for several processes. Got 2 processes"):
-        wherry.distributed.group_sharded_parallel(layer, wherry.optimizer.SGD(parameters=layer.parameters()), "os")
 
 
 def test_fleet_of_one_process_leaves_model_and_optimizer():
@@ -154,7 +182,7 @@ def test_fleet_of_one_process_leaves_model_and_optimizer():
     assert (fleet.worker_index(), fleet.worker_num(), fleet.is_first_worker()) == (0, 1, True)
     assert fleet.get_hybrid_communicate_group().get_model_parallel_world_size() == 1
     strategy.hybrid_configs = {"mp_degree": 2}
-    with pytest.raises(NotImplementedError, match="mp_degree=2"):
+    with pytest.raises(ValueError, match="mp_degree=2|mp=2"):
         fleet.init(is_collective=True, strategy=strategy)
 
 

@@ -24,7 +24,7 @@ from wherry_export.web import engine_files
 from wherry_web.app import create_app
 from wherry_web.client import digits
 from wherry_web.files import STATIC
-from wherry_web.gallery import PROGRAM, save_model
+from wherry_web.gallery import PROGRAM, SavedModel, link_page, save_model
 from wherry_web.programs import MODEL, PARAMS
 from wherry_web.serving import add_server_arguments, config_of, listen
 
@@ -116,8 +116,9 @@ def trained(epochs: int, verbose: int) -> tuple[paddle.nn.Layer, float]:
     return network, float(model.evaluate(tested_on, batch_size=64, verbose=0)["acc"])
 
 
-def save(folder: Path, network: paddle.nn.Layer, accuracy: float) -> None:
-    save_model(folder, NAME, network, title="LeNet", architecture="LeNet", labels=LABELS, input_shape=[1, 28, 28], accuracy=accuracy)
+def save(folder: Path, network: paddle.nn.Layer, accuracy: float) -> SavedModel:
+    """Put the network into a gallery."""
+    return save_model(folder, NAME, network, title="LeNet", architecture="LeNet", labels=LABELS, input_shape=[1, 28, 28], accuracy=accuracy)
 
 
 class Drawn(paddle.nn.Layer):
@@ -134,8 +135,11 @@ class Drawn(paddle.nn.Layer):
         return scores
 
 
-def export(folder: Path, network: paddle.nn.Layer) -> str:
-    """Put the network into a gallery as a program of its own and as a page without Python; returns what there is to say of it."""
+def export(folder: Path, network: paddle.nn.Layer, model: SavedModel) -> str:
+    """Put the network into a gallery as a program of its own and as a page without Python; returns what there is to say of it.
+
+    The page that draws uses the latter: it answers at once, without Python.
+    """
     card = folder / f"{PROGRAM_NAME}.json"
     card.write_text(json.dumps({"title": "LeNet, as a program", "labels": LABELS}) + "\n", encoding="utf-8")
     for suffix in (PARAMS, MODEL):  # the program last: a model is there once it is
@@ -152,6 +156,7 @@ def export(folder: Path, network: paddle.nn.Layer) -> str:
         )
     except (RuntimeError, ValueError) as error:  # an engine of another version; it answers otherwise
         return f"Not exported as a page: {error}"
+    link_page(model, PAGE)
     return f"Under Models there is a page in which it answers without Python: {site.compressed / 1e3:.0f} kB with {site.compression}."
 
 
@@ -164,9 +169,9 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
 
     network, accuracy = trained(options.epochs, verbose=1)
-    save(options.models, network, accuracy)
+    model = save(options.models, network, accuracy)
     print(f"{accuracy:.2%} of 360 unseen digits are recognised; the model is saved in {options.models / NAME}")
-    print(export(options.models, network))
+    print(export(options.models, network, model))
     pyodide = options.pyodide if options.pyodide and (options.pyodide / "pyodide.mjs").exists() else None
     wheels = options.wheels if options.wheels and any(options.wheels.glob("*.whl")) else None
     if pyodide is None or wheels is None:

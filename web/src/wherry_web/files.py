@@ -11,6 +11,7 @@ import io
 import json
 import mimetypes
 import re
+import threading
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -105,24 +106,39 @@ class Playground:
     """
 
     def __init__(self, wheels: list[Path], folder: Path | None) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._others: set[Path] = set()
         self.zips: dict[str, dict[str, bytes]] = {}  # name -> its files
         self.modules: dict[str, str] = {}  # module -> name of its zip
+        self.encoded: dict[str, Encoded] = {}
         sources: dict[str, bytes] = {}
-        for wheel in wheels:
+        for wheel in filter(is_ours, wheels):
             with zipfile.ZipFile(wheel) as archive:
-                names = [name for name in archive.namelist() if not name.endswith("/")]
-                if is_ours(wheel):
-                    sources.update((name, archive.read(name)) for name in names if name.endswith(".py") and "/testing/" not in name)
-                else:
-                    name = f"{project_of(wheel)}.zip"
-                    self.zips[name] = {file: archive.read(file) for file in names if not OF_NO_USE.search(file)}
-                    self.modules.update((module, name) for module in top_level(names))
+                names = archive.namelist()
+                sources.update((name, archive.read(name)) for name in names if name.endswith(".py") and "/testing/" not in name)
         if sources:
             ours = [*CLIENT.glob("*.py"), *(CLIENT.parent / "playground").glob("*.py"), STATIC / "data" / "digits.bin"]
             sources.update((str(path.relative_to(CLIENT.parent.parent)), path.read_bytes()) for path in ours)
-            self.zips["sources.zip"] = sources
-        self.encoded = {name: Encoded(zipped(content, zipfile.ZIP_STORED), folder / ENCODED if folder else None, quality=9)
-                        for name, content in self.zips.items()}
+            self._add("sources.zip", sources)
+        self.take_new()
+
+    def _add(self, name: str, content: dict[str, bytes]) -> None:
+        self.zips[name] = content
+        self.encoded[name] = Encoded(zipped(content, zipfile.ZIP_STORED), self._folder / ENCODED if self._folder else None, quality=9)
+
+    def take_new(self) -> None:
+        """Take wheels of others that have come into the folder since: `make demo` builds NumPy's beside the running server."""
+        with self._lock:
+            for wheel in sorted(self._folder.glob("*.whl")) if self._folder else []:
+                if wheel in self._others or is_ours(wheel):
+                    continue
+                self._others.add(wheel)
+                name = f"{project_of(wheel)}.zip"
+                with zipfile.ZipFile(wheel) as archive:
+                    names = [file for file in archive.namelist() if not file.endswith("/")]
+                    self._add(name, {file: archive.read(file) for file in names if not OF_NO_USE.search(file)})
+                self.modules.update((module, name) for module in top_level(names))
 
     def address(self, name: str) -> str:
         return f"bundle/{self.encoded[name].digest}/{name}"
@@ -131,6 +147,7 @@ class Playground:
         """Addresses for the page."""
         if "sources.zip" not in self.zips:
             return None
+        self.take_new()
         return {"url": self.address("sources.zip"), "packages": {module: self.address(name) for module, name in self.modules.items()}}
 
 
@@ -320,9 +337,20 @@ def manifest_content() -> dict[str, Any]:
         "backbone": f"{assets.address}data/backbone.bin",
         "exporter": current_app.extensions["exporter"].address,
         "models": [
-            {**card(model), "weights_url": weights_address(model)} for model in gallery.models() if isinstance(model, SavedModel)
+            {**card(model), "weights_url": weights_address(model), **page_address(model)}
+            for model in gallery.models() if isinstance(model, SavedModel)
         ],
     }
+
+
+def page_address(model: SavedModel) -> dict[str, str]:
+    """Where the exported page of a model is, if it has one."""
+    page = model.card.get("page")
+    try:
+        there = page is not None and current_app.extensions["gallery"].bundle(page) is not None
+    except BrokenModel:
+        there = False
+    return {"page_url": f"bundles/{page}/"} if there else {}
 
 
 def weights_address(model: SavedModel) -> str:

@@ -375,6 +375,8 @@ CARD: dict[str, Any] = {
         "bytes": {"type": "integer", "minimum": 0},
         "program_sha256": {"type": "string", "pattern": r"^[0-9a-f]{64}\Z"},
         "accuracy": {"type": "number"},
+        # An exported page of the gallery in which the same weights answer without Python.
+        "page": {"type": "string", "pattern": NAME.pattern + r"\Z"},
     },
 }
 VALUE: dict[str, Any] = {
@@ -462,8 +464,29 @@ def save_model(
         "weights": weights.name, "sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content),
         "program_sha256": digest_of(program),
     }
-    # The card comes last and in one piece: a model is there once its card is.
+    _write_card(place, card)
+    return SavedModel(name, place, card)
+
+
+def link_page(model: SavedModel, page: str) -> SavedModel:
+    """Say in the card of a model in which exported page of the gallery its weights answer without Python: pages use that where they can.
+
+    Args:
+        model: as `save_model` returns it; saving it again removes the link.
+        page: the name of the folder that `wherry.export.web` wrote beside the model.
+
+    Raises:
+        ValueError: the name is not allowed.
+    """
+    if not NAME.fullmatch(page):
+        raise ValueError(f"link_page: got the name {page!r}, expected lower-case letters, digits, '-' and '_'. Choose another.")
+    card = {**model.card, "page": page}
+    _write_card(model.folder, card)
+    return SavedModel(model.name, model.folder, card)
+
+
+def _write_card(place: Path, card: dict[str, Any]) -> None:
+    """The card comes last and in one piece: a model is there once its card is."""
     unfinished = place / "model.json.new"
     unfinished.write_text(json.dumps(card, indent=2) + "\n")
     os.replace(unfinished, place / "model.json")
-    return SavedModel(name, place, card)

@@ -56,6 +56,7 @@ MODEL = {
         "architecture": {"type": "string"},
         "input_shape": {"type": "array", "items": {"type": "integer"}},
         "accuracy": {"type": "number"},
+        "page": {"type": "string", "description": "The exported page in which the same weights answer in the browser."},
         "weights_url": {"type": "string"},
         "program_url": {"type": "string"},
         "params_url": {"type": "string"},

@@ -166,7 +166,7 @@ def _cotangent(function: str, argument: str, value: Any, root: Tensor) -> Tensor
             f"{function}: the type of {argument} must be Tensor. Got {type(value).__name__}, expected a Tensor of shape "
             f"{root.shape}. Convert it with to_tensor."
         )
-    if value.shape != root.shape and not is_symbolic(root):
+    if not is_symbolic(root) and value.shape != root.shape:
         raise AssertionError(
             f"{function}: the shape of {argument} does not match. Got {value.shape}, expected {root.shape}, that of "
             f"the tensor it belongs to. Reshape or broadcast it."

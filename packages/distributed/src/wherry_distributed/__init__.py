@@ -1,6 +1,7 @@
 """Training with several processes: `paddle.distributed`."""
 from wherry_distributed import stream
 from wherry_distributed.board import CollectiveError
+from wherry_distributed.checkpoint import load_state_dict, save_state_dict, training_state
 from wherry_distributed.collective import (
     P2POp,
     ReduceOp,
@@ -25,9 +26,11 @@ from wherry_distributed.collective import (
     send,
     wait,
 )
+from wherry_distributed.datasets import InMemoryDataset, QueueDataset
 from wherry_distributed.deterministic import backward_of_shards
 from wherry_distributed.environment import ParallelEnv
 from wherry_distributed.parallel import DataParallel, sync_params_buffers
+from wherry_distributed.ps.entries import CountFilterEntry, ProbabilityEntry, ShowClickEntry
 from wherry_distributed.ranks import (
     get_backend,
     get_rank,
@@ -36,15 +39,17 @@ from wherry_distributed.ranks import (
     is_available,
     is_initialized,
 )
+from wherry_distributed.sequence_parallel import ring_attention
 from wherry_distributed.spawning import spawn
 from wherry_distributed.world import Group, destroy_process_group, get_group, new_group
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "CollectiveError", "DataParallel", "Group", "P2POp", "ParallelEnv", "ReduceOp", "all_gather", "all_gather_object", "all_reduce", "alltoall",
-    "alltoall_single", "backward_of_shards", "barrier", "batch_isend_irecv",
-    "broadcast", "broadcast_object_list", "destroy_process_group", "gather", "gather_object",
-    "get_backend", "get_group", "get_rank", "get_world_size", "init_parallel_env", "irecv", "is_available", "is_initialized", "isend",
-    "new_group", "recv", "reduce", "reduce_scatter", "scatter", "scatter_object_list", "send", "spawn", "stream", "sync_params_buffers", "wait",
+    "CollectiveError", "CountFilterEntry", "DataParallel", "Group", "InMemoryDataset", "P2POp", "ParallelEnv", "ProbabilityEntry", "QueueDataset",
+    "ReduceOp", "ShowClickEntry", "all_gather", "all_gather_object", "all_reduce", "alltoall", "alltoall_single", "backward_of_shards", "barrier",
+    "batch_isend_irecv", "broadcast", "broadcast_object_list", "destroy_process_group", "gather", "gather_object", "get_backend", "get_group",
+    "get_rank", "get_world_size", "init_parallel_env", "irecv", "is_available", "is_initialized", "isend", "load_state_dict", "new_group", "recv",
+    "reduce", "reduce_scatter", "ring_attention", "save_state_dict", "scatter", "scatter_object_list", "send", "spawn", "stream",
+    "sync_params_buffers", "training_state", "wait",
 ]

@@ -31,6 +31,7 @@ from wherry_distributed.memory import (
 from wherry_distributed.world import Group, Task, Watch, group_of, raise_everywhere, refuse_broken, run, world
 from wherry_tensor import Tensor, ops
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.explained import explained
 
 
 class ReduceOp:
@@ -735,3 +736,6 @@ def scatter_object_list(out_object_list: list[Any], in_object_list: Sequence[Any
         )
     found = list(in_object_list or ()) if members.comm is None else _from_root(f"scatter_object_list(src={src})", members, in_object_list, root)
     out_object_list[:] = [found[members.rank]]
+
+
+explained(globals())

@@ -50,19 +50,27 @@ class Job:
     address: tuple[str, int] = ("127.0.0.1", 0)
     endpoints: list[str] = field(default_factory=list)
     shared: set[str] = field(default_factory=set)
+    restarts: int = 0
+    line: pmi.Line | None = None
 
     @classmethod
-    def here(cls, count: int, started_port: int | None = None) -> Job:
+    def here(cls, count: int, started_port: int | None = None, restarts: int = 0) -> Job:
         """A job of this host alone."""
         ports = [started_port + i for i in range(count)] if started_port else free_ports(count)
-        job = cls(count, size=count, endpoints=[f"127.0.0.1:{port}" for port in ports], shared=_segments())
+        job = cls(count, size=count, endpoints=[f"127.0.0.1:{port}" for port in ports], shared=_segments(), restarts=restarts)
         job.server = pmi.Server([count])
         job.address = (job.server.host, job.server.port)
         return job
 
     @classmethod
-    def of_hosts(cls, count: int, master: str, nodes: int, node: int, timeout: float) -> Job:
+    def of_hosts(
+        cls, count: int, master: str, nodes: int, node: int, timeout: float, least: int | None = None, patience: float = 0.0, restarts: int = 0
+    ) -> Job:
         """One host's part of a job: launchers meet at `master`, where the first of them serves.
+
+        Args:
+            least, patience: begin with as few hosts, where no other has come for so many seconds.
+            restarts: how often the program was started before.
 
         Raises:
             RuntimeError: they do not all come, or show another secret.
@@ -73,20 +81,24 @@ class Job:
                 f"launch: --master is no address. Got {master!r}, expected HOST:PORT, the same on all hosts. Take a free port of node 0."
             )
         secret = os.environ.get("PADDLE_JOB_SECRET", "")
-        job = cls(count, nodes=nodes, address=(host, int(port)), shared=_segments())
+        job = cls(count, nodes=nodes, address=(host, int(port)), shared=_segments(), restarts=restarts)
         if node <= 0:
             try:
-                job.server = pmi.Server(None, nodes, host, int(port), secret)
+                job.server = pmi.Server(None, nodes, host, int(port), secret, least, patience, restarts)
             except OSError as error:
                 if node == 0:
                     raise UnavailableError(f"launch: node 0 cannot listen on {master} ({error}). Take another port or address.") from None
         mine = _address_towards(host, int(port))
-        said = {"node": node, "count": count, "secret": secret, "timeout": timeout, "endpoints": [f"{mine}:{port}" for port in free_ports(count)]}
-        answer = _join(host, int(port), said, timeout)
+        said = {
+            "node": node, "count": count, "secret": secret, "timeout": timeout, "generation": restarts,
+            "endpoints": [f"{mine}:{port}" for port in free_ports(count)],
+        }
+        job.line, answer = _join(host, int(port), said, timeout)
         if "error" in answer or "counts" not in answer:
+            job.close([])
             raise UnavailableError(f"launch: the hosts have not met at {master}: {answer.get('error', 'no answer')}.")
         job.node, counts = answer["node"], answer["counts"]
-        job.first, job.size = sum(counts[: job.node]), sum(counts)
+        job.first, job.size, job.nodes = sum(counts[: job.node]), sum(counts), len(counts)
         job.endpoints = [each for some in answer["endpoints"] for each in some]
         return job
 
@@ -99,7 +111,8 @@ class Job:
             "PADDLE_TRAINER_ENDPOINTS": ",".join(self.endpoints), "PADDLE_GLOBAL_RANK": str(rank), "PADDLE_GLOBAL_SIZE": str(self.size),
             "PADDLE_LOCAL_RANK": str(local), "PADDLE_LOCAL_SIZE": str(self.count), "PADDLE_NNODES": str(self.nodes),
             "PADDLE_NODE_RANK": str(self.node), "PADDLE_RANK_IN_NODE": str(local), "TRAINING_ROLE": "TRAINER",
-            "PYTHONFAULTHANDLER": "1", "PADDLE_MASTER": "{}:{}".format(*self.address), "FLAGS_selected_cpus": str(local),
+            "PYTHONFAULTHANDLER": "1", "PADDLE_RESTART_COUNT": str(self.restarts),
+            "PADDLE_MASTER": "{}:{}".format(*self.address), "FLAGS_selected_cpus": str(local),
         }
         if "OMP_NUM_THREADS" not in os.environ:
             # A pool of two threads runs at half the speed of one where another process holds a core.
@@ -108,6 +121,8 @@ class Job:
 
     def close(self, pids: Iterable[int]) -> None:
         """All processes have ended: let go of the port, and of shared memory that those leave which were killed."""
+        if self.line is not None:
+            self.line.close()
         if self.server is not None:
             self.server.close()
         gone = {str(pid) for pid in pids}
@@ -149,15 +164,25 @@ def _address_towards(host: str, port: int) -> str:
             return "127.0.0.1"
 
 
-def _join(host: str, port: int, said: dict[str, Any], timeout: float) -> dict[str, Any]:
+def _join(host: str, port: int, said: dict[str, Any], timeout: float) -> tuple[pmi.Line | None, dict[str, Any]]:
     end = time.monotonic() + timeout
     while True:
+        line, reason = None, ""
         try:
-            return pmi.join(host, port, said, timeout)
+            line = pmi.Line(host, port, timeout)
+            answer = line.join(said)
+            if "counts" in answer:
+                return line, answer
+            reason = answer.get("retry", "")
+            if answer and not reason:
+                return line, answer
         except OSError as error:
-            if time.monotonic() > end:
-                return {"error": str(error)}
-            time.sleep(0.2 + secrets.randbelow(100) / 1000)
+            reason = str(error)
+        if line is not None:
+            line.close()
+        if time.monotonic() > end:
+            return None, {"error": reason or "no answer"}
+        time.sleep(0.2 + secrets.randbelow(100) / 1000)
 
 
 def end_all(pids: Iterable[int], alive: Any) -> None:

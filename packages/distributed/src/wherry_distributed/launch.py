@@ -17,11 +17,12 @@ from datetime import datetime
 from typing import Any, BinaryIO
 
 from wherry_distributed.job import Job, end_all, ended_by
+from wherry_distributed.launch_servers import PSERVER_OPTIONS, run_with_servers
 from wherry_tensor.errors import EnforceNotMet
 
 GRACE = 2.0           # seconds to wait for the process that another one tells of
 LONGEST = 64 << 10  # bytes of a log that are shown of a process that has failed
-UNAVAILABLE = ("servers", "server_num", "workers", "worker_num", "heter_workers", "heter_worker_num", "trainers", "trainer_num", "elastic_level")
+UNAVAILABLE = ("heter_workers", "heter_worker_num")
 
 
 def parser(prog: str = "launch") -> argparse.ArgumentParser:
@@ -29,7 +30,7 @@ def parser(prog: str = "launch") -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(prog=prog, description="Start a training script in several processes.")
     add = made.add_argument
     add("--nproc_per_node", type=int, default=None, help="processes on this host; 1, or as many as --gpus or --devices name")
-    add("--nnodes", default="1", help="hosts")
+    add("--nnodes", default="1", help="hosts; LEAST:MOST begins with fewer, and starts again with those that are left")
     add("--master", default=None, help="HOST:PORT where launchers of several hosts meet; the first of them serves there")
     add("--rank", "--node_rank", dest="rank", type=int, default=-1, help="which host this is; in the order of arrival without it")
     add("--gpus", "--devices", "--selected_gpus", "--xpus", dest="gpus", default=None, help="devices, one process each")
@@ -40,8 +41,15 @@ def parser(prog: str = "launch") -> argparse.ArgumentParser:
     add("--run_mode", default=None, help="collective")
     add("--backend", default="auto", help="auto, mpi or gloo: all are MPI")
     add("--start_timeout", type=float, default=300.0, help="seconds to wait for other hosts")
-    add("--max_restart", default=None, help=argparse.SUPPRESS)
-    for name in UNAVAILABLE:
+    add("--elastic", action="store_true", help="start again when a process fails, with as many as are left")
+    add("--elastic_level", type=int, default=-1, help="0 or more is --elastic")
+    add("--elastic_timeout", type=float, default=30.0, help="seconds to wait for more than LEAST hosts")
+    add("--max_restart", type=int, default=3, help="how often --elastic starts again")
+    add("--server_num", default=None, help="parameter servers on this host")
+    add("--worker_num", default=None, help="workers that train with parameter servers")
+    add("--servers", default=None, help="IP:PORT of all parameter servers, with commas between them")
+    add("--workers", default=None, help="IP:PORT of all workers, of which this host starts its own")
+    for name in ("trainers", "trainer_num", *UNAVAILABLE):
         add(f"--{name}", default=None, help=argparse.SUPPRESS)
     add("-m", dest="module", action="store_true", help="the script is a module")
     add("training_script", help="the script")
@@ -55,17 +63,33 @@ def say(text: str, level: str = "INFO") -> None:
     print(f"{level} {now:%Y-%m-%d %H:%M:%S},{now.microsecond // 1000:03d} launch.py] {text}", file=sys.stderr, flush=True)
 
 
+def print_table(rows: dict[str, str]) -> None:
+    """Environment variables as Paddle's launcher shows them."""
+
+    def line(name: str, value: str) -> str:
+        return f"    |{name:>30}{value[-51:] if len(value) > 51 else value:^55}|"
+
+    print("\n".join([
+        f"    +{'=' * 85}+", line("Distributed Envs", "Value"), f"    +{'-' * 85}+",
+        *(line(name, value if len(value) <= 51 else f"... {value[-44:]}") for name, value in rows.items()), f"    +{'=' * 85}+",
+    ]), flush=True)
+
+
 def main(arguments: Sequence[str] | None = None, prog: str = "launch") -> int:
     """Run a program; returns its exit status: 0, or that of the process that has failed first."""
     options = parser(prog).parse_args(arguments)
     for name in UNAVAILABLE:
         if getattr(options, name):
-            print(f"launch: --{name} belongs to parameter servers or elastic training, which are not there yet. Leave it out.", file=sys.stderr)
+            print(f"launch: --{name} belongs to workers of several kinds, which are not there. Leave it out.", file=sys.stderr)
             return 2
     if options.backend not in ("auto", "mpi", "gloo"):
         print(f"launch: there is no backend {options.backend}. Got --backend {options.backend}, expected auto, mpi or gloo (MPI).", file=sys.stderr)
         return 2
-    nodes = int(str(options.nnodes).split(":")[0])
+    try:
+        least, most = bounds(str(options.nnodes))
+    except ValueError:
+        print(f"launch: --nnodes is no number of hosts. Got {options.nnodes!r}, expected N, or LEAST:MOST. Pass 2, say.", file=sys.stderr)
+        return 2
     if options.ips and len(options.ips.split(",")) > 1 and not options.master:
         print("launch: --ips alone does not say where hosts meet. Pass --master HOST:PORT and --nnodes on each of them.", file=sys.stderr)
         return 2
@@ -76,15 +100,56 @@ def main(arguments: Sequence[str] | None = None, prog: str = "launch") -> int:
         if name not in UNAVAILABLE or value:
             print(f"{name}: {value}")
     print("------------------------------------------------", flush=True)
-    try:
-        if nodes > 1 and not options.master:
-            print("launch: several hosts need --master HOST:PORT, where they meet.", file=sys.stderr)
-            return 2
-        job = Job.of_hosts(count, options.master, nodes, options.rank, options.start_timeout) if nodes > 1 else Job.here(count)
-    except EnforceNotMet as error:
-        print(error, file=sys.stderr)
-        return 1
-    return Launcher(job, options, devices).run()
+    if most > 1 and not options.master:
+        print("launch: several hosts need --master HOST:PORT, where they meet.", file=sys.stderr)
+        return 2
+    if any(getattr(options, name) for name in PSERVER_OPTIONS):
+        try:
+            return run_with_servers(options, say, print_table)
+        except EnforceNotMet as error:
+            print(error, file=sys.stderr)
+            return 1
+    elastic = options.elastic or options.elastic_level >= 0 or least < most
+    restarts = 0
+    while True:
+        try:
+            if most > 1:
+                job = Job.of_hosts(count, options.master, most, options.rank, options.start_timeout, least, options.elastic_timeout, restarts)
+            else:
+                job = Job.here(count, restarts=restarts)
+        except EnforceNotMet as error:
+            print(error, file=sys.stderr)
+            return 1
+        launcher = Launcher(job, options, devices)
+        code = launcher.run()
+        if code == 0 or launcher.stopped or not elastic:
+            return code
+        count -= launcher.lost
+        if restarts >= options.max_restart or count < 1:
+            say("no process is left here." if count < 1 else f"failed {restarts + 1} times: this is the end (--max_restart).", "ERROR")
+            return code
+        restarts += 1
+        keep_logs(options.log_dir, restarts)
+        say(f"start {restarts} of at most {options.max_restart}, with {count} processes here.", "WARNING")
+
+
+def bounds(text: str) -> tuple[int, int]:
+    """The least and the most hosts of `N` or `LEAST:MOST`.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    numbers = [int(each) for each in text.split(":")]
+    if len(numbers) > 2 or not 1 <= numbers[0] <= numbers[-1]:
+        raise ValueError(text)
+    return numbers[0], numbers[-1]
+
+
+def keep_logs(folder: str, number: int) -> None:
+    """Logs of a program that starts again: `workerlog.N` becomes `workerlog.N.before.NUMBER`."""
+    for name in os.listdir(folder):
+        if name.startswith("workerlog.") and name.count(".") == 1:
+            os.replace(os.path.join(folder, name), os.path.join(folder, f"{name}.before.{number}"))
 
 
 class Launcher:
@@ -95,11 +160,13 @@ class Launcher:
         self.processes: list[subprocess.Popen[bytes]] = []
         self.logs: list[BinaryIO] = []
         self.shown = 0  # bytes of the first log
+        self.stopped: list[int] = []  # signals
+        self.lost = 0  # processes that were killed: their place may be gone
 
     def run(self) -> int:
         """Start, watch, end."""
         os.makedirs(self.options.log_dir, exist_ok=True)
-        stopped: list[int] = []
+        stopped = self.stopped
         before = {each: signal.signal(each, lambda number, frame: stopped.append(number)) for each in (signal.SIGINT, signal.SIGTERM)}
         try:
             self._start()
@@ -110,7 +177,13 @@ class Launcher:
                 if failed is not None:
                     return self._failed(failed)
                 if all(code == 0 for code in codes):
+                    if self.job.line is not None:
+                        self.job.line.say("wherry_done")
                     return 0
+                news = None if self.job.line is None else self.job.line.news()
+                if news is not None:
+                    say(f"{news}. All processes end.", "ERROR")
+                    return 1
                 time.sleep(0.02)
             say(f"{signal.Signals(stopped[0]).name}: all processes end.", "WARNING")
             return 128 + stopped[0]
@@ -129,7 +202,7 @@ class Launcher:
         command = [sys.executable, "-u", *(["-m"] if self.options.module else []), self.options.training_script, *self.options.training_script_args]
         say(f"Local start {self.job.count} processes. First process distributed environment info (Only For Debug): ")
         first = self.job.environment(0)
-        self._table({name: first[name] for name in sorted(first) if name.startswith("PADDLE_T") or name == "PADDLE_CURRENT_ENDPOINT"})
+        print_table({name: first[name] for name in sorted(first) if name.startswith("PADDLE_T") or name == "PADDLE_CURRENT_ENDPOINT"})
         with open(os.path.join(self.options.log_dir, "endpoints.log"), "w") as file:
             file.write("PADDLE_TRAINER_ENDPOINTS: \n" + "\n".join(self.job.endpoints))
         for local in range(self.job.count):
@@ -147,15 +220,6 @@ class Launcher:
             f"details about PADDLE_TRAINER_ENDPOINTS can be found in {self.options.log_dir}/endpoints.log, and detail running logs maybe found in "
             f"{self.options.log_dir}/workerlog.0"
         )
-
-    def _table(self, rows: dict[str, str]) -> None:
-        def line(name: str, value: str) -> str:
-            return f"    |{name:>30}{value[-51:] if len(value) > 51 else value:^55}|"
-
-        print("\n".join([
-            f"    +{'=' * 85}+", line("Distributed Envs", "Value"), f"    +{'-' * 85}+",
-            *(line(name, value if len(value) <= 51 else f"... {value[-44:]}") for name, value in rows.items()), f"    +{'=' * 85}+",
-        ]), flush=True)
 
     def _show(self) -> None:
         """What the first process has written since."""
@@ -175,6 +239,9 @@ class Launcher:
             local = next((i for i, each in enumerate(self.processes) if each.poll() and not self._follows(i)), local)
         process = self.processes[local]
         rank, code = self.job.first + local, process.returncode
+        self.lost = sum(each.poll() == -signal.SIGKILL for each in self.processes)
+        if self.job.line is not None:
+            self.job.line.say("wherry_end", f"rank {rank} (pid {process.pid} of node {self.job.node}) failed: {ended_by(code)}")
         path = os.path.join(self.options.log_dir, f"workerlog.{local}")
         say(f"rank {rank} (pid {process.pid}) failed: {ended_by(code)}. The other processes are ended. Its log, {path}, ends:", "ERROR")
         if local:  # that of the first one has been shown

@@ -10,7 +10,8 @@ from typing import Any
 from wherry_autograd import PyLayer
 from wherry_distributed.collective import ReduceOp, all_gather, all_reduce
 from wherry_distributed.world import Group, group_of
-from wherry_tensor import Tensor, concat, ops
+from wherry_nn import functional as F  # noqa: N812
+from wherry_tensor import Tensor, concat, logical_and, ops, where, zeros, zeros_like
 from wherry_tensor.errors import InvalidArgumentError
 
 
@@ -109,3 +110,88 @@ def _c_concat(tensor: Tensor, group: Group | None = None) -> Tensor:
 def _c_split(tensor: Tensor, group: Group | None = None) -> Tensor:
     """This process's part along the last axis; cotangents of all are put together."""
     return _applied(_Cut, "_c_split", tensor, group)
+
+
+# Rows of a table, and the loss of classes, that are divided.
+
+
+class _Lookup(PyLayer):
+    @staticmethod
+    def forward(ctx: Any, table: Tensor, index: Tensor, start: int) -> Tensor:
+        inside = logical_and(index >= start, index < start + table.shape[0])
+        rows = where(inside, index - start, zeros_like(index))
+        ctx.rows, ctx.inside, ctx.shape = rows, inside.unsqueeze(-1), table.shape
+        found = F.embedding(rows, table)
+        return where(ctx.inside.expand(found.shape), found, zeros_like(found))
+
+    @staticmethod
+    def backward(ctx: Any, ct: Tensor) -> Any:
+        mine = where(ctx.inside.expand(ct.shape), ct, zeros_like(ct))
+        table = zeros(ctx.shape, dtype=ct.dtype)
+        ops.index_put.into((table,), table, mine.reshape([-1, ctx.shape[-1]]), ctx.rows.reshape([-1]), axes=(0,), accumulate=True)
+        return table, None
+
+
+def _c_lookup_table(table: Tensor, index: Tensor, start_index: int = 0, vocab_size: int = -1, name: str | None = None) -> Tensor:
+    """Rows of a table of which this process has those from `start_index` on; zeros for rows of others."""
+    if table.stop_gradient and start_index == 0 and vocab_size in (-1, table.shape[0]):
+        return F.embedding(index, table)
+    result: Tensor = _Lookup.apply(table, index, start_index)
+    return result
+
+
+class _SoftmaxCrossEntropy(PyLayer):
+    """Logits of which each process has some classes: the largest one, the sum and the logit of the label are asked of all."""
+
+    @staticmethod
+    def forward(ctx: Any, logits: Tensor, label: Tensor, group: Group, ignored: int) -> tuple[Tensor, Tensor]:
+        wide = logits.astype("float32") if logits.dtype.name in ("float16", "bfloat16") else logits
+        classes, start = wide.shape[-1], wide.shape[-1] * group.rank
+        largest = wide.max(axis=-1, keepdim=True)
+        all_reduce(largest, ReduceOp.MAX, group)
+        shifted = wide - largest
+        exponents = shifted.exp()
+        inside = logical_and(label >= start, label < start + classes)
+        place = where(inside, label - start, zeros_like(label))
+        of_label = shifted.take_along_axis(place, axis=-1)
+        of_label = where(inside, of_label, zeros_like(of_label))
+        total = exponents.sum(axis=-1, keepdim=True)
+        both = concat([total, of_label], axis=-1)
+        all_reduce(both, ReduceOp.SUM, group)
+        total, of_label = both[..., 0:1], both[..., 1:2]
+        loss = total.log() - of_label
+        loss = where(label == ignored, zeros_like(loss), loss)
+        softmax = exponents / total
+        ctx.save_for_backward(softmax)
+        ctx.place, ctx.inside, ctx.counts, ctx.dtype = place, inside, label != ignored, logits.dtype
+        ctx.mark_non_differentiable(softmax)
+        return loss, softmax
+
+    @staticmethod
+    def backward(ctx: Any, ct: Tensor, _: Any) -> Any:
+        (softmax,) = ctx.saved_tensor()
+        hot = F.one_hot(ctx.place.squeeze(-1), softmax.shape[-1]).astype(softmax.dtype) * ctx.inside.astype(softmax.dtype)
+        gradient = (softmax - hot) * (ct.astype(softmax.dtype) * ctx.counts.astype(softmax.dtype))
+        return gradient.astype(ctx.dtype), None
+
+
+def _c_softmax_with_cross_entropy(
+    logits: Tensor, label: Tensor, group: Group | None = None, return_softmax: bool = False, ignore_index: int = -100
+) -> Any:
+    """Cross entropy of logits whose classes are divided among processes in the order of ranks, with labels among all classes.
+
+    Shape:
+        `[..., classes of this process]` and labels `[...]` or `[..., 1]` to `[..., 1]`.
+    """
+    members = group_of("_c_softmax_with_cross_entropy", group)
+    if members is None:
+        return None
+    if label.ndim == logits.ndim - 1:
+        label = label.unsqueeze(-1)
+    if label.shape != [*logits.shape[:-1], 1]:
+        raise InvalidArgumentError(
+            f"_c_softmax_with_cross_entropy: labels do not fit. Got {label.shape} for logits {logits.shape}, expected {[*logits.shape[:-1], 1]}. "
+            f"Reshape them."
+        )
+    loss, softmax = _SoftmaxCrossEntropy.apply(logits, label, members, ignore_index)
+    return (loss, softmax) if return_softmax else loss

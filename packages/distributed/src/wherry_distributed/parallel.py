@@ -74,10 +74,13 @@ class DataParallel(Layer):
             return
         sync_params_buffers(layers, members, members.ranks[0])
         seen: set[int] = set()
-        trained = [p for p in layers.parameters() if not p.stop_gradient and not (id(p) in seen or seen.add(id(p)))]  # type: ignore[func-returns-value]
+        trained = [
+            p for p in layers.parameters()
+            if not p.stop_gradient and not getattr(p, "no_sync", False) and not (id(p) in seen or seen.add(id(p)))  # type: ignore[func-returns-value]
+        ]
         if trained:
             # A group of its own: buckets are sent by a thread, in no order with what the program itself calls.
-            own = new_group(members.ranks, timeout=members.timeout) if members.nranks == worlds.world.size else _beside(members)
+            own = new_group(members.ranks, timeout=members.timeout) if members.nranks == worlds.world.size else beside(members)
             size = int(min(comm_buffer_size, 4) * MEGABYTE)
             self._reducer = Reducer(trained, own, size, min(size, int(last_comm_buffer_size * MEGABYTE)), find_unused_parameters)
 
@@ -129,7 +132,7 @@ class DataParallel(Layer):
     load_dict = set_state_dict
 
 
-def _beside(members: Group) -> Group:
+def beside(members: Group) -> Group:
     """The same processes with messages of their own, made by the members alone."""
     with worlds.world.lock:
         members.comm.Barrier()
@@ -153,7 +156,7 @@ def sync_params_buffers(
         return
     _place_of("sync_params_buffers", "src_rank", src_rank, members)
     for each in model.state_dict().values():
-        if isinstance(each, Tensor):
+        if isinstance(each, Tensor) and not getattr(each, "no_sync", False):
             broadcast(each, src_rank, members)
 
 
@@ -164,12 +167,9 @@ def fused_allreduce_gradients_with_group(parameter_list: Any, group: Group | Non
         parameter_list: parameters, or groups of them as optimizers take them.
         scale: what the sums are divided by; None for the number of processes.
     """
-    from wherry_distributed.collective import ReduceOp, all_reduce
+    from wherry_distributed.gradients import BUCKET, reduce_gradients
 
     members = group_of("fused_allreduce_gradients", group)
-    if members is None or members.comm is None:
-        return
-    for p in parameter_list:
-        if p.grad is not None:
-            all_reduce(p.grad, ReduceOp.SUM, members)
-            p.grad.detach().scale_(1.0 / (scale or members.nranks))
+    if members is not None:
+        flat = [each for some in parameter_list for each in (some["params"] if isinstance(some, dict) else [some])]
+        reduce_gradients(flat, members, scale, min(bucket_size, BUCKET))

@@ -2,12 +2,12 @@
 from __future__ import annotations
 
 import importlib.util
-from typing import Any
 
 from wherry_distributed import normalization
 from wherry_distributed import world as worlds
 from wherry_distributed.environment import place
 from wherry_distributed.world import Group
+from wherry_tensor.explained import explained
 
 
 def init_parallel_env() -> Group:
@@ -83,7 +83,7 @@ def is_initialized() -> bool:
     return worlds.is_started()
 
 
-def get_backend(group: Any = None) -> str:
+def get_backend(group: Group | None = None) -> str:
     """What carries messages: "MPI", or "alone" in a process that is alone.
 
     Source:
@@ -94,3 +94,6 @@ def get_backend(group: Any = None) -> str:
         'alone'
     """
     return (group or worlds.world.groups[0]).backend.replace("mpi", "MPI")
+
+
+explained(globals())

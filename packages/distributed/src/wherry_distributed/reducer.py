@@ -139,16 +139,8 @@ class Reducer:
             self._bad(bucket, [self.group.ranks[i] for i in bad])
 
     def _bad(self, bucket: Bucket, ranks: list[int]) -> None:
-        names = [p.name for p, g in zip(bucket.parameters, bucket.views, strict=True) if np.isnan(g.astype("float32").numpy()).any()]
-        text = (
-            f"DataParallel: gradients hold NaN. They come from rank{'s' if len(ranks) > 1 else ''} {', '.join(map(str, ranks))}; parameters: "
-            f"{', '.join(names[:5])}{' and others' if len(names) > 5 else ''}. Look at the batch and the loss of that rank."
-        )
-        if get_flags("FLAGS_check_nan_inf")["FLAGS_check_nan_inf"]:
-            raise PreconditionNotMetError(text)
-        if not self.warned:
-            self.warned = True
-            warnings.warn(text, RuntimeWarning, stacklevel=2)
+        bad = [p for p, g in zip(bucket.parameters, bucket.views, strict=True) if np.isnan(g.astype("float32").numpy()).any()]
+        self.warned = report_nan(ranks, bad, self.warned)
 
     def _work(self) -> None:
         while True:
@@ -173,6 +165,20 @@ class Reducer:
                 _fill(bucket.notes, flag)
             all_reduce(bucket.memory, ReduceOp.SUM, self.group)
             ops.multiply.into((bucket.gradients,), bucket.gradients, _scale(1.0 / self.group.nranks, bucket.gradients.dtype))
+
+
+def report_nan(ranks: Sequence[int], parameters: Sequence[Tensor], warned: bool = False) -> bool:
+    """Say which ranks have brought NaN into gradients: an error with FLAGS_check_nan_inf, else a warning unless `warned`. Returns True."""
+    names = [p.name for p in parameters]
+    text = (
+        f"DataParallel: gradients hold NaN. They come from rank{'s' if len(ranks) > 1 else ''} {', '.join(map(str, ranks))}; parameters: "
+        f"{', '.join(names[:5])}{' and others' if len(names) > 5 else ''}. Look at the batch and the loss of that rank."
+    )
+    if get_flags("FLAGS_check_nan_inf")["FLAGS_check_nan_inf"]:
+        raise PreconditionNotMetError(text)
+    if not warned:
+        warnings.warn(text, RuntimeWarning, stacklevel=3)
+    return True
 
 
 def _scale(value: float, dtype: Any) -> Tensor:

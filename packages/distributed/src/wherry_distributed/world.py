@@ -17,6 +17,7 @@ from wherry_distributed import board as boards
 from wherry_distributed import environment
 from wherry_distributed.board import Board, CollectiveError, site
 from wherry_tensor.errors import InvalidArgumentError, PreconditionNotMetError, UnavailableError, short
+from wherry_tensor.explained import explained
 
 TIMEOUT = 1800.0  # seconds that a collective waits: Paddle's
 NAP = 5e-5        # seconds between two looks at a request, after the first ones
@@ -75,6 +76,9 @@ class Group:
     def get_group_rank(self, rank: int) -> int:
         """The place of a process in the group; -1 where it is not in it."""
         return self.ranks.index(rank) if rank in self.ranks else -1
+
+    def __deepcopy__(self, memo: Any) -> Group:
+        return self  # parameters name it, and models are copied
 
     get_global_rank = property(lambda self: lambda rank: self.ranks[rank])
 
@@ -418,3 +422,6 @@ def _compare_hosts(group: Group, watch: Watch) -> None:
             callers.setdefault(text, []).append(rank)
         said = "; ".join(f"ranks {ranks} call {text}" for text, ranks in callers.items())
         raise_everywhere(f"collective {watch.number} of group {group.id} differs between ranks: {said}. All ranks have to call the same.")
+
+
+explained(globals())

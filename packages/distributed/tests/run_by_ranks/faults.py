@@ -6,7 +6,18 @@ import time
 
 import wherry_ops_cpu.column
 import wherry_tensor as wt
-from wherry_distributed import all_reduce, barrier, broadcast, get_rank, init_parallel_env, new_group, recv, send
+from wherry_distributed import (
+    all_reduce,
+    barrier,
+    broadcast,
+    get_group,
+    get_rank,
+    init_parallel_env,
+    new_group,
+    recv,
+    send,
+)
+from wherry_distributed.messages import Messages
 
 wherry_ops_cpu.column.register()
 init_parallel_env()
@@ -48,6 +59,10 @@ try:
         if rank == 1:
             os.kill(os.getpid(), signal.SIGKILL)
         all_reduce(x)
+    elif kind == "stage":
+        if rank == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        Messages(get_group()).receive(1, 0)
     elif kind == "raises":
         if rank == 1:
             raise ValueError("no such batch")

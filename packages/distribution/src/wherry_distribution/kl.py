@@ -7,18 +7,24 @@ from typing import Any, TypeVar
 
 from wherry_distribution.bernoulli import Bernoulli, Geometric
 from wherry_distribution.categorical import Categorical
+from wherry_distribution.continuous_bernoulli import ContinuousBernoulli
+from wherry_distribution.counts import Binomial, Poisson
 from wherry_distribution.dirichlet import Beta, Dirichlet
 from wherry_distribution.distribution import Distribution, total
 from wherry_distribution.divergence import RULES, kl_divergence
 from wherry_distribution.exponential_family import ExponentialFamily, expanded
+from wherry_distribution.gamma import Exponential, Gamma
 from wherry_distribution.independent import Independent
 from wherry_distribution.location_scale import Cauchy, Laplace
+from wherry_distribution.multivariate_normal import MultivariateNormal, mahalanobis
 from wherry_distribution.normal import LogNormal, Normal
 from wherry_distribution.uniform import Uniform
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import InvalidTypeError, short
 from wherry_tensor.explained import explained
+from wherry_tensor.functions.factorization import triangular_solve
+from wherry_tensor.functions.movement import broadcast_shape, expand
 
 __all__ = ["register_kl"]
 
@@ -145,6 +151,46 @@ def kl_uniform(p: Uniform, q: Uniform) -> Tensor:
     inside = ops.logical_and(ops.less_equal(q.low, p.low), ops.less_equal(p.high, q.high))
     width = ops.log((q.high - q.low) / (p.high - p.low))
     return ops.where(inside, width, ops.full(shape=(), value=math.inf, dtype=width.dtype))
+
+
+@register_kl(Gamma, Gamma)
+def kl_gamma(p: Gamma, q: Gamma) -> Tensor:
+    a, b = p.concentration, q.concentration
+    scale = q.rate / p.rate
+    return b * (ops.log(p.rate) - ops.log(q.rate)) + ops.lgamma(b) - ops.lgamma(a) + (a - b) * ops.digamma(a) + a * (scale - 1.0)
+
+
+@register_kl(Exponential, Exponential)
+def kl_exponential(p: Exponential, q: Exponential) -> Tensor:
+    ratio = q.rate / p.rate
+    return ratio - 1.0 - ops.log(ratio)
+
+
+@register_kl(Poisson, Poisson)
+def kl_poisson(p: Poisson, q: Poisson) -> Tensor:
+    return p.rate * (ops.log(p.rate) - ops.log(q.rate)) - (p.rate - q.rate)
+
+
+@register_kl(Binomial, Binomial)
+def kl_binomial(p: Binomial, q: Binomial) -> Tensor:
+    a, b = p.probs, q.probs
+    return p.total_count * (a * (ops.log(a) - ops.log(b)) + (1.0 - a) * (ops.log1p(-a) - ops.log1p(-b)))  # type: ignore[no-any-return]
+
+
+@register_kl(ContinuousBernoulli, ContinuousBernoulli)
+def kl_continuous_bernoulli(p: ContinuousBernoulli, q: ContinuousBernoulli) -> Tensor:
+    low, high = ops.log1p(-q.probs), ops.log(q.probs)
+    return -p.entropy() - p.mean * (high - low) - low - q._log_constant()
+
+
+@register_kl(MultivariateNormal, MultivariateNormal)
+def kl_multivariate_normal(p: MultivariateNormal, q: MultivariateNormal) -> Tensor:
+    a, b = p._unbroadcasted_scale_tril, q._unbroadcasted_scale_tril
+    batch = broadcast_shape(a.shape[:-2], b.shape[:-2])
+    n = p.event_shape[0]
+    quotient = triangular_solve(expand(b, [*batch, n, n]), expand(a, [*batch, n, n]), upper=False)
+    spread = total(ops.square(quotient), 2)
+    return q._log_determinant() - p._log_determinant() + 0.5 * (spread + mahalanobis(b, q.loc - p.loc) - n)
 
 
 explained(globals())

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import wherry_nn.functional as F
 import wherry_tensor as api
+from wherry_nn.functional import language
 from wherry_tensor._core import Tensor
 from wherry_tensor.functions import factorization
 
@@ -108,8 +110,77 @@ def _cumsum(x: Tensor, axis: int, flatten: bool, exclusive: bool, reverse: bool)
     return api.flip(out, [axis]) if reverse else out
 
 
+def _normed(x: Tensor, z: Tensor | None, scale: Tensor, bias: Tensor, mean: Tensor, variance: Tensor, *rest: Any) -> Any:
+    """Batch norm in training with a summand and an activation behind it."""
+    from wherry_paddle_files import operators
+
+    momentum, epsilon, act = rest
+    out, *others = operators.call("batch_norm", x, mean, variance, scale, bias, False, momentum, epsilon, "NCHW", False, False)
+    out = out if z is None else out + z
+    return getattr(F, act)(out) if act else out, *others
+
+
+def _batch_norm(*args: Any) -> Any:
+    from wherry_paddle_files import operators
+
+    return operators.call("batch_norm", *args)
+
+
+def _set_value(x: Tensor, values: Tensor, starts: Any, ends: Any, steps: Any, axes: Any, dropped: Any, new: Any) -> Tensor:
+    from wherry_paddle_files import operators
+
+    attrs = {"starts": starts, "ends": ends, "steps": steps, "axes": axes, "decrease_axes": dropped, "none_axes": new, "shape": []}
+    return operators.run("set_value", {"Input": [x], "ValueTensor": [values]}, attrs)["Out"]
+
+
+def _embedding_part(weight: Tensor, x: Tensor, first: int, size: int) -> Tensor:
+    """Rows of a part of a table; those that other parts have are zeros."""
+    rows = x - first
+    here = api.logical_and(rows >= 0, rows < weight.shape[0])
+    found = F.embedding(api.clip(rows, 0, weight.shape[0] - 1), weight)
+    return found * api.cast(here, weight.dtype).unsqueeze(-1)
+
+
+def _embedding_gradient(x: Tensor, weight: Tensor, grad: Tensor, padding: int, sparse: bool) -> Tensor:
+    rows, part = x.reshape([-1, 1]), grad.reshape([-1, weight.shape[1]])
+    if padding >= 0:
+        part = part * api.cast(api.not_equal(rows, api.full_like(rows, padding)), part.dtype)
+    return api.scatter_nd_add(api.zeros_like(weight), rows, part)
+
+
+def _linear_gradient(x: Tensor, grad: Tensor, weight: Tensor | None, bias: Tensor | None, wide: bool, has_bias: bool) -> tuple[Tensor, Tensor]:
+    x, grad = x.reshape([-1, x.shape[-1]]), grad.reshape([-1, grad.shape[-1]])
+    of_weight, of_bias = api.matmul(x, grad, True), grad.sum(0)
+    return of_weight if weight is None else weight + of_weight, of_bias if bias is None else bias + of_bias
+
+
+def _bytes(name: str, dtype: Any) -> Tensor:
+    return api.to_tensor(list(Path(name).read_bytes()), "uint8")
+
+
+def _check_nan_inf(x: Tensor, flag: int) -> Tensor:
+    api.set_flags({"FLAGS_check_nan_inf": bool(flag)})
+    return x
+
+
 # Operators whose parameters are others in the table, or that have no rule and are functions here.
 _OPERATORS: dict[str, Callable[..., Any]] = {
+    "assign_out": lambda x, out: x,
+    "assign_value": lambda out, shape, dtype, values: api.to_tensor(values, dtype).reshape(shape),
+    "c_embedding": _embedding_part,
+    "copy_to": lambda x, blocking: x,
+    "disable_check_model_nan_inf": _check_nan_inf,
+    "embedding_grad_dense": _embedding_gradient,
+    "enable_check_model_nan_inf": _check_nan_inf,
+    "fused_batch_norm_act": lambda x, *rest: _normed(x, None, *rest),
+    "fused_bn_add_activation": _normed,
+    "fused_linear_param_grad_add": _linear_gradient,
+    "masked_multihead_attention": lambda *args: (*language.masked_multihead_attention(*args), None),
+    "merge_selected_rows": lambda x: x,
+    "read_file": _bytes,
+    "set_value_with_tensor": _set_value,
+    "sync_batch_norm": _batch_norm,
+    "trans_layout": lambda x, axes: api.transpose(x, axes),
     "arange": lambda start, end, step, dtype: api.arange(start.item(), end.item(), step.item(), dtype),
     "fill": lambda x, value: api.full_like(x, value),
     "full_batch_size_like": lambda x, shape, dtype, value, at, to: api.full([*shape[:to], x.shape[at], *shape[to + 1 :]], value, dtype),

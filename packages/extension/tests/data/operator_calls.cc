@@ -208,6 +208,107 @@ static const std::vector<std::pair<std::string, std::function<Tensors()>>> &Call
       CALL("view_shape", view_shape(Wave({2, 3}), {3, 2})),
       CALL("warpctc", warpctc(Wave({3, 1, 4}), Whole<int32_t>({1, 2}, {1, 2}), Maybe(Whole({1}, {3})), Maybe(Whole({1}, {2})))),
       CALL("yolo_box", yolo_box(Wave({1, 7, 2, 2}), Whole<int32_t>({1, 2}, {64, 64}), {10, 13}, 2)),
+      CALL("as_strided", scale(as_strided(Wave({2, 3}), {2, 2}, {1, 2}, 0))),
+      CALL("average_accumulates_", [] {
+        Tensor sums[] = {Wave({2}), Wave({2}, 1), Wave({2}, 2)}, counts[] = {Whole({1}, {3}), Whole({1}, {2}), Whole({1}, {5})};
+        average_accumulates_(Wave({2}, 3), sums[0], sums[1], sums[2], counts[0], counts[1], counts[2], 0.5f, 3, 2);
+        return All(sums[0], sums[1], sums[2], counts[0], counts[1], counts[2]);
+      }()),
+      CALL("adam_", [] {
+        Tensor state[] = {Wave({2, 3}), Wave({2, 3}, 1), Positive({2, 3}), Number(0.9f), Number(0.99f)};
+        Maybe none;
+        adam_(state[0], Wave({2, 3}, 2), Number(0.1f), state[1], state[2], state[3], state[4], none, Maybe(), 0.9f, 0.99f, 1e-8f);
+        return All(state[0], state[1], state[2], state[3], state[4]);
+      }()),
+      CALL("adam_ that is skipped", [] {
+        Tensor state[] = {Wave({2, 3}), Wave({2, 3}, 1), Positive({2, 3}), Number(0.9f), Number(0.99f)};
+        Maybe none;
+        adam_(state[0], Wave({2, 3}, 2), Number(0.1f), state[1], state[2], state[3], state[4], none, Maybe(Whole<bool>({1}, {true})));
+        return All(state[0], state[1], state[2], state[3], state[4]);
+      }()),
+      CALL("adamax_", [] {
+        Tensor state[] = {Wave({2, 3}), Wave({2, 3}, 1), Positive({2, 3})};
+        Maybe none;
+        adamax_(state[0], Wave({2, 3}, 2), Number(0.1f), state[1], state[2], Number(0.9f), none);
+        return All(state[0], state[1], state[2]);
+      }()),
+      CALL("adamw_", [] {
+        Tensor state[] = {Wave({2, 3}), Wave({2, 3}, 1), Positive({2, 3}), Number(0.9f), Number(0.99f)};
+        Maybe none;
+        adamw_(state[0], Wave({2, 3}, 2), Number(0.1f), state[1], state[2], state[3], state[4], none, Maybe(), 0.9f, 0.99f, 1e-8f, 1.0f, 0.1f, true);
+        return All(state[0], state[1], state[2], state[3], state[4]);
+      }()),
+      CALL("check_finite_and_unscale_", [] {
+        Tensors xs = {Wave({2, 3}), Wave({2}, 1)};
+        Tensor found = Whole<bool>({1}, {true});
+        auto all = check_finite_and_unscale_(xs, Number(4));
+        return All(xs[0], xs[1], std::get<1>(all));
+      }()),
+      CALL("crop", crop(Wave({2, 3}), {1, 2}, {1, 1})),
+      CALL("edit_distance", edit_distance(Whole({2, 3}, {1, 2, 3, 1, 1, 1}), Whole({2, 4}, {1, 3, 3, 4, 2, 1, 5, 5}), Maybe(Whole({2}, {3, 2})), Maybe(Whole({2}, {4, 2})), false)),
+      CALL("edit_distance, a share", edit_distance(Whole({1, 3}, {1, 2, 3}), Whole({1, 4}, {1, 3, 3, 4}), Maybe(Whole({1}, {3})), Maybe(Whole({1}, {4})), true)),
+      CALL("fill_diagonal", fill_diagonal(Wave({4, 2}), 5.0f, 0, true)),
+      CALL("fill_diagonal_tensor", fill_diagonal_tensor(Wave({2, 3}), Wave({2}, 1))),
+      CALL("full_int_array", full_int_array({3, 4}, DataType::INT64)),
+      CALL("hsigmoid_loss", At<0>(hsigmoid_loss(Wave({2, 3}), Whole({2, 1}, {1, 3}), Wave({3, 3}, 1), Maybe(), Maybe(), Maybe(), 4, false))),
+      CALL("index_select_strided", index_select_strided(Wave({2, 3}), 1, 0)),
+      CALL("lamb_", [] {
+        Tensor state[] = {Wave({2, 3}), Wave({2, 3}, 1), Positive({2, 3}), Number(0.9f), Number(0.99f)};
+        Maybe none;
+        lamb_(state[0], Wave({2, 3}, 2), Number(0.1f), state[1], state[2], state[3], state[4], none, Maybe(), 0.1f, 0.9f, 0.99f, 1e-6f, false, false);
+        return All(state[0], state[1], state[2], state[3], state[4]);
+      }()),
+      CALL("matrix_rank_tol", matrix_rank_tol(Square(3), Number(0.5f))),
+      CALL("merged_momentum_", [] {
+        Tensors params = {Wave({2, 3}), Wave({2}, 1)}, velocities = {Wave({2, 3}, 2), Wave({2}, 3)};
+        Maybes none;
+        merged_momentum_(params, {Wave({2, 3}, 4), Wave({2}, 5)}, velocities, {Number(0.1f)}, none, 0.9f, true);
+        return All(params[0], params[1], velocities[0], velocities[1]);
+      }()),
+      CALL("merged_adam_", [] {
+        Tensors params = {Wave({2, 3}), Wave({2}, 1)}, first = {Wave({2, 3}, 2), Wave({2}, 3)}, second = {Positive({2, 3}), Positive({2})};
+        Tensors powers = {Number(0.9f), Number(0.8f)}, squares = {Number(0.99f), Number(0.98f)};
+        Maybes none;
+        merged_adam_(params, {Wave({2, 3}, 4), Wave({2}, 5)}, {Number(0.1f), Number(0.2f)}, first, second, powers, squares, none);
+        return All(params[0], params[1], first[0], second[1], powers[0], squares[1]);
+      }()),
+      CALL("momentum_", [] {
+        Tensor state[] = {Wave({2, 3}), Wave({2, 3}, 1)};
+        Maybe none;
+        momentum_(state[0], Wave({2, 3}, 2), state[1], Number(0.1f), none, 0.9f, true, "l2_decay", 0.1f);
+        return All(state[0], state[1]);
+      }()),
+      CALL("rmsprop_", [] {
+        Tensor state[] = {Wave({2, 3}), Positive({2, 3}), Wave({2, 3}, 1)};
+        Maybe none, mean(Wave({2, 3}, 2));
+        rmsprop_(state[0], state[1], Wave({2, 3}, 3), state[2], Number(0.1f), mean, none, 1e-6f, 0.9f, 0.5f);
+        return All(state[0], state[1], state[2]);
+      }()),
+      CALL("send_u_recv", send_u_recv(Wave({3, 2}), Whole({3}, {0, 1, 2}), Whole({3}, {1, 1, 0}), "MEAN")),
+      CALL("send_ue_recv", send_ue_recv(Wave({3, 2}), Wave({3, 2}, 1), Whole({3}, {0, 1, 2}), Whole({3}, {1, 1, 0}), "MUL", "SUM", {3})),
+      CALL("send_uv", send_uv(Wave({3, 2}), Wave({3, 2}, 1), Whole({2}, {0, 2}), Whole({2}, {1, 1}), "ADD")),
+      CALL("set_value_with_tensor", set_value_with_tensor(Wave({2, 3}), Wave({2, 1}, 1), {0}, {2}, {1}, {1}, {}, {})),
+      CALL("sgd_", [] {
+        Tensor param = Wave({2, 3});
+        Maybe none;
+        sgd_(param, Number(0.1f), Wave({2, 3}, 1), none, false);
+        return All(param);
+      }()),
+      CALL("tensor_unfold", scale(tensor_unfold(Wave({5}), 0, 3, 2))),
+      CALL("trans_layout", scale(trans_layout(Wave({2, 3}), {1, 0}))),
+      CALL("update_loss_scaling_", [] {
+        Tensors xs = {Wave({2, 3})};
+        Tensor scale = Number(8), good = Whole<int32_t>({1}, {3}), bad = Whole<int32_t>({1}, {1});
+        update_loss_scaling_(xs, Whole<bool>({1}, {true}), scale, good, bad, 4, 2, 2.0f, 0.5f);
+        return All(xs[0], scale, good, bad);
+      }()),
+      CALL("update_loss_scaling_ upwards", [] {
+        Tensors xs = {Wave({2, 3})};
+        Tensor scale = Number(8), good = Whole<int32_t>({1}, {3}), bad = Whole<int32_t>({1}, {1});
+        update_loss_scaling_(xs, Whole<bool>({1}, {false}), scale, good, bad, 4, 2, 2.0f, 0.5f);
+        return All(xs[0], scale, good, bad);
+      }()),
+      CALL("view_dtype", view_dtype(Wave({2, 4}), DataType::INT32)),
       INTO("abs_", Wave({2, 3}), abs_(t)),
       INTO("add_", Wave({2, 3}), add_(t, Wave({2, 3}, 1))),
       INTO("cast_", Wave({2, 3}), cast_(t, DataType::INT32)),
@@ -226,6 +327,9 @@ static const std::vector<std::pair<std::string, std::function<Tensors()>>> &Call
       INTO("tanh_", Wave({2, 3}), tanh_(t)),
       INTO("tril_", Wave({3, 3}), tril_(t, 0)),
       INTO("unsqueeze_", Wave({2, 3}), unsqueeze_(t, {0})),
+      INTO("assign_out_", Wave({2, 3}), assign_out_(Wave({2, 3}, 1), t)),
+      INTO("fill_diagonal_", Wave({3, 3}), fill_diagonal_(t, 2.0f)),
+      INTO("where_", Wave({2, 3}), where_(Bools(), t, Wave({2, 3}, 1))),
   };
   return calls;
 }

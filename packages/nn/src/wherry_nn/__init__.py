@@ -3,10 +3,19 @@
 `functional` computes; the layers hold the parameters; `initializer` fills them.
 """
 # ruff: noqa: F401, F403, F405  each module lists its names
-from wherry_nn import clip, functional, initializer, layers, quant, unique_name, utils
+from wherry_nn import clip, functional, initializer, layers, spellings, unique_name, utils
 from wherry_nn.clip import *
-from wherry_nn.container import Identity, LayerDict, LayerList, ParameterList, Sequential
-from wherry_nn.layer import Layer, create_parameter
+from wherry_nn.container import (
+    Identity,
+    LayerDict,
+    LayerList,
+    ModuleDict,
+    ModuleList,
+    ParameterDict,
+    ParameterList,
+    Sequential,
+)
+from wherry_nn.layer import Layer, Module, create_parameter
 from wherry_nn.layers import *
 from wherry_nn.lazy import LazyGuard
 from wherry_nn.param_attr import ParamAttr, WeightDecayRegularizer, WeightNormParamAttr
@@ -18,8 +27,12 @@ __all__ = [
     "LayerDict",
     "LayerList",
     "LazyGuard",
+    "Module",
+    "ModuleDict",
+    "ModuleList",
     "ParamAttr",
     "Parameter",
+    "ParameterDict",
     "ParameterList",
     "Sequential",
     "WeightDecayRegularizer",

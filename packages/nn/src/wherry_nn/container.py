@@ -7,8 +7,9 @@ from typing import Any
 from wherry_nn.layer import Layer
 from wherry_nn.parameter import Parameter
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidTypeError, short
+from wherry_tensor.spellings import spelled
 
-__all__ = ["Identity", "LayerDict", "LayerList", "ParameterList", "Sequential"]
+__all__ = ["Identity", "LayerDict", "LayerList", "ParameterList", "Sequential", "ModuleDict", "ModuleList", "ParameterDict"]
 
 
 class Identity(Layer):
@@ -322,6 +323,89 @@ class ParameterList(Layer):
         return self
 
 
+class ParameterDict(Layer):
+    """Dict of parameters that registers them, in order.
+
+    Args:
+        parameters: a dict, a ParameterDict, or (name, parameter) pairs; None makes an empty one.
+
+    Raises:
+        TypeError: it is none of these, or a value is not a parameter (also a ValueError and an AssertionError).
+
+    Source:
+        `paddle.nn.ParameterDict`.
+
+    Examples:
+        >>> scales = wherry.nn.ParameterDict({"a": wherry.create_parameter([2], "float32")})
+        >>> list(scales.state_dict())
+        ['a']
+    """
+
+    def __init__(self, parameters: Any = None) -> None:
+        super().__init__()
+        if parameters is not None:
+            self.update(parameters)
+
+    def __getitem__(self, key: str) -> Any:
+        return self._parameters[key]
+
+    def __setitem__(self, key: str, param: Parameter) -> None:
+        if not isinstance(param, Parameter):
+            raise AssertedTypeError(
+                f"ParameterDict: only parameters can be in it. Got {type(param).__name__}, expected a Parameter. Make one with create_parameter."
+            )
+        self.add_parameter(key, param)
+
+    def __delitem__(self, key: str) -> None:
+        del self._parameters[key]
+
+    def __len__(self) -> int:
+        return len(self._parameters)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parameters)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._parameters
+
+    def keys(self) -> KeysView[str]:
+        """The names. Source: `paddle.nn.ParameterDict.keys`."""
+        return self._parameters.keys()
+
+    def values(self) -> ValuesView[Any]:
+        """The parameters. Source: `paddle.nn.ParameterDict.values`."""
+        return self._parameters.values()
+
+    def items(self) -> ItemsView[str, Any]:
+        """The names with the parameters. Source: `paddle.nn.ParameterDict.items`."""
+        return self._parameters.items()
+
+    def update(self, parameters: Any) -> None:
+        """Add parameters; they replace those of the same name.
+
+        Args:
+            parameters: a dict, a ParameterDict, or (name, parameter) pairs.
+
+        Raises:
+            TypeError: it is none of these, or a value is not a parameter (also a ValueError and an AssertionError).
+
+        Source:
+            `paddle.nn.ParameterDict.update`.
+        """
+        if not isinstance(parameters, (Mapping, ParameterDict, Iterable)):
+            raise AssertedTypeError(
+                f"ParameterDict: this is not a dict or a list of pairs. Got {type(parameters).__name__}, expected a dict, a ParameterDict, or "
+                f"(name, parameter) pairs. Write {{'name': parameter}}."
+            )
+        for i, pair in enumerate(parameters.items() if isinstance(parameters, (Mapping, ParameterDict)) else parameters):
+            if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+                raise InvalidTypeError(f"ParameterDict: element {i} is not a pair. Got {short(pair)}, expected (name, parameter). Write ('name', parameter).")
+            self[pair[0]] = pair[1]
+
+
+ModuleDict, ModuleList = LayerDict, LayerList
+
+
 def _position(layers: Sequential | LayerList, index: Any, error: type[Exception]) -> int:
     """A position in [0, len) from one in [-len, len)."""
     count = len(layers)
@@ -346,3 +430,6 @@ def _no_such_name(layers: Layer, name: Any) -> str:
         f"{type(layers).__name__}: there is no layer of this name. Got {name!r}, expected one of "
         f"{', '.join(layers._sub_layers)}. Delete layers by their names."
     )
+
+
+spelled(globals())

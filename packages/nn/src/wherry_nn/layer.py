@@ -18,6 +18,7 @@ from wherry_nn.initializer import Constant, Initializer, XavierUniform
 from wherry_nn.initializer.initializer import default_initializer as global_initializer
 from wherry_nn.param_attr import ParamAttr, as_param_attr
 from wherry_nn.parameter import Parameter
+from wherry_nn.shared_methods import SharedMethods
 from wherry_nn.torch_states import evidence_of_torch
 from wherry_tensor import _core, ops
 from wherry_tensor._core import DType, Tensor
@@ -26,6 +27,7 @@ from wherry_tensor.device import device_code
 from wherry_tensor.dtype import as_dtype, get_default_dtype
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions.creation import to_tensor
+from wherry_tensor.spellings import spelled as _spelled
 from wherry_tensor.static_builder import building
 from wherry_tensor.suggestions import check_keywords, did_you_mean
 from wherry_tensor.tracebacks import tidy, warn
@@ -167,7 +169,7 @@ def run_forward_of(choose: Callable[[Layer], Callable[..., Any]] | None) -> None
 _TABLES = ("_parameters", "_sub_layers", "_buffers")
 
 
-class Layer:
+class Layer(SharedMethods):
     """Base of all layers: holds parameters and other layers; `forward` computes.
 
     A subclass calls `super().__init__()`, assigns parameters, buffers (tensors) and layers to
@@ -346,8 +348,11 @@ class Layer:
         """
         return HookRemoveHelper(self._forward_post_hooks, hook, "register_forward_post_hook")
 
-    def train(self) -> None:
+    def train(self, mode: bool = True) -> None:
         """Set training mode for the layer and all layers inside: dropout drops, batch norm uses the statistics of the batch.
+
+        Args:
+            mode: False sets evaluation mode, as `eval`.
 
         Source:
             `paddle.nn.Layer.train`, which returns nothing either.
@@ -359,6 +364,9 @@ class Layer:
             >>> layer.training
             True
         """
+        if not mode:
+            self.eval()
+            return
         for layer in self._all_layers():
             if not layer.training:  # paddle.Model calls train() before every step
                 layer.training = True
@@ -1517,6 +1525,7 @@ def _layer_classes(excluded: Any, op_name: str) -> tuple[type, ...]:
     return given
 
 
+Module = Layer
 _call = Layer.__call__
 
 
@@ -1535,3 +1544,6 @@ _FORWARD = 9  # the kind of event
 def note_calls(on: bool) -> None:
     """Record the times of layer calls for a profiler, or stop it; when off, it costs nothing."""
     Layer.__call__ = _noted_call if on else _call  # type: ignore[method-assign,assignment]
+
+
+_spelled({"__all__": ()}, methods={Layer: "buffers named_buffers named_parameters parameters register_buffer state_dict to_static_state_dict"})

@@ -3,7 +3,8 @@
     save_model("lenet", program, feeds, fetches)      # lenet.pdmodel, lenet.pdiparams, lenet.pdiparams.info
     program = load_model("lenet")                     # its parameters have their values
 
-Paddle 2.6.2 loads what is saved, and what it saves is loaded.
+Paddle 2.6.2 loads what is saved, and what it saves is loaded. With FLAGS_enable_pir_api, or where the program's file ends in `.json`, what is saved
+is a model of Paddle 3.
 """
 from __future__ import annotations
 
@@ -16,20 +17,24 @@ from typing import Any, BinaryIO
 from wherry_nn import Parameter
 from wherry_paddle_files import desc, pir
 from wherry_paddle_files.params import mark_of, params_of, write_params
+from wherry_paddle_files.pir_writing import Writer3, text_of
 from wherry_paddle_files.reading import program_of
 from wherry_paddle_files.writing import RESULT, Writer
 from wherry_program.passes.evaluation import as_in_evaluation
 from wherry_program.program.ir import Program, StaticParameter, Variable
+from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.flags import get_flags
 from wherry_tensor.protobuf import ModelFileError
 from wherry_train.atomic_files import finish_replacing, replace_files
 from wherry_train.pickle_reader import FileFormatError, PickleReader
 from wherry_train.pickle_writer import PickleWriter
 
-__all__ = ["files_again", "files_of_model", "load_model", "read_program", "replace_models", "save_model", "write_program"]
+__all__ = ["endings", "files_again", "files_of_model", "load_model", "model_at", "read_program", "replace_models", "save_model", "write_program"]
 
 Files = list[tuple[str, Callable[[BinaryIO], Any] | None]]
+OF_PADDLE_1 = "__model__"  # the program in a folder
 MODEL, MODEL_3, PARAMS, INFO = ".pdmodel", ".json", ".pdiparams", ".pdiparams.info"
 
 
@@ -49,13 +54,18 @@ def read_program(data: bytes) -> Program:
     return program_of(_described(data))
 
 
+def endings() -> tuple[str, str]:
+    """What names of programs end in, that of the format which is saved first: Paddle 3's with FLAGS_enable_pir_api, else Paddle 2's."""
+    return (MODEL_3, MODEL) if get_flags("FLAGS_enable_pir_api")["FLAGS_enable_pir_api"] else (MODEL, MODEL_3)
+
+
 def _described(data: bytes) -> desc.ProgramDesc:
     """The description of a program, of Paddle 2 or 3."""
     return pir.parse(data) if pir.is_program(data) else desc.parse(data)
 
 
 def write_program(program: Program, feeds: Sequence[Variable] | None = None, fetches: Sequence[Variable] | None = None) -> bytes:
-    """The program as the content of a `.pdmodel`.
+    """The program as the content of a `.pdmodel`; with FLAGS_enable_pir_api of a `.json`.
 
     Large constants need a file of parameters: `save_model` writes both.
 
@@ -67,6 +77,8 @@ def write_program(program: Program, feeds: Sequence[Variable] | None = None, fet
     Raises:
         NotImplementedError: an op has neither a rule in the column `paddle` nor a decomposition.
     """
+    if endings()[0] == MODEL_3:
+        return text_of(_written(program, feeds, fetches, writes=Writer3)[0])
     return desc.serialize(_written(program, feeds, fetches)[0])
 
 
@@ -92,7 +104,8 @@ def write_bare(program: Program, fetches: Sequence[Variable]) -> bytes:
 
 
 def _written(
-    program: Program, feeds: Sequence[Variable] | None, fetches: Sequence[Variable] | None, for_prediction: bool = False
+    program: Program, feeds: Sequence[Variable] | None, fetches: Sequence[Variable] | None, for_prediction: bool = False,
+    writes: type[Writer] = Writer,
 ) -> tuple[desc.ProgramDesc, dict[str, Tensor]]:
     import wherry_paddle_files.ops  # noqa: F401  the rules
 
@@ -101,7 +114,7 @@ def _written(
     copied, new = program.copy()
     if for_prediction:
         as_in_evaluation(copied, keep_dropout=True)
-    writer = Writer(copied, for_prediction)
+    writer = writes(copied, for_prediction)
     written = writer.write([new[id(x)] for x in feeds], [new[id(x)] for x in fetches])
     return written, writer.params
 
@@ -122,7 +135,7 @@ def save_model(
         fetches: as in `write_program`.
         params: values of parameters by name; None takes those that the variables are bound to.
         info: what `.pdiparams.info` says of each parameter ("structured_name", "stop_gradient", "trainable"); None writes no such file.
-        model_path: of the program, if not `prefix` with `.pdmodel`.
+        model_path: of the program, if not `prefix` with the first of `endings`; one that ends in `.json` is a program of Paddle 3.
         params_path: of the parameters, if not `prefix` with `.pdiparams`.
         for_prediction: write dropout and batch normalization as they predict, and how they would train.
 
@@ -145,7 +158,8 @@ def files_of_model(
 
     Args and Raises: as `save_model`; info_path: of what `info` says, if not `params_path` with `.info`.
     """
-    written, constants = _written(program, feeds, fetches, for_prediction)
+    model_path = model_path or prefix + endings()[0]
+    written, constants = _written(program, feeds, fetches, for_prediction, Writer3 if model_path.endswith(MODEL_3) else Writer)
     return _files(prefix, program, written, dict(constants), params, info, model_path, params_path, info_path)
 
 
@@ -157,7 +171,7 @@ def files_again(prefix: str, program: Program, info: Mapping[str, Mapping[str, A
     Args and Raises: as `files_of_model`.
     """
     described = _description_of(program)
-    if described is None or isinstance(described, pir.Translated):
+    if described is None or isinstance(described, pir.Translated) or endings()[0] == MODEL_3:
         return files_of_model(prefix, program, info=info, for_prediction=True)
     written = desc.parse(desc.serialize(described))
     # Files of earlier versions have their feeds in the order of `col`, which Paddle's jit.load takes from the last.
@@ -169,7 +183,7 @@ def files_again(prefix: str, program: Program, info: Mapping[str, Mapping[str, A
             for attr in op.attrs:
                 if attr.name == "is_test":
                     attr.value = True
-    return _files(prefix, program, written, {}, None, info, None, None, None)
+    return _files(prefix, program, written, {}, None, info, prefix + MODEL, None, None)
 
 
 def _column(op: desc.OpDesc) -> int:
@@ -196,7 +210,7 @@ def replace_models(models: Sequence[Files], known_as: str | None = None) -> None
 
 def _files(
     prefix: str, program: Program, written: desc.ProgramDesc, values: dict[str, Tensor], params: Mapping[str, Tensor] | None,
-    info: Mapping[str, Mapping[str, Any]] | None, model_path: str | None, params_path: str | None, info_path: str | None,
+    info: Mapping[str, Mapping[str, Any]] | None, model_path: str, params_path: str | None, info_path: str | None,
 ) -> Files:
     bound = {x.name: x.bound for x in program.blocks[0].vars.values() if x.bound is not None}
     for name in _names_of(written):
@@ -209,10 +223,13 @@ def _files(
                 f"parameters. Run the startup program, or load the parameters, first."
             )
         values[name] = value
-    written.params_mark = mark_of(values)
-    data = desc.serialize(written)
+    if model_path.endswith(MODEL_3):
+        data, info = text_of(written), None  # Paddle 3 has no file of names
+    else:
+        written.params_mark = mark_of(values)
+        data = desc.serialize(written)
     info_path = info_path or f"{params_path or prefix + PARAMS}.info"
-    files: Files = [(model_path or prefix + MODEL, lambda file: file.write(data))]
+    files: Files = [(model_path, lambda file: file.write(data))]
     if values:
         files.append((params_path or prefix + PARAMS, partial(write_params, params=values, mark=written.params_mark)))
     else:
@@ -225,8 +242,8 @@ def load_model(prefix: str, *, model_path: str | None = None, params_path: str |
     """Load a program, with the values of its parameters.
 
     Args:
-        prefix: of the names of the files.
-        model_path: of the program, if not `prefix` with `.pdmodel`.
+        prefix: of the names of the files; or a folder as Paddle 1 saved them, with `__model__` and a file for each parameter.
+        model_path: of the program, if not `prefix` with one of `endings`.
         params_path: of the parameters, if not `prefix` with `.pdiparams`: a file, or a folder with a file for each parameter.
         training: as in `program_of`.
 
@@ -237,8 +254,8 @@ def load_model(prefix: str, *, model_path: str | None = None, params_path: str |
         ModelFileError: a ValueError: the files are damaged, or do not belong together.
         FileNotFoundError: there are none.
     """
-    params_path = params_path or prefix + PARAMS
-    described, values = _described_with_values(model_path or model_at(prefix), params_path)
+    model_path, params_path = _paths(prefix, model_path, params_path)
+    described, values = _described_with_values(model_path, params_path)
     program = program_of(described, training, values)
     program.__dict__["described"] = described, _extent(program)
     bind_values(program, values, _info_at(params_path))
@@ -246,8 +263,15 @@ def load_model(prefix: str, *, model_path: str | None = None, params_path: str |
 
 
 def model_at(prefix: str) -> str:
-    """The file of the program of a model: Paddle 3's where there is that alone."""
-    return prefix + (MODEL_3 if os.path.exists(prefix + MODEL_3) and not os.path.exists(prefix + MODEL) else MODEL)
+    """The file of the program of a model: where there are two, that of the format which is saved."""
+    first, second = endings()
+    return prefix + (second if os.path.exists(prefix + second) and not os.path.exists(prefix + first) else first)
+
+
+def _paths(prefix: str, model_path: str | None, params_path: str | None) -> tuple[str, str]:
+    if prefix and os.path.isdir(prefix) and not any(os.path.exists(prefix + ending) for ending in endings()):
+        return model_path or os.path.join(prefix, OF_PADDLE_1), params_path or prefix
+    return model_path or model_at(prefix), params_path or prefix + PARAMS
 
 
 def load_state(prefix: str, *, model_path: str | None = None, params_path: str | None = None) -> dict[str, Any]:
@@ -255,8 +279,8 @@ def load_state(prefix: str, *, model_path: str | None = None, params_path: str |
 
     Args and Raises: as `load_model`; operators are not looked at.
     """
-    params_path = params_path or prefix + PARAMS
-    _, values = _described_with_values(model_path or model_at(prefix), params_path)
+    model_path, params_path = _paths(prefix, model_path, params_path)
+    _, values = _described_with_values(model_path, params_path)
     info = _info_at(params_path)
     return {info.get(name, {}).get("structured_name", name): value.numpy() for name, value in values.items()}
 
@@ -264,9 +288,10 @@ def load_state(prefix: str, *, model_path: str | None = None, params_path: str |
 def _described_with_values(model_path: str, params_path: str) -> tuple[desc.ProgramDesc, dict[str, Tensor]]:
     for attempt in range(3):
         finish_replacing(model_path)
-        whole, _, method = model_path.removesuffix(MODEL).rpartition(".")
+        stem, ending = os.path.splitext(model_path)
+        whole, _, method = stem.rpartition(".")
         if method.isidentifier():  # of a layer, whose methods were saved together
-            finish_replacing(whole + MODEL)
+            finish_replacing(whole + ending)
         before = _stamp(model_path)
         with open(model_path, "rb") as file:
             data = file.read()
@@ -322,6 +347,13 @@ def _extent(program: Program) -> list[tuple[int, int]]:
     return [(len(block.nodes), len(block.vars)) for block in program.blocks]
 
 
+def _as_declared(value: Tensor, x: Variable) -> Tensor:
+    """A value of a quantized model as its program declares it: scales have more or fewer axes of 1, whole numbers of weights may be floats."""
+    if value.ndim != len(x.sizes) and -1 not in x.sizes and [n for n in value.shape if n != 1] == [n for n in x.sizes if n != 1]:
+        value = ops.reshape(value, shape=tuple(x.sizes))
+    return ops.cast(value, dtype=x.dtype) if value.dtype in (_core.int8, _core.int16) and x.dtype is _core.float32 else value
+
+
 def bind_values(program: Program, values: Mapping[str, Tensor], info: Mapping[str, Mapping[str, Any]] | None = None) -> None:
     """Bind values to the parameters and buffers of a program that was read.
 
@@ -338,6 +370,7 @@ def bind_values(program: Program, values: Mapping[str, Tensor], info: Mapping[st
         x = block.vars.get(name)
         if x is None:
             continue
+        value = _as_declared(value, x)
         if value.dtype is not x.dtype or any(n not in (-1, m) for n, m in zip(x.sizes, value.shape)) or len(x.sizes) != value.ndim:
             raise ModelFileError(
                 f"load: the parameter '{name}' does not fit. Got shape {value.shape}, {value.dtype.name}, expected {list(x.sizes)}, "

@@ -10,12 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import wherry_paddle_files.ops  # noqa: F401  fills the column
+from wherry_autograd import no_grad
 from wherry_paddle_files.column import READS
 from wherry_paddle_files.desc import dtype_code
 from wherry_paddle_files.operator_table import Operator, operator_table
 from wherry_paddle_files.reading import OpView
-from wherry_tensor import CPUPlace, CUDAPinnedPlace, CUDAPlace, CustomPlace, IPUPlace, Tensor, XPUPlace
+from wherry_tensor import CPUPlace, CUDAPinnedPlace, CUDAPlace, CustomPlace, IPUPlace, Tensor, XPUPlace, _core, ops
 from wherry_tensor._core import DType
+from wherry_tensor.arguments import require_writable, write
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnimplementedError, short
 from wherry_tensor.suggestions import did_you_mean
@@ -151,7 +153,52 @@ def call(name: str, *args: Any) -> Any:
                 )
         else:
             attrs[slot] = value.item() if isinstance(value, Tensor) and value.size == 1 and slot not in ("shape", "axes") else value
-    return _results(op, run(op.type, inputs, attrs))
+    return _results(op, _written(name, op, inputs, attrs) if name.endswith("_") else run(op.type, inputs, attrs))
+
+
+def _written(name: str, op: Operator, inputs: Mapping[str, Sequence[Any]], attrs: Mapping[str, Any]) -> dict[str, Any]:
+    """What an operator in place gives: its inputs, changed."""
+    if "Param" in op.inputs and _core.is_grad_enabled():  # updates have no gradients
+        with no_grad():
+            return _written(name, op, inputs, attrs)
+    pairs = {slot: own for slot in op.outputs if (own := _overwritten(op, slot)) is not None}
+    for own in pairs.values():
+        for x in inputs.get(own, ()):
+            require_writable(x, name)
+    given = inputs
+    if _core.is_grad_enabled() and any(not x.stop_gradient for xs in inputs.values() for x in xs if x is not None):
+        given = {slot: [*map(ops.copy, xs)] if slot in pairs.values() else xs for slot, xs in inputs.items()}  # the old values may be needed
+    found = run(op.type, given, attrs)
+    for slot, own in pairs.items():
+        targets, values = inputs.get(own, ()), found.get(slot)
+        if values is not None and targets:
+            over = [_over(x, y, name) for x, y in zip(targets, values if isinstance(values, list) else [values])]
+            found[slot] = over if isinstance(values, list) else over[0]
+    return found
+
+
+def _over(x: Tensor, y: Tensor, name: str) -> Tensor:
+    return write(x, y, name, True) if x.shape == y.shape else _core.rebind(x, y)
+
+
+# Inputs that an operator in place writes over, where their names do not say so: those of the first output.
+_FIRST = {"where": "X"}
+
+
+def _overwritten(op: Operator, slot: str) -> str | None:
+    """The input that an output stands over: ParamOut over Param, OutGoodSteps over InGoodSteps, the first one over the first input."""
+    name = _bare(slot)
+    if slot == op.outputs[0] and name in ("", "put", "output"):
+        return _FIRST.get(op.type, op.inputs[0] if op.inputs else None)
+    return next((own for own in op.inputs if _bare(own) == name), op.inputs[0] if slot == op.outputs[0] else None)
+
+
+def _bare(slot: str) -> str:
+    """The name of a slot without what says which of the two it is."""
+    name = slot.replace("_", "").lower()
+    for word in ("out", "in", "prev"):
+        name = name.removeprefix(word)
+    return name.removesuffix("out")
 
 
 def call_legacy(name: str, *args: Any) -> Any:

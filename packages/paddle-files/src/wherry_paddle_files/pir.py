@@ -6,7 +6,9 @@ attribute may be an input (an axis, a shape), lists of tensors are values of the
 """
 from __future__ import annotations
 
+import functools
 import json
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -29,29 +31,19 @@ from wherry_paddle_files.desc import (
     tensor_var,
 )
 from wherry_paddle_files.operator_table import Operator, operator_table
+from wherry_paddle_files.pir_format import ALIKE, DIALECTS, DTYPES, KNOWN_SIZES, LISTS, plain
+from wherry_paddle_files.pir_table import rows
 from wherry_tensor.protobuf import ModelFileError
 
 __all__ = ["Translated", "is_program", "parse"]
 
-_DTYPES = {
-    "t_bool": "bool", "t_ui8": "uint8", "t_i8": "int8", "t_i16": "int16", "t_i32": "int32", "t_i64": "int64", "t_f16": "float16",
-    "t_bf16": "bfloat16", "t_f32": "float32", "t_f64": "float64", "t_c64": "complex64", "t_c128": "complex128",
-}  # fmt: skip
-_DIALECTS = {"0": "builtin", "1": "pd_op", "2": "cf"}
-# Attributes whose name is another in Paddle 2; those that are spelled alike but for case and underscores need none.
-_ATTRIBUTES = {
-    "axis": ("dim", "axes"), "dtype": ("outdtype",), "dataformat": ("datalayout",), "perm": ("axis",), "y": ("factor",),
-    "mode": ("dropoutimplementation",), "kernelsize": ("ksize",), "numclasses": ("depth",), "padvalue": ("value",), "epsilon": ("eps",),
-    "negativeslope": ("alpha",), "lambda": ("threshold",), "threshold": ("lambda",), "transposex": ("transx",), "transposey": ("transy",),
-    "k": ("num",),
-}  # fmt: skip
 # What Paddle 2's operators do not have, and the value with which they compute the same; `...`: any, it has no effect on a prediction.
 _NEUTRAL: dict[str, Any] = {
     "place": ..., "stable": ..., "seed": ..., "fix_seed": ..., "sparse": ..., "output_size": -1, "decimals": 0, "density": False, "exclusive": False,
-    "reverse": False, "log_target": False, "ceil_mode": False, "value": 0.0,
+    "reverse": False, "log_target": False, "ceil_mode": False, "value": 0.0, "mode": "avg",
 }  # fmt: skip
 _WHOLE = {"num_rows", "num_columns", "depth", "k", "axis", "num", "offset", "diagonal", "bins"}
-_NUMBERS = {"INF": float("inf"), "-INF": float("-inf"), "NAN": float("nan")}
+_NUMBERS = {"INF": math.inf, "-INF": -math.inf, "NAN": math.nan, "NaN": math.nan}
 _MOST_DEPTH = 64  # of regions within regions
 
 
@@ -112,10 +104,6 @@ def _short(value: Any) -> str:
     return text if len(text) < 80 else f"{text[:77]}..."
 
 
-def _plain(name: str) -> str:
-    return name.replace("_", "").lower()
-
-
 class _Operation:
     """An operation of the file.
 
@@ -128,7 +116,7 @@ class _Operation:
 
     def __init__(self, described: dict[str, Any]) -> None:
         number, _, self.name = described["#"].partition(".")
-        self.dialect = _DIALECTS.get(number, number)
+        self.dialect = DIALECTS.get(number, number)
         self.inputs: list[int] = [each["%"] for each in described.get("I", ())]
         self.outputs: list[tuple[int, Any]] = [(each["%"], each.get("TT")) for each in described.get("O", ())]
         self.attrs: dict[str, Any] = {each["N"]: _value(each["AT"]) for each in described.get("A", ()) if each["N"] != "struct_name"}
@@ -151,7 +139,7 @@ def _value(attr: dict[str, Any]) -> Any:
 
 
 def _dtype_named(name: Any) -> str:
-    return name if name in _DTYPES.values() else _DTYPES[f"t_{name}"]
+    return name if name in DTYPES.values() else DTYPES[f"t_{name}"]
 
 
 def _attr(name: str, value: Any) -> Attr:
@@ -285,7 +273,8 @@ class _Translation:
     def operator(self, block: BlockDesc, op: _Operation) -> None:
         """An operation that is an operator of Paddle 2."""
         table = operator_table()[0]
-        known = table.get(op.name) or table.get(op.name.removesuffix("_")) or _OTHERS.get(op.name.removesuffix("_"))
+        base = op.name.removesuffix("_")
+        known = _OTHERS.get(base) or table.get(op.name) or table.get(base) or _as_written(op.name)
         if op.dialect != "pd_op" or known is None:  # the reader says which it does not know
             slots = [Slot(f"X{i}", self.tensors(value)) for i, value in enumerate(op.inputs)]
             made = self.outputs(block, op, [f"Out{i}" for i in range(len(op.outputs))])
@@ -302,6 +291,13 @@ class _Translation:
                 attrs[name] = int(number) if name in _WHOLE and isinstance(number, float) else number
             elif value:
                 inputs.append(Slot(self.slot_for(op, known, name, len(self.tensors(value))), self.tensors(value)))
+                if name == "shape":
+                    attrs[KNOWN_SIZES] = _tensor_type(op.outputs[0][1], op.full_name)[1]
+        if any(op.inputs[len(tensors) + len(late) + (op.name == "rnn") :]):  # the last one of `rnn` is what its dropout keeps for training
+            raise ModelFileError(
+                f"the program cannot be read: the operation '{op.full_name}' takes more than '{known.type}' of Paddle 2. Got {len(op.inputs)} "
+                f"inputs, expected {len(tensors) + len(late)}. Save the model with Paddle 2.6."
+            )
         if known.type.startswith("reduce_"):
             axes = attrs.get("dim", [])
             attrs["dim"] = [axes] if isinstance(axes, int) else axes
@@ -318,7 +314,7 @@ class _Translation:
         """Attributes under the names of Paddle 2, as far as the operator has them."""
         attrs = {}
         for name, value in op.attrs.items():
-            alike = next((a for want in (_plain(name), *_ATTRIBUTES.get(_plain(name), ())) for a in known.attrs if _plain(a) == want), None)
+            alike = next((a for want in (plain(name), *ALIKE.get(plain(name), ())) for a in known.attrs if plain(a) == want), None)
             if alike is None and name in _NEUTRAL and (_NEUTRAL[name] is ... or _NEUTRAL[name] == value):
                 continue
             if alike is None:
@@ -331,11 +327,11 @@ class _Translation:
 
     def slot_for(self, op: _Operation, known: Operator, name: str, count: int) -> str:
         """The input that stands for an attribute, where it is computed."""
-        several = (_plain(name) + "tensorlist", _plain(name) + "stensor")
-        wanted = (*(several if count > 1 else ()), _plain(name) + "tensor", _plain(name), _plain(name.removesuffix("s")) + "tensor")
+        several = (plain(name) + "tensorlist", plain(name) + "stensor")
+        wanted = (*(several if count > 1 else ()), plain(name), plain(name) + "tensor", plain(name.removesuffix("s")) + "tensor")
         for want in (*wanted, *several):
             for slot in known.inputs:
-                if _plain(slot) == want:
+                if plain(slot) == want:
                     return slot
         raise ModelFileError(
             f"the program cannot be read: the operation '{op.full_name}' computes its {name!r}. Got a tensor, expected a constant. "
@@ -433,25 +429,50 @@ class _Translation:
         """The sizes as int64; the operator of Paddle 2 gives int32."""
         self.cast(block, op, "shape", [Slot("Input", self.tensors(op.inputs[0]))], "int32")
 
+    def new_list(self, block: BlockDesc, op: _Operation, depth: int) -> None:
+        block.ops.append(OpDesc("create_array", [], [Slot("Out", self.make(block, *op.outputs[0]))]))
+
+    def list_operation(self, block: BlockDesc, op: _Operation, depth: int) -> None:
+        type, slots, outs = LISTS[op.name]
+        inputs = [Slot(slot, self.tensors(value)) for slot, value in zip(slots, op.inputs, strict=True) if slot]
+        if type == "write_to_array":  # it changes the list that it is given, under all of its numbers
+            for value, _ in op.outputs:
+                self.names[value] = self.tensors(op.inputs[0])
+            made = [Slot("Out", self.tensors(op.inputs[0]))]
+        else:
+            made = self.outputs(block, op, outs)
+        block.ops.append(OpDesc(type, inputs, made, [_attr(name, value) for name, value in op.attrs.items()]))
+
     def triangle(self, block: BlockDesc, op: _Operation, depth: int) -> None:
         attrs = [_attr("diagonal", op.attrs["diagonal"]), _attr("lower", op.name == "tril")]
         block.ops.append(OpDesc("tril_triu", [Slot("X", self.tensors(op.inputs[0]))], self.outputs(block, op, ["Out"]), attrs))
 
     def one_of_two(self, block: BlockDesc, op: _Operation, depth: int) -> None:
+        begun = len(self.blocks)
         then, otherwise = (self.block(region, block.index or 0, [], depth + 1) for region in op.regions)
         outputs = [name for value, type in op.outputs for name in self.make(block, value, type)]
+        for names in (then[1], otherwise[1], outputs):
+            names += self.lists_written(begun)
         if not len(then[1]) == len(otherwise[1]) == len(outputs):
             raise _damaged(f"the sides of a conditional give {len(then[1])} and {len(otherwise[1])} values. Expected {len(outputs)}")
         attrs = [Attr("then_block", AttrType.BLOCK, then[0]), Attr("else_block", AttrType.BLOCK, otherwise[0])]
         attrs += [_attr("then", then[1]), _attr("else", otherwise[1])]
         block.ops.append(OpDesc("pd_op.if", [Slot("Cond", self.tensors(op.inputs[0]))], [Slot("Out", outputs)], attrs))
 
+    def lists_written(self, begun: int) -> list[str]:
+        """The lists from around the blocks since `begun` that these write to: the new ones are results, under the same names."""
+        own = {var.name for block in self.blocks[begun:] for var in block.vars}
+        written = (slot.arguments[0] for block in self.blocks[begun:] for op in block.ops if op.type == "write_to_array" for slot in op.outputs)
+        return [name for name in dict.fromkeys(written) if name not in own]
+
     def loop(self, block: BlockDesc, op: _Operation, depth: int) -> None:
         condition, *values = op.inputs
-        begin = [name for value in values for name in self.tensors(value)]
+        begin, begun = [name for value in values for name in self.tensors(value)], len(self.blocks)
         carried = [f"carried.{len(self.blocks)}.{i}" for i in range(len(begin))]
         inner, yielded = self.block(op.regions[0], block.index or 0, carried, depth + 1)
         outputs = [name for value, type in op.outputs for name in self.make(block, value, type)]
+        for names in (begin, carried, yielded, outputs):
+            names += self.lists_written(begun)
         if not len(yielded) - 1 == len(begin) == len(outputs):
             raise _damaged(f"a loop over {len(begin)} values gives {len(yielded) - 1}. Expected {len(outputs)}")
         attrs = [Attr("sub_block", AttrType.BLOCK, inner), _attr("carried", carried), _attr("yielded", yielded)]
@@ -465,9 +486,9 @@ def _tensor_type(type: Any, what: str) -> tuple[str, list[int]]:
         raise _damaged(f"{what!r} is of type {_short(type)}. Expected a tensor")
     element, dims = type["D"][:2]
     name = element["#"].rpartition(".")[2]
-    if name not in _DTYPES or not all(isinstance(n, int) for n in dims):
+    if name not in DTYPES or not all(isinstance(n, int) for n in dims):
         raise _damaged(f"{what!r} has dtype {name!r} and sizes {_short(dims)}")
-    return _DTYPES[name], [max(n, -1) for n in dims]
+    return DTYPES[name], [max(n, -1) for n in dims]
 
 
 def _variable(name: str, type: Any) -> VarDesc:
@@ -477,7 +498,32 @@ def _variable(name: str, type: Any) -> VarDesc:
     return tensor_var(name, dtype, dims)
 
 
-_OTHERS = {  # of Paddle 3 alone: as operators of Paddle 2
+@functools.cache
+def _as_written(name: str) -> Operator | None:
+    """An operator that only the table of what we write has: gradients and optimizers, which are no functions of `_C_ops`."""
+    for type_, row in rows().items():
+        if row.name == name:
+            slots = [each.strip("[]") for each in row.inputs if ":" not in each]
+            late = [each.partition(":")[0] for each in row.inputs if ":" in each]
+            attrs = [source for _, _, source, _ in row.attrs if source[:1].isalpha()]
+            known = tuple(slot for slot in slots if slot != "-")
+            return Operator(type_, known, (*late, *attrs), tuple(slot.strip("[]") for slot in row.outputs), (*known, *late, *attrs))
+    return None
+
+
+_OTHERS = {  # of Paddle 3 alone, or called otherwise there: as operators of Paddle 2
+    "sigmoid_cross_entropy_with_logits": Operator(
+        "sigmoid_cross_entropy_with_logits", ("X", "Label", "pos_weight"), ("normalize", "ignore_index"), ("Out",), ("X", "Label", "pos_weight")
+    ),
+    "share_data": Operator("share_data", ("X",), (), ("Out",), ("X",)),
+    "crop": Operator("crop_tensor", ("X", "Shape", "Offsets"), ("shape", "offsets"), ("Out",), ("X", "shape", "offsets")),
+    "send_ue_recv": Operator(
+        "graph_send_ue_recv", ("X", "Y", "Src_index", "Dst_index", "Out_size"), ("message_op", "reduce_op", "out_size"), ("Out", "Dst_count"),
+        ("X", "Y", "Src_index", "Dst_index", "out_size"),
+    ),
+    "unpool": Operator(
+        "unpool", ("X", "Indices"), ("ksize", "strides", "paddings", "output_size", "data_format"), ("Out",), ("X", "Indices", "output_size")
+    ),
     "split_with_num": Operator("split", ("X", "AxisTensor"), ("num", "axis"), ("Out",), ("X", "axis")),
     "full_batch_size_like": Operator(
         "fill_constant_batch_size_like", ("Input",), ("shape", "dtype", "value", "input_dim_idx", "output_dim_idx"), ("Out",), ("Input",)
@@ -492,7 +538,8 @@ _SPECIAL: dict[str, Callable[[_Translation, BlockDesc, _Operation, int], None]] 
     "pd_op.data": _Translation.data, "pd_op.fetch": _Translation.fetch, "pd_op.full": _Translation.full,
     "pd_op.full_int_array": _Translation.full_int_array, "pd_op.full_with_tensor": _Translation.full_with_tensor,
     "pd_op.assign_value": _Translation.assign_value, "pd_op.assign_value_": _Translation.assign_value, "pd_op.shape64": _Translation.shape,
-    "pd_op.arange": _Translation.arange,
+    "pd_op.arange": _Translation.arange, "pd_op.create_array": _Translation.new_list,
+    **{f"pd_op.{name}": _Translation.list_operation for name in LISTS},
     "pd_op.tril": _Translation.triangle, "pd_op.triu": _Translation.triangle,
     "pd_op.if": _Translation.one_of_two, "pd_op.while": _Translation.loop, "builtin.combine": _Translation.combine,
     "builtin.split": _Translation.split, "builtin.slice": _Translation.slice_of_list,

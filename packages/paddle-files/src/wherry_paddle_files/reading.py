@@ -24,6 +24,7 @@ from wherry_paddle_files.desc import (
     plain,
 )
 from wherry_paddle_files.numbers import known_number
+from wherry_paddle_files.pir_format import KNOWN_SIZES
 from wherry_program.program.capture import Capture
 from wherry_program.program.control import create_array
 from wherry_program.program.ir import BACKWARD, FORWARD, OPTIMIZE, Node, Program, StaticParameter, Variable
@@ -146,7 +147,12 @@ class OpView:
             numbers = whole.folded.tolist()
             return numbers if isinstance(numbers, list) else [numbers]
         if whole is not None:
-            return [_whole(whole[i]) for i in range(int(whole.shape[0]))] if whole.ndim else [_whole(whole)]
+            if not whole.ndim:
+                return [_whole(whole)]
+            count = int(whole.shape[0])
+            known = self.integers(KNOWN_SIZES)
+            known = known if len(known) == count else [-1] * count
+            return [n if n >= 0 else _whole(whole[i]) for i, n in enumerate(known)]
         return self.integers(attr, default)
 
     def out(self, slot: str = "Out") -> VarDesc | None:

@@ -40,7 +40,7 @@ from wherry_tensor.errors import UnimplementedError
 from wherry_tensor.ops.declare import decompose
 from wherry_tensor.sizes import Size
 
-__all__ = ["Typed", "Value", "Writer", "code_of", "floats", "long", "longs"]
+__all__ = ["Typed", "Value", "Writer", "attr_of", "code_of", "floats", "long", "longs"]
 
 _PADDLE_VERSION = 2006002  # of the format that is written
 _INLINE = 4096  # elements; larger constants are written with the parameters
@@ -54,6 +54,12 @@ _OP_VERSIONS = {
     "softmax_with_cross_entropy": 1, "hard_swish": 1, "hard_shrink": 1,
 }  # fmt: skip
 
+# Paddle's predictor (oneDNN) makes one operator of these two, and refuses that of float64: something has to stand between.
+_ARITHMETIC = frozenset({"conv2d", "elementwise_add", "elementwise_mul", "elementwise_sub", "matmul", "matmul_v2", "mul", "softplus"})
+_ACTIVATIONS = frozenset({
+    "abs", "clip", "gelu", "hard_sigmoid", "hard_swish", "leaky_relu", "mish", "relu", "relu6", "sigmoid", "sqrt", "swish", "tanh",
+})
+
 
 class Value:
     """A variable of the file that is being written.
@@ -65,13 +71,15 @@ class Value:
         owned: does a variable of the program have it already?
         namer: the variable that has given it its name.
         array: is it a list of tensors?
+        made_by: the type of the operator that computes it.
     """
 
-    __slots__ = ("array", "dtype", "name", "namer", "owned", "shape")
+    __slots__ = ("array", "dtype", "made_by", "name", "namer", "owned", "shape")
 
     def __init__(self, name: str, dtype: str, shape: Sequence[int], *, owned: bool = False, array: bool = False) -> None:
         self.name, self.dtype, self.shape, self.owned, self.array = name, dtype, tuple(shape), owned, array
         self.namer: Variable | None = None
+        self.made_by = ""
 
     @property
     def ndim(self) -> int:
@@ -140,6 +148,7 @@ class Writer:
         self._uses: Counter[int] = Counter()  # id of a variable -> how many need it
         self._numbers: dict[int, tuple[Value, Any]] = {}  # id of a value that is one number -> itself, the number
         self._filled: dict[int, tuple[Value, Any]] = {}  # the same of a tensor all of whose elements are one number
+        self.controls = WRITES_NODES  # how control nodes are written
         self._prologue = 0  # where in the first block the next constant goes
 
     # The interface for rules.
@@ -163,6 +172,8 @@ class Writer:
         Returns:
             A Value, or a tuple of them.
         """
+        if type_name in _ACTIVATIONS and inputs["X"].dtype == "float64" and inputs["X"].made_by in _ARITHMETIC:
+            inputs = {**inputs, "X": self("assign", {"X": inputs["X"]})}
         op = OpDesc(type_name)
         first: Value | None = None
         for name, value in inputs.items():
@@ -179,10 +190,12 @@ class Writer:
                 made = [into[name]]
             else:
                 made = [self.declare(Value(self.fresh(f"{type_name}.{name.lower()}"), kind, sizes)) for _ in range(int(many or 1))]
+            for value in made:
+                value.made_by = type_name
             op.outputs.append(self._slot(name, made))
             if not label.startswith("~"):
                 results.append(made if many else made[0])
-        op.attrs = [_attr(name, value) for name, value in (attrs or {}).items()]
+        op.attrs = [attr_of(name, value) for name, value in (attrs or {}).items()]
         self.desc.blocks[self.index].ops.append(op)
         if not into and results and type_name != "print":
             self._pure.add(id(op))
@@ -259,7 +272,7 @@ class Writer:
         if type(n) is not Size:
             return self.constant(int(n), dtype, (1,))
         if n.source[0] == "axis":
-            x, axis = n.source[1:]
+            x, axis = self.axis_of(*n.source[1:])
             of = self.value(x)
             shape = self("shape", {"Input": of}, dtype="int32", shape=(of.ndim,))
             axis %= of.ndim
@@ -269,6 +282,10 @@ class Writer:
             return self.reshape(self.cast(self.value(n.source[1]), dtype), (1,))
         name, a, b = n.source
         return self(_SIZE_OPS[name], {"X": self.size(a, dtype), "Y": self.size(b, dtype)}, {"axis": -1})
+
+    def axis_of(self, x: Tensor, axis: int) -> tuple[Tensor, int]:
+        """The tensor and the axis whose size is read in place of that of `x`."""
+        return x, axis
 
     def used(self, i: int) -> bool:
         """Whether anything reads output `i` of the op that is being written."""
@@ -364,7 +381,7 @@ class Writer:
         op = OpDesc(kind)
         op.inputs = [self._slot(name, values) for name, values in inputs.items()]
         op.outputs = [self._slot(name, values) for name, values in outputs.items()]
-        op.attrs = [_attr("sub_block", Typed(AttrType.BLOCK, index)), *(_attr(name, value) for name, value in attrs.items())]
+        op.attrs = [attr_of("sub_block", Typed(AttrType.BLOCK, index)), *(attr_of(name, value) for name, value in attrs.items())]
         self.desc.blocks[self.index].ops.append(op)
 
     def read_by(self, index: int, known: Sequence[Value] = ()) -> list[Value]:
@@ -434,7 +451,7 @@ class Writer:
     def node(self, node: Node) -> None:
         """Write one node."""
         if node.is_control:
-            control = WRITES_NODES.get(node.type)
+            control = self.controls.get(node.type)
             if control is None:
                 raise UnimplementedError(
                     f"paddle files: '{node.type}' cannot be written. Got {node!r}, expected choices, loops, lists and prints. "
@@ -509,7 +526,7 @@ class Writer:
         for i, x in enumerate(feeds):
             self._enter(x, need_check_feed=True, stop_gradient=True)
             # The last comes first, as in Paddle's own files: its `jit.load` puts each in front of those before, and does not look at `col`.
-            block.ops.insert(0, OpDesc("feed", [Slot("X", ["feed"])], [Slot("Out", [x.name])], [_attr("col", i)]))
+            block.ops.insert(0, OpDesc("feed", [Slot("X", ["feed"])], [Slot("Out", [x.name])], [attr_of("col", i)]))
         for x in self.program.blocks[0].vars.values():
             if id(x) not in self._values and x.made_by is None and (x.persistable or x.is_parameter):
                 flags = {"is_parameter": True, "stop_gradient": bool(x.stop_gradient)} if x.is_parameter else {}
@@ -519,13 +536,18 @@ class Writer:
         self.nodes(self.program.blocks[0])
         values = [self.value(x) for x in fetches]
         for i, value in enumerate(values):
-            # Paddle's own loader knows the results of a model, and their order, by `scale` with this name; what is fetched without comes last.
-            values[i] = self("scale", {"X": value}, {"scale": 1.0, "bias": 0.0, "bias_after_scale": True})
-            values[i].name = results[i]
+            values[i] = self.result(value, results[i])
         for i, value in enumerate(values):
-            block.ops.append(OpDesc("fetch", [self._slot("X", [value])], [Slot("Out", ["fetch"])], [_attr("col", i)]))
+            block.ops.append(OpDesc("fetch", [self._slot("X", [value])], [Slot("Out", ["fetch"])], [attr_of("col", i)]))
         self._finish()
         return self.desc
+
+    def result(self, value: Value, name: str) -> Value:
+        """A result of the program under its name."""
+        # Paddle's own loader knows the results of a model, and their order, by `scale` with this name; what is fetched without comes last.
+        named: Value = self("scale", {"X": value}, {"scale": 1.0, "bias": 0.0, "bias_after_scale": True})
+        named.name = name
+        return named
 
     def _enter(self, x: Variable, **flags: bool) -> None:
         self.declare(tensor_var(x.name, x.dtype.name, list(x.sizes), **flags))
@@ -596,7 +618,8 @@ def _as_text(value: Any) -> str:
     return str(value) if isinstance(value, int) else repr(float(value)).replace("inf", "inf")
 
 
-def _attr(name: str, value: Any) -> Attr:
+def attr_of(name: str, value: Any) -> Attr:
+    """An attribute whose type is that of the value, or said by Typed."""
     if isinstance(value, Typed):
         return Attr(name, int(value.type), value.value)
     if isinstance(value, bool):

@@ -14,7 +14,7 @@ from wherry_tensor.functions.creation import arange
 from wherry_tensor.functions.factorization import pca_lowrank as _pca_lowrank
 from wherry_tensor.functions.movement import repeat_interleave, reshape, stack, transpose
 
-__all__ = ["addmm", "masked_matmul", "matmul", "mv", "pca_lowrank"]
+__all__ = ["addmm", "mask_as", "masked_matmul", "matmul", "mv", "pca_lowrank"]
 
 
 @eager_indices
@@ -120,6 +120,39 @@ def addmm(input: Tensor, x: SparseTensor, y: Tensor, beta: float = 1.0, alpha: f
 
 
 @eager_indices
+def mask_as(x: Tensor, mask: SparseTensor, name: str | None = None) -> Any:
+    """The elements of a dense tensor at the places that a sparse one stores.
+
+    Args:
+        x: dense.
+        mask: sparse, of the shape of `x`; its values are not used.
+
+    Returns:
+        A sparse tensor in the form of `mask`.
+
+    Shape:
+        `[...]` to the same.
+
+    Raises:
+        TypeError: `x` is not a Tensor (also a ValueError).
+        NotImplementedError: `mask` is not sparse.
+        ValueError: the shapes differ.
+
+    Source:
+        `paddle.sparse.mask_as`.
+
+    Examples:
+        >>> mask = wherry.eye(2).to_sparse_coo(2)
+        >>> wherry.sparse.mask_as(wherry.to_tensor([[1.0, 2.0], [3.0, 4.0]]), mask).values().tolist()
+        [1.0, 4.0]
+    """
+    dense, sparse = require_tensor(x, "mask_as"), require_sparse(mask, "mask_as", "mask")
+    if list(dense.shape) != list(sparse.shape):
+        raise InvalidArgumentError(f"mask_as: the mask has another shape. Got {sparse.shape}, expected {dense.shape}. Reshape it.")
+    places = (sparse.to_sparse_coo(len(sparse.shape)) if isinstance(sparse, SparseCsrTensor) else sparse).indices()
+    return sparse._with(dense[tuple(places.unbind(0))])
+
+
 def masked_matmul(x: Tensor, y: Tensor, mask: SparseTensor, name: str | None = None) -> Any:
     """Product of two dense matrices, computed only where `mask` stores elements.
 

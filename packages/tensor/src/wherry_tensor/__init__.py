@@ -67,16 +67,24 @@ from wherry_tensor.dtype import (
 )
 from wherry_tensor.flags import get_flags, set_flags
 from wherry_tensor.functions import (
+    conversions,
     creation,
+    draws,
+    elementary,
     inplace,
+    joining,
     linalg,
     logic,
     math,
     movement,
+    norms,  # noqa: F401  what paddle.linalg has
+    other_names,
     padding,
     positions,
+    products,
     random,
     reduction,
+    scattering,
     search,
     sequences,
     special,
@@ -84,19 +92,26 @@ from wherry_tensor.functions import (
 from wherry_tensor.functions import (
     einsum as contractions,
 )
+from wherry_tensor.functions.conversions import *
 from wherry_tensor.functions.creation import *
+from wherry_tensor.functions.draws import *
 from wherry_tensor.functions.einsum import *
+from wherry_tensor.functions.elementary import *
 from wherry_tensor.functions.factorization import cholesky, eigvalsh, inverse
 from wherry_tensor.functions.inplace import *
+from wherry_tensor.functions.joining import *
 from wherry_tensor.functions.linalg import *
 from wherry_tensor.functions.logic import *
 from wherry_tensor.functions.math import *
 from wherry_tensor.functions.matrices import renorm, renorm_, vander
 from wherry_tensor.functions.movement import *
+from wherry_tensor.functions.other_names import *
 from wherry_tensor.functions.padding import *
 from wherry_tensor.functions.positions import *
+from wherry_tensor.functions.products import *
 from wherry_tensor.functions.random import *
 from wherry_tensor.functions.reduction import *
+from wherry_tensor.functions.scattering import *
 from wherry_tensor.functions.search import *
 from wherry_tensor.functions.sequences import *
 from wherry_tensor.functions.special import *
@@ -157,6 +172,7 @@ __all__ = [  # noqa: PLE0604
     "renorm", "renorm_",
     "set_default_dtype", "set_device", "set_flags", "set_num_threads", "set_printoptions", "uint8", "vander",
     *creation.__all__, *contractions.__all__, *inplace.__all__, *linalg.__all__, *logic.__all__, *math.__all__, *movement.__all__,
+    *conversions.__all__, *draws.__all__, *elementary.__all__, *joining.__all__, *other_names.__all__, *products.__all__, *scattering.__all__,
     *padding.__all__, *positions.__all__, *random.__all__, *reduction.__all__, *search.__all__,
     *sequences.__all__, *special.__all__,
 ]

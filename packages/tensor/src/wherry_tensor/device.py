@@ -211,6 +211,27 @@ class XPUPlace(_DevicePlace):
     _named = "xpu"
 
 
+class XPUPinnedPlace(_DevicePlace):
+    """CPU memory from which an XPU copies faster.
+
+    Raises:
+        RuntimeError: no package for XPUs is installed.
+
+    Source:
+        `paddle.XPUPinnedPlace`.
+
+    Examples:
+        >>> if wherry.is_compiled_with_xpu():
+        ...     x = wherry.to_tensor([1.0, 2.0], place=wherry.XPUPinnedPlace())
+    """
+
+    __slots__ = ()
+    _named = "xpu_pinned"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+
 class NPUPlace(_DevicePlace):
     """An NPU: `NPUPlace(0)` is the first.
 

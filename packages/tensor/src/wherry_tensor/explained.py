@@ -28,9 +28,9 @@ def explained(names: dict[str, Any]) -> None:
     """Let the public functions of a module, and the classes' `__init__`, say which argument does not fit.
 
     Args:
-        names: the module's `globals()`, at its end.
+        names: the module's `globals()`, at its end. Without `__all__` all names are public that do not begin with an underscore.
     """
-    for name in names["__all__"]:
+    for name in names.get("__all__") or [name for name in names if not name.startswith("_")]:
         value = names.get(name)
         if getattr(value, "__module__", None) != names["__name__"]:
             continue

@@ -34,6 +34,8 @@ FLAGS: dict[str, tuple[Value, str]] = {
     "FLAGS_new_executor_use_cuda_graph": (True, "programs on a GPU run as CUDA graphs from their second run on; Paddle's default is False"),
     "FLAGS_paddle_random": (False, "Wherry's own: the random numbers of Paddle 2.6.2 on a CPU"),
     "FLAGS_paddle_clip": (False, "Wherry's own: softmax and cross entropy clip logits 64 below the largest, as Paddle 2.6.2 on a CPU"),
+    "FLAGS_paddle_version": ("2.6", "Wherry's own: \"3.3\" gives Paddle 3.3's results where the two differ, see compatibility.md"),
+    "FLAGS_enable_pir_api": (False, "models are saved as Paddle 3 has them, `.json`; its own default is True"),
     "FLAGS_call_stack_level": (1, "2: tracebacks show what lies below the user's line"),
     "FLAGS_init_allocated_mem": (False, "fresh memory of the cpu is filled with bytes that are not zero"),
     "FLAGS_cpu_deterministic": (True, "no effect: results are the same from run to run and with any number of threads"),
@@ -150,6 +152,8 @@ def set_flags(flags: dict[str, Any]) -> None:
     draws on a CPU, so that a script prints the same losses under both.
     `FLAGS_paddle_clip`, which Paddle itself does not have, lets `softmax`, `log_softmax` and `cross_entropy` of `nn.functional` take a number that
     lies more than 64 below the largest for one that lies 64 below it, as Paddle's CPU kernels do: no loss is larger than 64.
+    `FLAGS_paddle_version`, which Paddle itself does not have, says whether "2.6" or "3.3" decides where both differ: under "3.3" a tensor of
+    integers and one of floating numbers are not added, and `x.shape` counts its elements.
     `FLAGS_call_stack_level` of 2 lets tracebacks show what lies below the user's line, compiled code included.
     `FLAGS_host_fallback`, on by default and Wherry's own, lets an op for which a device has neither kernel nor decomposition
     run on the cpu, with one warning for each op; off, such an op raises NotImplementedError.
@@ -179,9 +183,13 @@ def set_flags(flags: dict[str, Any]) -> None:
         )
     wanted = {_known(name, "set_flags"): _converted(name, value, "set_flags") for name, value in flags.items()}
     for name, value in wanted.items():
-        _values[name] = value
-        for effect in _effects.get(name, ()):
-            effect(value)
+        before, _values[name] = _values[name], value
+        try:
+            for effect in _effects.get(name, ()):
+                effect(value)
+        except InvalidArgumentError:
+            _values[name] = before  # the flag has other values than these
+            raise
 
 
 def text_of(name: str) -> str:
@@ -218,6 +226,12 @@ def _paddle_random(wanted: Value) -> None:
     paddle_random.enable(bool(wanted))
 
 
+def _paddle_version(wanted: Value) -> None:
+    from wherry_tensor import paddle_version
+
+    paddle_version.set_version(str(wanted))
+
+
 _read = {"FLAGS_paddle_num_threads": _core.get_num_threads}  # what set_num_threads changes too
 _effects: dict[str, list[Callable[[Value], Any]]] = {
     "FLAGS_call_stack_level": [lambda value: _core.show_frames(int(value) > 1)],
@@ -226,6 +240,7 @@ _effects: dict[str, list[Callable[[Value], Any]]] = {
     "FLAGS_benchmark": [lambda value: _core.set_device_graphs(not value, "FLAGS_benchmark")],
     "FLAGS_new_executor_use_cuda_graph": [lambda value: _core.set_device_graphs(bool(value), "FLAGS_new_executor_use_cuda_graph")],
     "FLAGS_paddle_random": [_paddle_random],
+    "FLAGS_paddle_version": [_paddle_version],
     "FLAGS_use_system_allocator": [lambda value: _core.set_memory_cache_limit(0 if value else _KEPT)],
     "FLAGS_paddle_num_threads": [lambda value: _core.set_num_threads(max(1, int(value)))],
 }

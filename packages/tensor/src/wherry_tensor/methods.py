@@ -23,13 +23,19 @@ _METHODS = {
     "dtype": "is_complex is_floating_point is_integer",
     "functions.creation": "cast diag diag_embed diagflat polar tril triu",
     "functions.factorization": """cholesky cholesky_solve cond eig eigvals eigvalsh householder_product inverse lstsq lu lu_unpack
-        matrix_power pca_lowrank pinv qr solve triangular_solve""",
+        matrix_power pca_lowrank pinv qr slogdet solve triangular_solve""",
+    "functions.draws": "bernoulli_ log_normal_ random_",
+    "functions.elementary": "*",
     "functions.inplace": "*",
+    "functions.joining": "*",
     "functions.logic": """allclose bitwise_and bitwise_not bitwise_or bitwise_xor equal equal_all greater_equal greater_than
         is_empty is_tensor isclose isfinite isinf isnan less_equal less_than logical_and logical_not logical_or
         logical_xor not_equal where""",
     "functions.math": "*",
     "functions.matrices": "corrcoef cov renorm renorm_ vander",
+    "functions.norms": "cholesky_inverse ormqr svd_lowrank",
+    "functions.other_names": "*",
+    "functions.products": "*",
     "functions.random": "cauchy_ exponential_ geometric_ multinomial normal_ uniform_",
     "functions.reduction": "*",
     "functions.einsum": "tensordot",
@@ -37,11 +43,12 @@ _METHODS = {
     "functions.movement": "*",
     "functions.positions": "*",
     "functions.search": "*",
+    "functions.scattering": "*",
     "functions.sequences": "*",
     "functions.signal": "istft stft",
     "functions.special": "*",
 }
-_NOT_METHODS = frozenset(("complex", "broadcast_shape", "einsum", "meshgrid"))
+_NOT_METHODS = frozenset(("complex", "broadcast_shape", "einsum", "manual_seed", "meshgrid", "cartesian_prod", "pdist"))
 
 
 def table() -> dict[str, Any]:
@@ -53,7 +60,9 @@ def table() -> dict[str, Any]:
         for name in module.__all__ if names == "*" else names.split():
             if name not in _NOT_METHODS and name not in own:
                 methods[name] = getattr(module, name)
-    return methods | _only_methods
+    from wherry_tensor import shared_methods
+
+    return methods | shared_methods.table() | _only_methods
 
 
 _only_methods: dict[str, Any] = {}
@@ -453,6 +462,9 @@ for _name, _what, _of, _example in (
     ("crows", "beginnings of rows", _CSR, ">>> wherry.eye(2).to_sparse_csr().crows().tolist()\n    [0, 1, 2]"),
     ("cols", "columns", _CSR, ">>> wherry.eye(2).to_sparse_csr().cols().tolist()\n    [0, 1]"),
     ("values", "stored values", _EITHER, ">>> wherry.eye(2).to_sparse_coo(2).values().tolist()\n    [1.0, 1.0]"),
+    ("sparse_dim", "axes of places", _EITHER, ">>> wherry.eye(2).to_sparse_coo(2).indices().shape[0]\n    2"),
+    ("dense_dim", "axes of stored values", _EITHER, ">>> wherry.eye(2).to_sparse_coo(2).values().ndim - 1\n    0"),
+    ("is_coalesced", "places that repeat", _COO, ">>> wherry.eye(2).to_sparse_coo(2).coalesce().nnz()\n    2"),
     ("nnz", "counts of stored values", _EITHER, ">>> wherry.eye(2).to_sparse_coo(2).nnz()\n    2"),
     ("rows", "rows", _ROWS, _ROWS_EXAMPLE),
 ):
@@ -533,6 +545,21 @@ def value(self: Tensor) -> Tensor:
     Examples:
         >>> x = wherry.ones([2])
         >>> x.value() is x
+        True
+    """
+    return self
+
+
+@_method
+def get_tensor(self: Tensor) -> Tensor:
+    """The tensor itself, in Paddle the holder of its memory.
+
+    Source:
+        `paddle.Tensor.get_tensor`.
+
+    Examples:
+        >>> x = wherry.ones([2])
+        >>> x.get_tensor() is x
         True
     """
     return self

@@ -289,7 +289,9 @@ def check_keywords(kind: type, given: Collection[str]) -> None:
 
     Only for classes whose __init__ is ours: what other people's classes take is their business.
     """
-    init: Any = getattr(kind.__init__, "__wrapped__", kind.__init__)  # type: ignore[misc]
+    init: Any = kind.__init__  # type: ignore[misc]
+    while hasattr(init, "__wrapped__"):
+        init = init.__wrapped__
     code = getattr(init, "__code__", None)
     if code is None or code.co_flags & _CO_VARKEYWORDS or not is_ours(init.__globals__.get("__name__", "")):
         return
@@ -297,6 +299,10 @@ def check_keywords(kind: type, given: Collection[str]) -> None:
     known = code.co_varnames[1:count]
     for name in given:
         if name not in known:
+            from wherry_tensor.spellings import takes
+
+            if takes(kind.__init__, name):  # type: ignore[misc]
+                continue
             raise TypeError(
                 f"{kind.__name__}: there is no argument {name!r}. Got {name}=, expected one of {', '.join(known)}."
                 f"{did_you_mean(name, known)}"

@@ -132,7 +132,8 @@ def load(path: Any, **configs: Any) -> Any:
     objects of classes), new ones and those before PyTorch 1.6; `.safetensors`; `.npz` and `.npy` (not of objects).
     `wherry.nn.utils.from_torch` puts the weights of PyTorch's layers into ours. Of a model that `jit.save` or
     `save_inference_model` wrote, named by what its files begin with, the parameters are read, as arrays, under the names
-    that its layers know them by. A `.pdmodel` by its whole name gives its program.
+    that its layers know them by. A `.pdmodel` by its whole name gives its program. The folder of `distributed.save_state_dict`
+    gives its tensors whole.
 
     Args:
         path: of the file; or a file object, open for reading bytes, such as BytesIO; or the beginning of a model's files.
@@ -175,8 +176,12 @@ def _load(path: Any, options: dict[str, Any]) -> Any:
                 name, model_path=os.path.join(name, options["model_filename"] or "__model__"),
                 params_path=name if options["params_filename"] is None else os.path.join(name, options["params_filename"]),
             )
-        if not os.path.isfile(name) and os.path.exists(name + ".pdmodel"):
+        if not os.path.isfile(name) and any(os.path.exists(name + ending) for ending in (".pdmodel", ".json")):
             return _state_of_model(name)
+        if os.path.isfile(os.path.join(name, "metadata.json")):
+            return _from_above("wherry_distributed.checkpoint", repr(name), "checkpoints").load_whole(name, options["return_numpy"])
+        if os.path.isdir(name) and (files := sorted(entry.name for entry in os.scandir(name) if entry.is_file())):
+            return _state_of_folder(name, files)
         with _opened(name) as file:
             return _read(file, os.fstat(file.fileno()).st_size, options, repr(name))
     if hasattr(path, "read"):
@@ -303,14 +308,28 @@ def _state_of_model(prefix: str, **paths: str) -> dict[str, Any]:
     return models.load_state(prefix, **paths)  # type: ignore[no-any-return]
 
 
-def _from_above(module: str, name: str) -> Any:
-    """A module of a package that reads programs, for the file of this name."""
+def _state_of_folder(folder: str, files: list[str]) -> dict[str, Any]:
+    """What Paddle 1 saved in a folder: a program with its parameters, or each of them in a file of its name."""
+    if "__model__" in files:
+        return _state_of_model(folder)
+    params = _from_above("wherry_paddle_files.params", repr(folder))
+    try:
+        return {name: value.numpy() for name, value in params.load_params(folder, files).items()}
+    except InvalidArgumentError as error:
+        raise InvalidArgumentError(
+            f"load: {folder!r} is a folder, and not one of Paddle 1. Got {short(files)}, expected __model__, or a file for each parameter. "
+            f"Name a file in it. {error}"
+        ) from error
+
+
+def _from_above(module: str, name: str, reads: str = "programs") -> Any:
+    """A module of a package that reads what this one does not, for the file of this name."""
     package = module.partition(".")[0]
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
-            f"load: {package.replace('_', '-')}, which reads programs, is not installed. Got {name}, which holds a program or belongs to one, "
+            f"load: {package.replace('_', '-')}, which reads {reads}, is not installed. Got {name}, which is part of one, "
             f"expected the package. pip install {package.replace('_', '-')}", name=error.name
         ) from error
 

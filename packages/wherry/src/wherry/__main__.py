@@ -17,10 +17,11 @@ from types import ModuleType
 from typing import Any
 
 import wherry
-from wherry import _programs
+from wherry import _docs, _programs
 from wherry._ecosystem import command as ecosystem
 
 SERVING = "wherry_web.serving"  # imports this package: known by name only
+MIGRATING = "wherry_migrate.command"  # a package that is installed where somebody migrates
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -63,9 +64,17 @@ def main(arguments: list[str] | None = None) -> int:
         "serve", help="pages where a model trains and answers in the browser",
         description="Serve the pages, the wheels for the browser and predictions of saved models.",
     )
-    # wherry-web is asked for only by its own command, and then says what it can do.
+    for name, what in (("upgrade", "a program of Paddle 1.x for 2.x"), ("from-torch", "a program of PyTorch for Wherry")):
+        commands.add_parser(name, help=f"rewrite {what}", description=f"Rewrite {what}: a diff, or with --write the files. The program is read and not run.")
+    _docs.add_command(commands)
+
+    # Packages that are not always installed are asked for only by their own commands, and then say what they can do.
     asked = sys.argv[1:] if arguments is None else arguments
-    if asked[:1] == ["serve"] and not add_serve_arguments(serve):
+    if asked[:1] == ["serve"] and not add_arguments_of(SERVING, "serve", "the pages and their server are", "wherry-web", serve):
+        return 2
+    if asked and asked[0] in ("upgrade", "from-torch") and not add_arguments_of(
+        MIGRATING, asked[0], "the tools that rewrite programs are", "wherry-migrate", commands.choices[asked[0]], asked[0]
+    ):
         return 2
 
     if asked[:1] == ["run"] and asked[1:2] not in (["-h"], ["--help"]):
@@ -85,6 +94,10 @@ def main(arguments: list[str] | None = None) -> int:
         from wherry._doctor import report
 
         return until_nobody_reads(lambda: min(report(), 1))
+    if chosen.command in ("upgrade", "from-torch"):
+        return until_nobody_reads(lambda: importlib.import_module(MIGRATING).run(chosen))
+    if chosen.command == "docs":
+        return _docs.run(chosen)
     if chosen.command == "serve":
         status: int = importlib.import_module(SERVING).serve(chosen)
         return status
@@ -95,30 +108,35 @@ def main(arguments: list[str] | None = None) -> int:
     raise AssertionError(f"no such command: {chosen.command}")
 
 
-def add_serve_arguments(parser: argparse.ArgumentParser) -> bool:
-    """The options of wherry-web; False, with a message, where it is not installed."""
+def add_arguments_of(module: str, command: str, what: str, package: str, parser: argparse.ArgumentParser, *more: str) -> bool:
+    """The options of a command whose package may not be installed; False, with a message, where it is not."""
     try:
-        serving = importlib.import_module(SERVING)
+        found = importlib.import_module(module)
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "wherry_web":
+        if (error.name or "").partition(".")[0] not in (module.partition(".")[0], "libcst"):
             raise
-        print("wherry serve: the pages and their server are a package of their own: pip install wherry-web", file=sys.stderr)
+        print(f"wherry {command}: {what} a package of their own: pip install {package}", file=sys.stderr)
         return False
-    serving.add_arguments(parser)
+    found.add_arguments(parser, *more)
     return True
 
 
-def print_ops(names: list[str], device: str | None = None, required: bool = False) -> int:
-    """Print the matrix of ops, the cards of some ops, the ops of a device, or those that a device needs."""
-    import wherry.amp  # noqa: F401  with these come the columns of every package
+def load_columns() -> None:
+    """Load what every package knows about the ops."""
+    import wherry.amp  # noqa: F401
     import wherry_paddle_files.ops  # noqa: F401
     from wherry_export.onnx import load_rules
-    from wherry_tensor import coverage
 
     with contextlib.suppress(ModuleNotFoundError):  # without the package `onnx` its column is left out
         load_rules()
     from wherry_extension.plugins import rules  # noqa: F401
 
+
+def print_ops(names: list[str], device: str | None = None, required: bool = False) -> int:
+    """Print the matrix of ops, the cards of some ops, the ops of a device, or those that a device needs."""
+    from wherry_tensor import coverage
+
+    load_columns()
     try:
         if device is not None:
             import_device(device)

@@ -23,6 +23,8 @@ from wherry_tensor.suggestions import did_you_mean
 NOT_YET: dict[str, dict[str, str]] = {
     "": {
         "async_save": "Use wherry.save.",
+        **dict.fromkeys(("uint32", "uint64"), "Use int64."),
+        **dict.fromkeys(("float8_e4m3fn", "float8_e5m2"), "Use bfloat16; files of numbers of 8 bits are read into it."),
     },
 }
 

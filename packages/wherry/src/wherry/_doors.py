@@ -57,6 +57,10 @@ nn.quant: functional_layers lsq qat quant_layers quantized_linear stub
 nn.utils: dygraph_utils spectral_norm_hook weight_norm_hook transform_parameters
 optimizer: adadelta adagrad adam adamax adamw lamb lbfgs momentum optimizer rmsprop sgd
 profiler: profiler_statistic utils timer
+quantization: base_observer base_quanter config ptq qat
+quantization: factory < wherry_quant.factory
+quantization: observers observers.abs_max observers.groupwise < wherry_quant.observers
+quantization: quanters quanters.abs_max < wherry_quant.quanters
 reader: decorator
 sparse: binary creation multiary unary
 sparse.nn: layer layer.activation layer.conv layer.norm layer.pooling
@@ -128,14 +132,17 @@ dataset.uci_housing: train=housing_train test=housing_test < wherry._inside.read
 dataset.imdb: train=imdb_train test=imdb_test word_dict=imdb_word_dict < wherry._inside.readers
 dataset.imikolov: train=imikolov_train test=imikolov_test build_dict=imikolov_build_dict < wherry._inside.readers
 device: _convert_to_place < wherry._inside.framework
-distributed: ParallelMode < wherry._inside.alone
+distributed: ParallelMode < wherry_distributed.topology
 distributed: io=* < wherry.static
 distributed: fleet=* < wherry._inside.fleet
-distributed.collective: _c_lookup_table _c_softmax_with_cross_entropy < wherry._inside.alone
-distributed.collective: _c_concat _c_identity _c_split _mp_allreduce < wherry_distributed.model_parallel
+distributed: split < wherry_distributed.tensor_parallel
+distributed.collective: _c_concat _c_identity _c_lookup_table _c_softmax_with_cross_entropy _c_split _mp_allreduce < wherry_distributed.model_parallel
 distributed.collective: Group _get_default_group=get_group _get_global_group=get_group barrier new_group < wherry_distributed
 distributed.collective: all_gather all_reduce alltoall broadcast get_group is_initialized < wherry_distributed
 distributed.collective: recv reduce scatter send wait ReduceOp < wherry_distributed
+distributed.collective: split < wherry_distributed.tensor_parallel
+distributed.checkpoint.load_state_dict: load_state_dict < wherry_distributed.checkpoint
+distributed.checkpoint.save_state_dict: save_state_dict < wherry_distributed.checkpoint
 distributed.communication: stream=* < wherry_distributed.stream
 distributed.communication.group: Group barrier get_backend get_group is_initialized wait _get_global_group=get_group < wherry_distributed
 distributed.communication.batch_isend_irecv: P2POp batch_isend_irecv < wherry_distributed
@@ -144,34 +151,68 @@ distributed.parallel: DataParallel ParallelEnv get_rank get_world_size init_para
 distributed.parallel: Group sync_params_buffers < wherry_distributed
 distributed.parallel_helper: _is_parallel_ctx_initialized < wherry._inside.alone
 distributed.parallel.parallel_helper: _is_parallel_ctx_initialized < wherry._inside.alone
-distributed.sharding: group_sharded_parallel save_group_sharded_model < wherry._inside.alone
-distributed.sharding.group_sharded: group_sharded_parallel save_group_sharded_model < wherry._inside.alone
-distributed: group_sharded_parallel save_group_sharded_model < wherry._inside.alone
+distributed.sharding: group_sharded_parallel save_group_sharded_model < wherry_distributed.sharding
+distributed.sharding.group_sharded: group_sharded_parallel save_group_sharded_model < wherry_distributed.sharding
+distributed: group_sharded_parallel save_group_sharded_model < wherry_distributed.sharding
 distributed.utils.log_utils: get_logger < wherry._inside.logs
-distributed.fleet.base.distributed_strategy: DistributedStrategy < wherry._inside.fleet
-distributed.fleet.base.role_maker: PaddleCloudRoleMaker Role UserDefinedRoleMaker < wherry._inside.fleet
-distributed.fleet.base.topology: CommunicateTopology HybridCommunicateGroup ParallelMode < wherry._inside.fleet
-distributed.fleet.base.util_factory: UtilBase < wherry._inside.fleet
-distributed.fleet: fleet < wherry._inside.fleet
-distributed.fleet.layers.mpu.mp_ops: _c_lookup_table _c_softmax_with_cross_entropy < wherry._inside.alone
-distributed.fleet.layers.mpu.mp_ops: _c_concat _c_identity _c_split _mp_allreduce < wherry_distributed.model_parallel
-distributed.fleet.layers.mpu.random: RNGStatesTracker get_rng_state_tracker model_parallel_random_seed < wherry._inside.fleet
-distributed.fleet.meta_parallel: RNGStatesTracker get_rng_state_tracker model_parallel_random_seed < wherry._inside.fleet
-distributed.fleet.meta_parallel.parallel_layers.random: RNGStatesTracker get_rng_state_tracker model_parallel_random_seed < wherry._inside.fleet
-distributed.fleet.recompute: recompute < wherry._inside.recomputing
-distributed.fleet.recompute: recompute_sequential < wherry._inside.recomputing
-distributed.fleet.recompute.recompute: recompute recompute_sequential < wherry._inside.recomputing
-distributed.fleet.utils: recompute < wherry._inside.recomputing
-distributed.fleet.utils: LocalFS < wherry._inside.fleet
-distributed.fleet.utils.fs: LocalFS < wherry._inside.fleet
-distributed.fleet.utils.hybrid_parallel_util: fused_allreduce_gradients < wherry._inside.fleet
+distributed.fleet: fleet < wherry_distributed.fleet
+distributed.fleet: metrics=* < wherry_distributed.fleet.metrics
+distributed.fleet.base.distributed_strategy: DistributedStrategy < wherry_distributed.fleet
+distributed.fleet.base.role_maker: PaddleCloudRoleMaker Role UserDefinedRoleMaker < wherry_distributed.fleet
+distributed.fleet.base.topology: CommunicateTopology HybridCommunicateGroup ParallelMode < wherry_distributed.topology
+distributed.fleet.base.util_factory: UtilBase < wherry_distributed.fleet
+distributed.fleet.data_generator: DataGenerator MultiSlotDataGenerator MultiSlotStringDataGenerator < wherry_distributed.data_generator
+distributed.fleet.data_generator.data_generator: DataGenerator MultiSlotDataGenerator < wherry_distributed.data_generator
+distributed.fleet.data_generator.data_generator: MultiSlotStringDataGenerator < wherry_distributed.data_generator
+distributed.fleet.dataset: DatasetBase InMemoryDataset QueueDataset < wherry_distributed.datasets
+distributed.fleet.layers.mpu: ColumnParallelLinear ParallelCrossEntropy RowParallelLinear VocabParallelEmbedding < wherry_distributed.tensor_parallel
+distributed.fleet.layers.mpu: RNGStatesTracker get_rng_state_tracker model_parallel_random_seed < wherry_distributed.random_states
+distributed.fleet.layers.mpu.mp_layers: ColumnParallelLinear ParallelCrossEntropy < wherry_distributed.tensor_parallel
+distributed.fleet.layers.mpu.mp_layers: RowParallelLinear VocabParallelEmbedding < wherry_distributed.tensor_parallel
+distributed.fleet.layers.mpu.mp_ops: _c_concat _c_identity _c_lookup_table _c_softmax_with_cross_entropy < wherry_distributed.model_parallel
+distributed.fleet.layers.mpu.mp_ops: _c_split _mp_allreduce < wherry_distributed.model_parallel
+distributed.fleet.layers.mpu.mp_ops: split < wherry_distributed.tensor_parallel
+distributed.fleet.layers.mpu.random: RNGStatesTracker get_rng_state_tracker model_parallel_random_seed < wherry_distributed.random_states
+distributed.fleet.meta_optimizers: DygraphShardingOptimizer HybridParallelOptimizer HybridParallelGradScaler < wherry_distributed.fleet.optimizers
+distributed.fleet.meta_optimizers.dygraph_optimizer: DygraphShardingOptimizer HybridParallelOptimizer < wherry_distributed.fleet.optimizers
+distributed.fleet.meta_optimizers.dygraph_optimizer: HybridParallelGradScaler < wherry_distributed.fleet.optimizers
+distributed.fleet.meta_optimizers.dygraph_optimizer.dygraph_sharding_optimizer: DygraphShardingOptimizer < wherry_distributed.fleet.optimizers
+distributed.fleet.meta_optimizers.dygraph_optimizer.hybrid_parallel_optimizer: HybridParallelOptimizer < wherry_distributed.fleet.optimizers
+distributed.fleet.meta_parallel: RNGStatesTracker get_rng_state_tracker model_parallel_random_seed < wherry_distributed.random_states
+distributed.fleet.meta_parallel: ColumnParallelLinear ParallelCrossEntropy < wherry_distributed.tensor_parallel
+distributed.fleet.meta_parallel: RowParallelLinear VocabParallelEmbedding < wherry_distributed.tensor_parallel
+distributed.fleet.meta_parallel: LayerDesc PipelineLayer SharedLayerDesc PipelineParallel PipelineParallelWithInterleave < wherry_distributed.pipeline
+distributed.fleet.meta_parallel: ShardingParallel SegmentParallel TensorParallel < wherry_distributed.wrappers
+distributed.fleet.meta_parallel.parallel_layers.mp_layers: ColumnParallelLinear ParallelCrossEntropy < wherry_distributed.tensor_parallel
+distributed.fleet.meta_parallel.parallel_layers.mp_layers: RowParallelLinear VocabParallelEmbedding < wherry_distributed.tensor_parallel
+distributed.fleet.meta_parallel.parallel_layers.pp_layers: LayerDesc PipelineLayer SharedLayerDesc < wherry_distributed.pipeline
+distributed.fleet.meta_parallel.parallel_layers.random: RNGStatesTracker get_rng_state_tracker < wherry_distributed.random_states
+distributed.fleet.meta_parallel.parallel_layers.random: model_parallel_random_seed < wherry_distributed.random_states
+distributed.fleet.meta_parallel.pipeline_parallel: PipelineParallel PipelineParallelWithInterleave < wherry_distributed.pipeline
+distributed.fleet.meta_parallel.sharding.group_sharded_optimizer_stage2: GroupShardedOptimizerStage2 < wherry_distributed.sharding
+distributed.fleet.meta_parallel.sharding.group_sharded_stage2: GroupShardedStage2 < wherry_distributed.sharding
+distributed.fleet.meta_parallel.sharding.group_sharded_stage3: GroupShardedStage3 < wherry_distributed.sharding
+distributed.fleet.meta_parallel.sharding.group_sharded_utils: GroupShardedScaler=HybridParallelGradScaler < wherry_distributed.fleet.optimizers
+distributed.fleet.recompute: recompute recompute_hybrid recompute_sequential < wherry_distributed.recomputing
+distributed.fleet.recompute.recompute: recompute recompute_sequential < wherry_distributed.recomputing
+distributed.fleet.recompute.recompute_hybrid: recompute_hybrid < wherry_distributed.recomputing
+distributed.fleet.utils: recompute < wherry_distributed.recomputing
+distributed.fleet.utils: HDFSClient LocalFS < wherry_distributed.fleet
+distributed.fleet.utils.fs: ExecuteError FSFileExistsError FSFileNotExistsError FSTimeOut HDFSClient LocalFS < wherry_distributed.fleet.files
+distributed.fleet.utils.hybrid_parallel_util: fused_allreduce_gradients unwrap_optimizer < wherry_distributed.fleet.parameters
+distributed.fleet.utils.hybrid_parallel_util: obtain_optimizer_parameters_list < wherry_distributed.fleet.parameters
 distributed.fleet.utils.hybrid_parallel_util: fused_allreduce_gradients_with_group < wherry_distributed.parallel
-distributed.fleet.utils.hybrid_parallel_util: broadcast_dp_parameters=broadcast_parameters < wherry._inside.fleet
-distributed.fleet.utils.hybrid_parallel_util: broadcast_mp_parameters=broadcast_parameters < wherry._inside.fleet
-distributed.fleet.utils.hybrid_parallel_util: broadcast_sharding_parameters=broadcast_parameters < wherry._inside.fleet
-distributed.fleet.utils.hybrid_parallel_util: obtain_optimizer_parameters_list < wherry._inside.fleet
+distributed.fleet.utils.hybrid_parallel_util: broadcast_dp_parameters broadcast_input_data broadcast_mp_parameters < wherry_distributed.wrappers
+distributed.fleet.utils.hybrid_parallel_util: broadcast_sep_parameters broadcast_sharding_parameters < wherry_distributed.wrappers
 distributed.fleet.utils.log_util: logger set_log_level=set_level < wherry._inside.logs
-distributed.fleet.utils.timer_helper: get_timers set_timers < wherry._inside.fleet
+distributed.fleet.utils.sequence_parallel_utils: AllGatherOp GatherOp ReduceScatterOp ScatterOp < wherry_distributed.sequence_parallel
+distributed.fleet.utils.sequence_parallel_utils: ColumnSequenceParallelLinear RowSequenceParallelLinear < wherry_distributed.sequence_parallel
+distributed.fleet.utils.sequence_parallel_utils: all_gather=all_gather_sequence < wherry_distributed.sequence_parallel
+distributed.fleet.utils.sequence_parallel_utils: reduce_scatter=reduce_scatter_sequence < wherry_distributed.sequence_parallel
+distributed.fleet.utils.sequence_parallel_utils: is_sequence_parallel_parameter scatter < wherry_distributed.sequence_parallel
+distributed.fleet.utils.sequence_parallel_utils: mark_as_sequence_parallel_parameter < wherry_distributed.sequence_parallel
+distributed.fleet.utils.sequence_parallel_utils: register_sequence_parallel_allreduce_hooks < wherry_distributed.sequence_parallel
+distributed.fleet.utils.timer_helper: get_timers set_timers < wherry_distributed.fleet.utility
 framework: LayerHelper < wherry._inside.helper
 framework: core=* < wherry._inside.core
 framework: dtype < wherry
@@ -192,6 +233,10 @@ hapi.progressbar: ProgressBar < wherry._inside.hapi
 hapi.model: Input=InputSpec < wherry.static
 hapi.model: _all_gather extract_args flatten_list restore_flatten_list to_list to_numpy < wherry._inside.hapi
 incubate.nn: memory_efficient_attention=* < wherry._inside.attention
+incubate.distributed.models.moe: MoELayer GShardGate NaiveGate SwitchGate < wherry_distributed.experts
+incubate.distributed.models.moe.gate: GShardGate NaiveGate SwitchGate < wherry_distributed.experts
+incubate.distributed.models.moe.moe_layer: MoELayer < wherry_distributed.experts
+incubate.optimizer: LarsMomentumOptimizer=LarsMomentum < wherry_distributed.fleet.compression
 incubate.layers: shuffle_batch < wherry._inside.batches
 io.dataloader.collate: default_collate_fn < wherry_train.io.collate
 io.dataloader.collate: default_convert_fn < wherry._inside.batches
@@ -215,10 +260,37 @@ nn.layer.norm: _BatchNormBase _InstanceNormBase=_InstanceNorm < wherry_nn.layers
 nn.layer.rnn: RNNBase RNNCellBase < wherry_nn.layers.rnn
 nn.layer.transformer: _convert_attention_mask _convert_param_attr_to_list < wherry._inside.attention
 nn.functional.activation: tanh < wherry_tensor
+nn.quant.format: ConvertibleQuantedLayer LinearDequanter LinearQuanter LinearQuanterDequanter < wherry_quant.format
+nn.quant.qat: QuantedConv2D QuantedLinear < wherry_quant.layers
+nn.quant.qat.conv: QuantedConv2D < wherry_quant.layers
+nn.quant.qat.linear: QuantedLinear < wherry_quant.layers
+nn.quant.stub: QuanterStub < wherry_quant.layers
+quantization.config: SingleLayerConfig < wherry_quant.config
+quantization.observers: AbsmaxObserverLayer GroupWiseWeightObserverLayer < wherry_quant.observers
+quantization.observers.abs_max: AbsmaxObserverLayer < wherry_quant.observers
+quantization.observers.groupwise: GroupWiseWeightObserverLayer < wherry_quant.observers
+quantization.quanters: FakeQuanterWithAbsMaxObserverLayer < wherry_quant.quanters
+quantization.quanters.abs_max: FakeQuanterWithAbsMaxObserverLayer < wherry_quant.quanters
+quantization.quantize: Quantization < wherry_quant.quantizing
+quantization.wrapper: ObserveWrapper < wherry_quant.layers
 static: load_vars save_vars setitem < wherry._inside.variables
 static.io: load_vars save_vars < wherry._inside.variables
 static.quantization: quant_config=* < wherry._inside.quant_config
 tensor: array_length array_read array_write create_array < wherry._inside.arrays
+tensor: cholesky_inverse cholesky_solve cond corrcoef cov eig eigh eigvals householder_product lstsq lu lu_solve lu_unpack < wherry.linalg
+tensor: matrix_power ormqr pca_lowrank pinv qr slogdet solve svd svd_lowrank svdvals < wherry.linalg
+tensor: create_parameter < wherry_nn
+tensor: create_tensor < wherry._later_methods
+tensor: fill_constant < wherry_tensor.functions.conversions
+tensor: top_p_sampling < wherry_tensor.methods
+tensor: vecdot < wherry.linalg
+tensor: istft stft < wherry.signal
+tensor: softmax < wherry_nn.compat
+tensor: random_ < wherry_tensor.functions.draws
+tensor: resize_ set_ < wherry_tensor.shared_methods
+nn.functional.flash_attention: LayerHelper < wherry._inside.helper
+nn.functional.flash_attention: in_dynamic_or_pir_mode < wherry._inside.framework
+nn.functional.flash_attention: signature_safe_contextmanager < wherry._inside.decorators
 tensor.array: array_length array_read array_write create_array < wherry._inside.arrays
 tensor.creation: create_parameter < wherry_nn
 utils: assert_same_structure convert_to_list flatten is_sequence map_structure pack_sequence_as to_sequence < wherry._inside.structures
@@ -239,7 +311,7 @@ vision.transforms.transforms: _check_input _get_image_size < wherry._inside.pict
 """
 
 _SEVERAL = "training in several processes is not there yet. In one process, run the model as it is"
-_SERVERS = "parameter servers are not there. Keep tables in the process: nn.Embedding(sparse=True) and paddle.io"
+_SERVERS = "parameter servers here have no part of this name. Use static.nn.sparse_embedding, InMemoryDataset and QueueDataset"
 _QUANTIZED = "quantization while training is not there yet. Quantize weights with paddle.nn.quant.weight_quantize"
 _CHECKER = "the checker of numbers is not there yet. Use FLAGS_check_nan_inf, or paddle.amp.debugging.check_numerics"
 _INNER = "Paddle's inner program descriptions are not kept. Use paddle.static.Program"
@@ -248,71 +320,37 @@ _INNER = "Paddle's inner program descriptions are not kept. Use paddle.static.Pr
 REFUSED: tuple[tuple[str, str], ...] = (
     (_SEVERAL, """
 distributed: ProcessMesh DistAttr Partial Placement ReduceType Replicate Shard Strategy dtensor_from_fn gloo_barrier
-distributed: gloo_init_parallel_env gloo_release load_state_dict reshard save_state_dict shard_layer shard_optimizer
-distributed: shard_op shard_tensor split to_static
+distributed: gloo_init_parallel_env gloo_release reshard shard_layer shard_optimizer
+distributed: shard_op shard_tensor to_static
 distributed.rpc: get_all_worker_infos get_current_worker_info get_worker_info init_rpc rpc_async rpc_sync shutdown
-distributed.fleet.layers.mpu.mp_layers: ColumnParallelLinear ParallelCrossEntropy RowParallelLinear VocabParallelEmbedding
-distributed.fleet.meta_optimizers: DygraphShardingOptimizer HybridParallelOptimizer HybridParallelGradScaler
-distributed.fleet.meta_optimizers.dygraph_optimizer: DygraphShardingOptimizer HybridParallelOptimizer HybridParallelGradScaler
-distributed.fleet.meta_optimizers.dygraph_optimizer.dygraph_sharding_optimizer: DygraphShardingOptimizer DygraphShardingOptimizerV2
-distributed.fleet.meta_optimizers.dygraph_optimizer.hybrid_parallel_optimizer: HybridParallelOptimizer HybridParallelClipGrad
-distributed.fleet.meta_parallel: ColumnParallelLinear LayerDesc ParallelCrossEntropy PipelineLayer PipelineParallel PipelineParallelWithInterleave
-distributed.fleet.meta_parallel: RowParallelLinear ShardingParallel SharedLayerDesc TensorParallel VocabParallelEmbedding SegmentParallel
-distributed.fleet.meta_parallel.parallel_layers.mp_layers: ColumnParallelLinear ParallelCrossEntropy RowParallelLinear VocabParallelEmbedding
-distributed.fleet.meta_parallel.parallel_layers.pp_layers: LayerDesc PipelineLayer SharedLayerDesc PipelineLayerChunk
-distributed.fleet.meta_parallel.pipeline_parallel: PipelineParallel PipelineParallelWithInterleave
-distributed.fleet.meta_parallel.sharding.group_sharded_optimizer_stage2: GroupShardedOptimizerStage2
-distributed.fleet.meta_parallel.sharding.group_sharded_stage2: GroupShardedStage2
-distributed.fleet.meta_parallel.sharding.group_sharded_stage3: GroupShardedStage3
-distributed.fleet.meta_parallel.sharding.group_sharded_utils: GroupShardedClipGrad GroupShardedScaler
+distributed.fleet.meta_optimizers.dygraph_optimizer.dygraph_sharding_optimizer: DygraphShardingOptimizerV2
+distributed.fleet.meta_optimizers.dygraph_optimizer.hybrid_parallel_optimizer: HybridParallelClipGrad
+distributed.fleet.meta_parallel.parallel_layers.pp_layers: PipelineLayerChunk
+distributed.fleet.meta_parallel.sharding.group_sharded_utils: GroupShardedClipGrad
 distributed.fleet.utils.mix_precision_utils: MixPrecisionLayer MixPrecisionOptimizer MixPrecisionScaler
-distributed.fleet.utils.sequence_parallel_utils: AllGatherOp ColumnSequenceParallelLinear GatherOp ReduceScatterOp RowSequenceParallelLinear
-distributed.fleet.utils.sequence_parallel_utils: ScatterOp mark_as_sequence_parallel_parameter register_sequence_parallel_allreduce_hooks
 distributed.fleet.utils.tensor_fusion_helper: FusedCommBuffer HOOK_ACTION
 distributed.fleet.utils.hybrid_parallel_inference: HybridParallelInferenceHelper
-incubate.distributed.models.moe: MoELayer GShardGate NaiveGate SwitchGate
 """),
     (_SERVERS, """
-distributed: CountFilterEntry InMemoryDataset ProbabilityEntry QueueDataset ShowClickEntry BoxPSDataset
-distributed.fleet: MultiSlotDataGenerator MultiSlotStringDataGenerator InMemoryDataset QueueDataset
-distributed.fleet.data_generator: DataGenerator MultiSlotDataGenerator MultiSlotStringDataGenerator
-distributed.fleet.data_generator.data_generator: DataGenerator MultiSlotDataGenerator MultiSlotStringDataGenerator
-distributed.fleet.dataset: DatasetBase FileInstantDataset InMemoryDataset QueueDataset TreeIndex
+distributed: BoxPSDataset
+distributed.fleet.dataset: FileInstantDataset TreeIndex
 distributed.fleet.proto.index_dataset_pb2: IndexNode KVItem TreeMeta
-distributed.fleet.utils: DistributedInfer HDFSClient
-distributed.fleet.utils.fs: HDFSClient
+distributed.fleet.utils: DistributedInfer
 distributed.fleet.utils.ps_util: DistributedInfer
 incubate.operators: unzip
 static.nn: continuous_value_model
 """),
     (_QUANTIZED, """
 nn.quant: FloatFunctionalLayer QuantizedConv2D QuantizedLinear add concat divide flatten matmul multiply quant_layers_ reshape subtract transpose
-nn.quant.format: ConvertibleQuantedLayer LinearDequanter LinearQuanter LinearQuanterDequanter
 nn.quant.lsq: FakeQuantActLSQPlus FakeQuantWeightLSQPlus
-nn.quant.qat: QuantedConv2D QuantedLinear
-nn.quant.qat.conv: QuantedConv2D
-nn.quant.qat.linear: QuantedLinear
 nn.quant.quant_layers: FakeQuantAbsMax FakeQuantChannelWiseAbsMax FakeQuantMAOutputScaleLayer FakeQuantMovingAverageAbsMax MAOutputScaleLayer
 nn.quant.quant_layers: MovingAverageAbsMaxScale QuantStub QuantizedColumnParallelLinear QuantizedConv2D QuantizedConv2DTranspose QuantizedLinear
 nn.quant.quant_layers: QuantizedMatmul QuantizedRowParallelLinear
-nn.quant.stub: QuanterStub
-quantization: AbsmaxQuantizer BaseObserver BaseQuanter HistQuantizer ImperativePTQ ImperativeQuantAware KLQuantizer PTQ PTQConfig
-quantization: PerChannelAbsmaxQuantizer QAT QuantConfig SUPPORT_ACT_QUANTIZERS SUPPORT_WT_QUANTIZERS default_ptq_config quanter BaseQuantizer
-quantization.base_observer: BaseObserver
-quantization.base_quanter: BaseQuanter
-quantization.config: QuantConfig
-quantization.factory: ObserverFactory QuanterFactory ClassWithArguments quanter
+quantization: AbsmaxQuantizer HistQuantizer ImperativePTQ ImperativeQuantAware KLQuantizer PTQConfig
+quantization: PerChannelAbsmaxQuantizer SUPPORT_ACT_QUANTIZERS SUPPORT_WT_QUANTIZERS default_ptq_config BaseQuantizer
 quantization.imperative: ImperativePTQ ImperativeQuantAware
 quantization.imperative.ptq: ImperativePTQ
 quantization.imperative.qat: ImperativeQuantAware
-quantization.observers: AbsmaxObserver GroupWiseWeightObserver
-quantization.observers.abs_max: AbsmaxObserver AbsmaxObserverLayer
-quantization.ptq: PTQ
-quantization.qat: QAT
-quantization.quantize: Quantization
-quantization.quanters: FakeQuanterWithAbsMaxObserver
-quantization.quanters.abs_max: FakeQuanterWithAbsMaxObserver FakeQuanterWithAbsMaxObserverLayer
-quantization.wrapper: ObserveWrapper
 static.quantization: AddQuantDequantForInferencePass AddQuantDequantPass AddQuantDequantPassV2 ConvertToInt8Pass OutScaleForInferencePass
 static.quantization: OutScaleForTrainingPass PostTrainingQuantization PostTrainingQuantizationProgram QuantWeightPass QuantizationFreezePass
 static.quantization: QuantizationTransformPass QuantizationTransformPassV2 ReplaceFakeQuantDequantPass TransformForMobilePass WeightQuantization

@@ -79,6 +79,24 @@ def create_tensor(dtype: Any, name: str | None = None, persistable: bool = False
     return out
 
 
+def softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
+    """`paddle.softmax`.
+
+    Raises:
+        As `paddle.softmax`.
+
+    Source:
+        `paddle.Tensor.softmax`.
+
+    Examples:
+        >>> wherry.zeros([2]).softmax(0).tolist()
+        [0.5, 0.5]
+    """
+    from wherry_nn.compat import softmax
+
+    return softmax(input, dim, dtype)
+
+
 def to(self: Tensor, device: Any = None, dtype: Any = None, blocking: Any = None) -> Tensor:
     """`Tensor.to` by the name that libraries replace it under. Source: `paddle.Tensor._to`."""
     return self.to(device, dtype, blocking)
@@ -104,6 +122,7 @@ def install() -> None:
             "block": _Block(),
             "create_parameter": staticmethod(create_parameter),
             "create_tensor": staticmethod(create_tensor),
+            "softmax": softmax,
             "to_sparse_coo": to_sparse_coo,
             "to_sparse_csr": to_sparse_csr,
         }

@@ -25,6 +25,7 @@ BELOW = (
     "wherry-extension",
     "wherry-graph",
     "wherry-export",
+    "wherry-quant",
     "wherry-infer",
 )
 # packages: end

@@ -1,4 +1,4 @@
-"""Commands that work on files: `wherry graph`, `convert`, `export-web` and `predict` on saved programs, `wherry trace`."""
+"""Commands that work on files: `wherry graph`, `inspect`, `convert`, `export-web` and `predict` on saved programs, `wherry trace`."""
 from __future__ import annotations
 
 import argparse
@@ -20,12 +20,20 @@ def add_commands(commands: Any) -> None:
     graph.add_argument("model", help="the program, .pdmodel, .json (of Paddle 3) or .onnx; parameters are not needed")
     graph.add_argument("-o", "--output", metavar="FILE", help="an .svg file to draw it into; without it the program is printed")
 
+    inspect = commands.add_parser(
+        "inspect", help="what a file of a model or of weights holds",
+        description="Say what a file holds: inputs, outputs, operators, parameters, and what of it is not supported: wherry inspect lenet.onnx",
+    )
+    inspect.add_argument("file", help="a program (.pdmodel, .json of Paddle 3, .onnx, a folder of Paddle 1) or weights (.pdparams, .pth, ...)")
+    inspect.add_argument("--json", action="store_true", help="all of it as JSON")
+    inspect.add_argument("-o", "--output", metavar="FILE", help="an .svg file to draw the program into")
+
     convert = commands.add_parser(
         "convert", help="a saved program in another format",
-        description="Write a program of Wherry or Paddle as an ONNX model, or the other way: wherry convert lenet.pdmodel lenet.onnx",
+        description="Write a program of Wherry, Paddle or ONNX in another of these formats: wherry convert lenet.pdmodel lenet.onnx",
     )
     convert.add_argument("model", help="the program, .pdmodel or .json (of Paddle 3) with its .pdiparams beside it, or .onnx")
-    convert.add_argument("output", help="the file to write, .onnx or .pdmodel")
+    convert.add_argument("output", help="the file to write: .onnx, .pdmodel or .json (of Paddle 3)")
     convert.add_argument("--params", metavar="FILE", help="the parameters, where they have another name")
     convert.add_argument("--opset", type=int, default=13, help="of ONNX's operators, 11 to 18 (default: 13)")
 
@@ -76,36 +84,57 @@ def add_commands(commands: Any) -> None:
 
 def draw(chosen: argparse.Namespace) -> int:
     """`wherry graph`."""
-    from wherry_paddle_files.models import read_program
+    from wherry._inspect import program_of
+
+    if chosen.output is None:
+        print(program_of(chosen.model))
+        return 0
+    print(f"{chosen.output}: {_drawn(chosen.model, chosen.output)} ops")
+    return 0
+
+
+def _drawn(model: str, output: str) -> int:
+    """Draw the program of a file; gives the number of its ops."""
+    from wherry._inspect import program_of
     from wherry_program.program.picture import to_svg
 
-    if chosen.model.endswith(".onnx"):
-        program = _of_onnx(chosen.model)
-    else:
-        with open(chosen.model, "rb") as file:
-            program = read_program(file.read())
-    if chosen.output is None:
-        print(program)
-        return 0
-    if not chosen.output.endswith(".svg"):
-        raise ValueError(f"pictures are SVG files. Got {chosen.output}, expected a name that ends in .svg. Choose such a name.")
-    _write(chosen.output, to_svg(program, os.path.splitext(os.path.basename(chosen.model))[0]).encode())
-    print(f"{chosen.output}: {len(program.nodes)} ops")
+    if not output.endswith(".svg"):
+        raise ValueError(f"pictures are SVG files. Got {output}, expected a name that ends in .svg. Choose such a name.")
+    program = program_of(model)
+    _write(output, to_svg(program, os.path.splitext(os.path.basename(model))[0]).encode())
+    return len(program.nodes)
+
+
+def inspect(chosen: argparse.Namespace) -> int:
+    """`wherry inspect`."""
+    from wherry._inspect import as_json, as_text, inspected
+
+    found = inspected(chosen.file)
+    if chosen.output is not None:
+        _drawn(found["file"], chosen.output)
+    print(as_json(found) if chosen.json else as_text(found))
     return 0
 
 
 def convert(chosen: argparse.Namespace) -> int:
     """`wherry convert`."""
-    from wherry_export.onnx import to_model
     from wherry_paddle_files.models import save_model
 
-    if chosen.output.endswith(".pdmodel"):
+    stem, ending = os.path.splitext(chosen.output)
+    if ending in (".pdmodel", ".json"):
+        if os.path.realpath(f"{stem}.pdiparams") == os.path.realpath(_files(chosen)[1]):
+            raise ValueError(
+                f"both models would have one file of parameters. Got {chosen.output} beside {chosen.model}, expected another name or folder: the "
+                f"new file may not hold what the old program needs. Choose one."
+            )
         program = _loaded(chosen)
-        save_model(chosen.output.removesuffix(".pdmodel"), program, for_prediction=True)
+        save_model(stem, program, model_path=chosen.output, for_prediction=True)
         print(f"{chosen.output}: {len(program.nodes)} ops")
         return 0
-    if not chosen.output.endswith(".onnx"):
-        raise ValueError(f"models are written as ONNX or .pdmodel. Got {chosen.output}, expected a name that ends in .onnx. Choose such a name.")
+    if ending != ".onnx":
+        raise ValueError(f"models are written as .onnx, .pdmodel or .json. Got {chosen.output}, expected a name that ends so. Choose such a name.")
+    from wherry_export.onnx import to_model
+
     model = to_model(_loaded(chosen), opset=chosen.opset, name=os.path.splitext(os.path.basename(chosen.model))[0])
     data = model.SerializeToString()
     _write(chosen.output, data)
@@ -197,7 +226,7 @@ def trace(chosen: argparse.Namespace) -> int:
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
-    "graph": draw, "convert": convert, "export-web": export_web, "predict": predict, "trace": trace,
+    "graph": draw, "inspect": inspect, "convert": convert, "export-web": export_web, "predict": predict, "trace": trace,
 }
 
 

@@ -14,7 +14,10 @@ from wherry_autograd import (
     set_grad_enabled,
 )
 
+Function = PyLayer  # in PyTorch
+
 __all__ = [
+    "Function",
     "PyLayer",
     "PyLayerContext",
     "backward",

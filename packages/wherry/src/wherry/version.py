@@ -91,4 +91,57 @@ def mkl() -> str:
     return "OFF"
 
 
+def nccl() -> str:
+    """'0': this build has no NCCL.
+
+    Examples:
+        >>> wherry.version.nccl()
+        '0'
+    """
+    return "0"
+
+
+def tensorrt() -> str:
+    """'None': this build has no TensorRT.
+
+    Examples:
+        >>> wherry.version.tensorrt()
+        'None'
+    """
+    return "None"
+
+
+def xpu_xre() -> str:
+    """'False': this build has no XPU.
+
+    Examples:
+        >>> wherry.version.xpu_xre()
+        'False'
+    """
+    return "False"
+
+
+def xpu_xhpc() -> str:
+    """'False': this build has no XPU.
+
+    Examples:
+        >>> wherry.version.xpu_xhpc()
+        'False'
+    """
+    return "False"
+
+
+def cuda_archs() -> list[int]:
+    """The architectures of GPUs that kernels were compiled for: none, they are compiled where they run.
+
+    Examples:
+        >>> wherry.version.cuda_archs()
+        []
+    """
+    return []
+
+
+hip = None  # the version of ROCm
+
+
 _absent.explain(__name__)

@@ -32,7 +32,7 @@ def load_rules() -> None:
         ) from error
     load_families("wherry_export.onnx.rules", (
         "activation", "contraction", "convolution", "creation", "detection", "elementwise", "indexing", "linalg", "movement", "normalization",
-        "random", "recurrent", "reduction", "sequence", "sparse", "spectral",
+        "quantization", "random", "recurrent", "reduction", "sequence", "sparse", "spectral",
     ))
 
 

@@ -210,7 +210,7 @@ def load(path: str, **configs: Any) -> TranslatedLayer:
     """Load what `save` wrote, here or in Paddle, as a layer.
 
     Args:
-        path: what the names of the files begin with.
+        path: what the names of the files begin with; or a folder as Paddle 1 saved them, with `__model__` in it.
         **configs: `model_filename` and `params_filename`, for files of other names in the folder `path`.
 
     Returns:
@@ -273,6 +273,8 @@ def _share(program: Program, x: Variable, lasting: dict[str, Tensor]) -> None:
 
 def _files_of(path: str, model: str | None, params: str | None) -> dict[str, dict[str, str]]:
     """The methods that were saved, with the names of their files."""
+    if model is None and os.path.isdir(path) and os.path.exists(os.path.join(path, "__model__")):
+        model = "__model__"  # of Paddle 1
     if model is not None:
         options = {"model_path": os.path.join(path, model)}
         options["params_path"] = os.path.join(path, params) if params is not None else path
@@ -283,14 +285,16 @@ def _files_of(path: str, model: str | None, params: str | None) -> dict[str, dic
         names = sorted(os.listdir(folder))
     except OSError:
         return {}
-    ending = "json" if f"{base}.pdmodel" not in names and f"{base}.json" in names else "pdmodel"  # of Paddle 3, or of Paddle 2
+    from wherry_paddle_files.models import model_at
+
+    ending = os.path.splitext(model_at(os.path.join(folder, base)))[1]
     for name in names:
-        if not (name.startswith(f"{base}.") and name.endswith(f".{ending}")):
+        if not (name.startswith(f"{base}.") and name.endswith(ending)):
             continue
-        method = name[len(base) + 1: -len(ending)].rstrip(".")
+        method = name[len(base) + 1: -len(ending)]
         if not method or method.isidentifier():
             start = os.path.join(folder, f"{base}.{method}" if method else base)
-            found[method or "forward"] = {"model_path": f"{start}.{ending}", "params_path": f"{start}.pdiparams"}
+            found[method or "forward"] = {"model_path": f"{start}{ending}", "params_path": f"{start}.pdiparams"}
     return found
 
 

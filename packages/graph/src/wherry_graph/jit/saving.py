@@ -26,6 +26,7 @@ def save(layer: Any, path: str, input_spec: Sequence[Any] | None = None, **confi
     Writes `path.pdmodel` (the program), `path.pdiparams` (parameters and buffers) and `path.pdiparams.info` (what the layer calls them). Methods of
     a layer that `to_static` has marked are saved with it, under `path.method`. What Python decides by `self.training` is saved
     as the present mode has it; dropout and batch normalization are saved as they predict, and train again after `load(path).train()`.
+    After `set_flags({"FLAGS_enable_pir_api": True})` the program is one of Paddle 3: `path.json`, without a file of names.
 
     Args:
         layer: a layer, a function, or a StaticFunction.
@@ -72,12 +73,12 @@ def save(layer: Any, path: str, input_spec: Sequence[Any] | None = None, **confi
             f"the files begin with. Write {path}model."
         )
     if isinstance(layer, TranslatedLayer) and input_spec is None:
-        from wherry_paddle_files.models import files_again, replace_models
+        from wherry_paddle_files.models import endings, files_again, replace_models
 
         infos = {name: _info_of(layer, program) if name == "forward" else None for name, program in layer.programs.items()}
         replace_models([
             files_again(path if name == "forward" else f"{path}.{name}", program, infos[name]) for name, program in layer.programs.items()
-        ], f"{path}.pdmodel")
+        ], f"{path}{endings()[0]}")
         return
     if isinstance(layer, Layer):
         methods = _methods_of(layer, input_spec, bool(configs.get("skip_forward")))
@@ -95,7 +96,7 @@ def save(layer: Any, path: str, input_spec: Sequence[Any] | None = None, **confi
     # Chosen outputs are named after those of the program that runs.
     with nullcontext() if configs.get("output_spec") else _keeping_dropout():
         captured = {name: method.concrete_program_specify_input_spec(input_spec) for name, method in methods.items()}
-    from wherry_paddle_files.models import files_of_model, replace_models
+    from wherry_paddle_files.models import endings, files_of_model, replace_models
 
     models = []
     for name, concrete in captured.items():
@@ -106,7 +107,7 @@ def save(layer: Any, path: str, input_spec: Sequence[Any] | None = None, **confi
             info=_info_of(owner, program) if first and owner is not None else None,
             info_path=f"{path}.pdiparams.info" if first and owner is not None else None, for_prediction=True,
         ))
-    replace_models(models, f"{path}.pdmodel")
+    replace_models(models, f"{path}{endings()[0]}")
 
 
 @contextmanager

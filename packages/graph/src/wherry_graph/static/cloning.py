@@ -21,6 +21,7 @@ def clone(program: Program, for_test: bool = False) -> Program:
         _forget_unused(out)
     else:
         out.before_run[:] = program.before_run
+        out.readers[:] = program.readers
     return out
 
 

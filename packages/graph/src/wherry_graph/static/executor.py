@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from wherry_graph.static.cloning import copied, pruned
-from wherry_graph.static.lod import LoDTensor
+from wherry_graph.static.lod import LoDTensor, create_lod_tensor
 from wherry_graph.static.mode import default_main_program, paused
 from wherry_graph.static.scope import Scope, chosen_scope
 from wherry_graph.static.strategies import BuildStrategy, ExecutionStrategy
@@ -128,7 +128,8 @@ class Executor:
 
         Args:
             program: a Program or CompiledProgram; None is `default_main_program()`.
-            feed: values by the names of variables: arrays, Tensors, LoDTensors, numbers.
+            feed: values by the names of variables: arrays, Tensors, LoDTensors, numbers; None takes a batch of the loaders that the program reads
+                (`DataLoader.from_generator(iterable=False)`).
             fetch_list: variables, or their names, of which to return the values.
             feed_var_name: no effect.
             fetch_var_name: no effect.
@@ -143,7 +144,8 @@ class Executor:
         Raises:
             TypeError: `program`, `feed` or a fetch is of another type.
             ValueError: a feed does not fit its variable, a fetch is not in the program, or something has no value.
-            RuntimeError: the executor is closed.
+            RuntimeError: the executor is closed, or a loader that the program reads is not started.
+            EOFException: such a loader has no further batch.
 
         Source:
             `paddle.static.Executor.run`.
@@ -159,6 +161,9 @@ class Executor:
                 f"Program or CompiledProgram."
             )
         given = _feeds(feed)
+        if not given:
+            for reader in program.readers:
+                given |= reader.next_feed()
         fetches = [_fetched(program, x) for one in _listed(fetch_list) for x in (one if isinstance(one, (list, tuple)) else [one])]
         place = chosen_scope(scope)
         fetches = [x for x in fetches if not isinstance(x, _Done)]
@@ -522,6 +527,8 @@ def _fed(program: Program, given: dict[str, Any]) -> tuple[list[Variable], list[
                 stacklevel=4,
             )
             continue
+        if hasattr(value, "lengths"):  # sequences of a data set of wherry_distributed, which knows nothing of this package
+            value = create_lod_tensor(value.values, [value.lengths])
         lod = value.lod() if isinstance(value, LoDTensor) else []
         tensor = _checked(x, value._value() if isinstance(value, LoDTensor) else value)
         feeds.append(x)

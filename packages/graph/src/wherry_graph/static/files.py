@@ -140,6 +140,8 @@ def save_inference_model(path_prefix: str, feed_vars: Any, fetch_vars: Any, exec
         RuntimeError: a parameter has no value.
         NotImplementedError: an op cannot be written.
 
+    With FLAGS_enable_pir_api the program is one of Paddle 3: `path_prefix.json`.
+
     Source:
         `paddle.static.save_inference_model`.
 

@@ -24,7 +24,7 @@ _AXES = ("a length", "a height and a width", "a depth, a height and a width")
 def channels_last(data_format: Any, rank: int, op_name: str) -> bool:
     """Whether the channels are the last axis, from the name of a layout with `rank` spatial axes."""
     expected = _FORMATS[rank - 1]
-    if data_format in expected:
+    if isinstance(data_format, str) and data_format in expected:
         return _LAST[data_format]
     raise InvalidArgumentError(
         f"{op_name}: data_format is not known. Got {short(data_format)}, expected '{expected[0]}' or '{expected[1]}'. "

@@ -17,6 +17,7 @@ from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions.inplace import inplace_form, tanh_
 from wherry_tensor.functions.math import sigmoid, tanh
+from wherry_tensor.spellings import spelled
 
 __all__ = [
     "celu",
@@ -909,3 +910,9 @@ def _again(op_name: str, op: Op, error: TypeError, x: Any, **numbers: Any) -> Te
     if all(type(value) in (float, int) for value in numbers.values()):
         raise error  # about the dtype of x
     return op(x, **{name: real_number(value, op_name, name) for name, value in numbers.items()})
+
+
+spelled(globals(), ops_of={
+    **{name: getattr(ops, name) for name in """hardswish log_sigmoid mish relu relu6 silu softsign tanhshrink""".split()},
+    "swish": ops.silu,
+})

@@ -7,6 +7,7 @@ from wherry_tensor import ops
 from wherry_tensor._core import Tensor, bool_, int32, int64
 from wherry_tensor.arguments import flag, real_number, require_tensor, to_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError
+from wherry_tensor.spellings import spelled
 
 __all__ = ["scaled_dot_product_attention", "sparse_attention"]
 
@@ -289,3 +290,6 @@ def added_mask(mask: Tensor | None, like: Tensor, op_name: str) -> Tensor | None
     if dtype.is_bool or dtype.is_integer:
         return (ops.cast(mask, dtype=like.dtype) - 1.0) * 1e9
     return to_dtype(mask, like.dtype)
+
+
+spelled(globals())

@@ -20,6 +20,7 @@ from wherry_tensor.functions.linalg import norm
 from wherry_tensor.functions.math import multiply
 from wherry_tensor.functions.reduction import sum as sum_
 from wherry_tensor.sizes import is_unknown, known
+from wherry_tensor.spellings import spelled
 from wherry_tensor.static_builder import building
 
 __all__ = [
@@ -543,3 +544,6 @@ def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) 
     squares = multiply(sum_(ops.square(x1), axis), sum_(ops.square(x2), axis))
     least = ops.full(shape=(), value=real_number(eps, "cosine_similarity", "eps") ** 2, dtype=squares.dtype)
     return ops.divide(products, ops.sqrt(ops.clip(squares, least, None)))
+
+
+spelled(globals())

@@ -8,6 +8,7 @@ from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import integer, refused
 from wherry_tensor.errors import InvalidArgumentError, short
+from wherry_tensor.spellings import spelled
 
 __all__ = ["conv1d", "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose"]
 
@@ -427,3 +428,6 @@ def _said(op_name: str, error: Exception, x: Any, weight: Any, bias: Any) -> Exc
     if bias is not None:
         tensors["bias"] = bias
     return refused(op_name, error, **tensors)
+
+
+spelled(globals())

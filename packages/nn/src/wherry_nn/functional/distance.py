@@ -7,6 +7,7 @@ from wherry_tensor.errors import InvalidTypeError
 from wherry_tensor.explained import explained
 from wherry_tensor.functions.linalg import norm
 from wherry_tensor.functions.math import subtract
+from wherry_tensor.spellings import spelled
 
 __all__ = ["pairwise_distance"]
 
@@ -52,3 +53,4 @@ def pairwise_distance(
 
 
 explained(globals())
+spelled(globals())

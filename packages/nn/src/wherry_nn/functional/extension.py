@@ -4,12 +4,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from wherry_tensor import ops
-from wherry_tensor._core import Tensor
+from wherry_tensor import _core, ops
+from wherry_tensor._core import Tensor, int64
 from wherry_tensor.arguments import integer, require_tensor
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError
 from wherry_tensor.functions.creation import diag_embed
+from wherry_tensor.spellings import spelled
 
 __all__ = ["diag_embed", "sequence_mask"]
 
@@ -41,11 +42,13 @@ def sequence_mask(x: Tensor, maxlen: Any = None, dtype: Any = "int64", name: str
     require_tensor(x, "sequence_mask")
     kind = as_dtype(dtype, "sequence_mask")
     length = -1 if maxlen is None else integer(maxlen, "sequence_mask", "maxlen")
-    if length == 0:
+    if type(length) is int and length < 0 and _core.is_symbolic(x):  # the largest length, when the program runs
+        length = integer(ops.cast(x.max(), int64), "sequence_mask", "maxlen")
+    if type(length) is int and length == 0:
         raise InvalidArgumentError(
             "sequence_mask: maxlen is 0. Got maxlen=0, expected 1 or more. None takes the largest length."
         )
-    if length < 0:
+    if type(length) is int and length < 0:
         longest = x.max().item() if x.size else 0
         if isinstance(longest, float) and not math.isfinite(longest):
             raise InvalidArgumentError(
@@ -54,3 +57,6 @@ def sequence_mask(x: Tensor, maxlen: Any = None, dtype: Any = "int64", name: str
         length = max(int(longest), 0)
     positions = ops.arange(start=0, step=1, length=length, dtype=x.dtype)
     return ops.cast(ops.less_than(positions, ops.unsqueeze(x, (x.ndim,))), kind)
+
+
+spelled(globals())

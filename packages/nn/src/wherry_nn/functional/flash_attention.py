@@ -4,6 +4,8 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator
+from enum import IntEnum
+from typing import Any
 
 from wherry_nn.functional.attention import (
     attend,
@@ -14,14 +16,18 @@ from wherry_nn.functional.attention import (
     scaled_dot_product_attention,
 )
 from wherry_tensor import ops
-from wherry_tensor._core import Tensor, int32, int64, is_symbolic
+from wherry_tensor._core import Tensor, bool_, int32, int64, is_symbolic
 from wherry_tensor.arguments import flag, integer, real_number, require_tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnimplementedError
 from wherry_tensor.ops.attention import seen_of_lengths
 from wherry_tensor.ops.reduction import count
 from wherry_tensor.sizes import is_unknown
+from wherry_tensor.spellings import spelled
 
-__all__ = ["flash_attention", "flash_attn_unpadded", "scaled_dot_product_attention", "sdp_kernel"]
+__all__ = [
+    "SDPBackend", "flash_attention", "flash_attn_qkvpacked", "flash_attn_unpadded", "flash_attn_varlen_func", "flash_attn_varlen_qkvpacked",
+    "flashmask_attention", "scaled_dot_product_attention", "sdp_kernel", "sdpa_kernel",
+]
 
 
 def flash_attention(
@@ -169,6 +175,229 @@ def sdp_kernel(enable_math: bool = False, enable_flash: bool = True, enable_mem_
     yield
 
 
+class SDPBackend(IntEnum):
+    """Ways in which Paddle computes attention. Here each device has one.
+
+    Source:
+        `paddle.nn.attention.SDPBackend`.
+
+    Examples:
+        >>> wherry.nn.attention.SDPBackend.MATH.name
+        'MATH'
+    """
+
+    ERROR = -1
+    MATH = 0
+    FLASH_ATTENTION = 1
+    EFFICIENT_ATTENTION = 2
+
+
+@contextlib.contextmanager
+def sdpa_kernel(backends: Any, set_priority: bool = False) -> Iterator[None]:
+    """A `with` block that selects attention kernels in Paddle. Here each device has one kernel, so it changes nothing.
+
+    Args:
+        backends: a `SDPBackend`, or a list of them; no effect.
+        set_priority: no effect.
+
+    Raises:
+        TypeError: `backends` is none of these (also a ValueError).
+
+    Source:
+        `paddle.nn.attention.sdpa_kernel`.
+
+    Examples:
+        >>> x = wherry.ones([1, 3, 2, 4])
+        >>> with wherry.nn.attention.sdpa_kernel(wherry.nn.attention.SDPBackend.MATH):
+        ...     out = wherry.nn.functional.scaled_dot_product_attention(x, x, x)
+    """
+    flag(set_priority, "sdpa_kernel", "set_priority")
+    for backend in backends if isinstance(backends, (list, tuple)) else [backends]:
+        if not isinstance(backend, SDPBackend):
+            raise InvalidTypeError(f"sdpa_kernel: this is no backend. Got {backend!r}, expected a SDPBackend, or a list. Use SDPBackend.MATH.")
+    yield
+
+
+def flash_attn_qkvpacked(
+    qkv: Tensor, dropout: float = 0.0, causal: bool = False, return_softmax: bool = False, *, fixed_seed_offset: Tensor | None = None,
+    rng_name: str = "", training: bool = True, name: str | None = None,
+) -> tuple[Tensor, Tensor | None]:
+    """`flash_attention` of query, key and value that lie in one tensor.
+
+    Args:
+        qkv: `[batch, T, groups + 2, kv_heads, D]`: first the heads of query in groups, then those of key, then those of value.
+        dropout, causal, return_softmax, fixed_seed_offset, rng_name, training: as those of `flash_attention`.
+
+    Shape:
+        `[batch, T, groups + 2, kv_heads, D]` to `[batch, T, groups * kv_heads, D]`.
+
+    Raises:
+        TypeError, ValueError, NotImplementedError: as `flash_attention`; ValueError: the tensor has another rank.
+
+    Source:
+        `paddle.nn.functional.flash_attn_qkvpacked`.
+
+    Examples:
+        >>> out, _ = wherry.nn.functional.flash_attn_qkvpacked(wherry.ones([1, 3, 3, 2, 4]))
+        >>> out.shape
+        [1, 3, 2, 4]
+    """
+    parts = _unpacked(qkv, "flash_attn_qkvpacked", "batch, T, groups + 2, kv_heads, D")
+    return flash_attention(
+        *parts, dropout, causal, return_softmax, fixed_seed_offset=fixed_seed_offset, rng_name=rng_name, training=training
+    )
+
+
+def _unpacked(qkv: Tensor, op_name: str, axes: str) -> tuple[Tensor, Tensor, Tensor]:
+    shape = require_tensor(qkv, op_name, "qkv").shape
+    if len(shape) != axes.count(",") + 1 or shape[-3] < 3:
+        raise InvalidArgumentError(f"{op_name}: qkv does not fit. Got shape {shape}, expected [{axes}] with a group at least. Stack query, key and value.")
+    groups, heads, width = shape[-3] - 2, *shape[-2:]
+    axis = len(shape) - 3
+    query, key, value = (ops.slice(qkv, axes=(axis,), starts=(a,), ends=(b,)) for a, b in ((0, groups), (groups, groups + 1), (groups + 1, groups + 2)))
+    return (
+        ops.reshape(query, shape=(*shape[:-3], groups * heads, width)), ops.reshape(key, shape=(*shape[:-3], heads, width)),
+        ops.reshape(value, shape=(*shape[:-3], heads, width)),
+    )
+
+
+def flash_attn_varlen_qkvpacked(
+    qkv: Tensor, cu_seqlens_q: Tensor, cu_seqlens_k: Tensor, max_seqlen_q: int, max_seqlen_k: int, scale: float, dropout: float = 0.0,
+    causal: bool = False, return_softmax: bool = False, fixed_seed_offset: Tensor | None = None, rng_name: str = "", varlen_padded: bool = True,
+    training: bool = True, name: str | None = None,
+) -> tuple[Tensor, Tensor | None]:
+    """`flash_attn_unpadded` of query, key and value that lie in one tensor.
+
+    Args:
+        qkv: `[total, groups + 2, kv_heads, D]`: first the heads of query in groups, then those of key, then those of value.
+        varlen_padded: False; padded sequences are refused.
+        cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, scale, dropout, causal, return_softmax, fixed_seed_offset, rng_name, training: as
+            those of `flash_attn_unpadded`.
+
+    Shape:
+        `[total, groups + 2, kv_heads, D]` to `[total, groups * kv_heads, D]`.
+
+    Raises:
+        TypeError, ValueError, NotImplementedError: as `flash_attn_unpadded`; ValueError: the tensor has another rank.
+
+    Source:
+        `paddle.nn.functional.flash_attn_varlen_qkvpacked`.
+
+    Examples:
+        >>> qkv, ends = wherry.ones([5, 3, 2, 4]), wherry.to_tensor([0, 2, 5])
+        >>> out, _ = wherry.nn.functional.flash_attn_varlen_qkvpacked(qkv, ends, ends, 3, 3, 0.5, varlen_padded=False)
+        >>> out.shape
+        [5, 2, 4]
+    """
+    op_name = "flash_attn_varlen_qkvpacked"
+    parts = _unpacked(qkv, op_name, "total, groups + 2, kv_heads, D")
+    if flag(varlen_padded, op_name, "varlen_padded") and qkv.shape[0] != int(cu_seqlens_q[-1]):
+        raise UnimplementedError(f"{op_name}: sequences lie one behind the other. Got padded ones, expected varlen_padded=False. Take the padding out.")
+    return flash_attn_unpadded(
+        *parts, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, scale, dropout, causal, return_softmax, fixed_seed_offset, rng_name, training
+    )
+
+
+def flash_attn_varlen_func(
+    query: Tensor, key: Tensor, value: Tensor, cu_seqlens_q: Tensor, cu_seqlens_k: Tensor, max_seqlen_q: int, max_seqlen_k: int,
+    softmax_scale: float | None = None, causal: bool = False,
+) -> Tensor:
+    """`flash_attn_unpadded` with the arguments of the library flash-attn; gives the result alone.
+
+    Args:
+        query, key, value, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, causal: as those of `flash_attn_unpadded`.
+        softmax_scale: the factor of the scores; None: 1 / sqrt(D).
+
+    Shape:
+        as of `flash_attn_unpadded`.
+
+    Raises:
+        TypeError, ValueError: as `flash_attn_unpadded`.
+
+    Source:
+        `paddle.nn.functional.flash_attention.flash_attn_varlen_func`.
+
+    Examples:
+        >>> x, ends = wherry.ones([5, 2, 4]), wherry.to_tensor([0, 2, 5])
+        >>> wherry.nn.functional.flash_attention.flash_attn_varlen_func(x, x, x, ends, ends, 3, 3).shape
+        [5, 2, 4]
+    """
+    width = require_tensor(query, "flash_attn_varlen_func", "query").shape[-1]
+    scale = 1.0 / math.sqrt(width) if softmax_scale is None else softmax_scale
+    return flash_attn_unpadded(query, key, value, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, scale, causal=causal)[0]
+
+
+def flashmask_attention(
+    query: Tensor, key: Tensor, value: Tensor, startend_row_indices: Tensor | None = None, *, dropout: float = 0.0, causal: bool = False,
+    window_size: int | tuple[int, int] | None = None, training: bool = True, name: str | None = None,
+) -> Tensor:
+    """Attention with a mask that is given column by column: for each key, which queries do not see it.
+
+    Args:
+        query, key, value: floating, `[batch, T, heads, D]`.
+        startend_row_indices: int32 `[batch, 1 or kv_heads, Tk, n]`. With `causal` n is 1 (queries from there on do not see the key) or 2 (nor those
+            from the first to the second); otherwise 2 (from the first on, and those below the second) or 4 (first to second, and third to fourth).
+        dropout: the probability with which a weight is dropped while training.
+        causal: query i sees keys up to i.
+        window_size: how far a query sees, before and behind; an int for both.
+        training: False drops nothing.
+
+    Shape:
+        `[batch, Tq, heads, D]` to the same.
+
+    Raises:
+        TypeError: an argument is not a Tensor (also a ValueError).
+        ValueError: the shapes do not fit.
+
+    Source:
+        `paddle.nn.functional.flashmask_attention`; Wang et al. (2024), FlashMask. The mask is a matrix in memory.
+
+    Examples:
+        >>> x = wherry.ones([1, 3, 2, 4])
+        >>> rows = wherry.to_tensor([3, 2, 3], "int32").reshape([1, 1, 3, 1])
+        >>> wherry.nn.functional.flashmask_attention(x, x, x, rows, causal=True).shape
+        [1, 3, 2, 4]
+    """
+    op_name = "flashmask_attention"
+    q, k, _ = _checked(op_name, query, key, value, "batch, T, heads, D")
+    tq, tk = q.shape[1], k.shape[1]
+    rows, columns = ops.unsqueeze(_range(tq), axes=(1,)), ops.unsqueeze(_range(tk), axes=(0,))
+    seen = ops.full(shape=(1, 1, tq, tk), value=True, dtype=bool_)
+    if flag(causal, op_name, "causal"):
+        seen = ops.logical_and(seen, columns <= rows + (tk - tq))
+    if window_size is not None:
+        before, behind = window_size if isinstance(window_size, (list, tuple)) else (window_size, window_size)
+        seen = ops.logical_and(seen, ops.logical_and(columns >= rows - before, columns <= rows + behind))
+    if startend_row_indices is not None:
+        hidden = _hidden(require_tensor(startend_row_indices, op_name, "startend_row_indices"), rows, causal, [q.shape[0], k.shape[2], tk], op_name)
+        if hidden.shape[1] != 1:
+            hidden = repeat_heads(hidden, q.shape[2])
+        seen = ops.logical_and(seen, ops.logical_not(hidden))
+    return scaled_dot_product_attention(query, key, value, seen, dropout, False, training)
+
+
+def _range(n: int) -> Tensor:
+    return ops.arange(start=0, step=1, length=n, dtype=int64)
+
+
+def _hidden(bounds: Tensor, rows: Tensor, causal: bool, sizes: list[int], op_name: str) -> Tensor:
+    """Where a query does not see a key: `[batch, heads, Tq, Tk]`."""
+    allowed = (1, 2) if causal else (2, 4)
+    if bounds.ndim != 4 or bounds.shape[0] != sizes[0] or bounds.shape[1] not in (1, sizes[1]) or bounds.shape[2] != sizes[2] \
+            or bounds.shape[3] not in allowed:
+        raise InvalidArgumentError(
+            f"{op_name}: startend_row_indices does not fit. Got shape {bounds.shape}, expected [{sizes[0]}, 1 or {sizes[1]}, {sizes[2]}, "
+            f"{' or '.join(map(str, allowed))}]. The last axis has the bounds of each key."
+        )
+    low = [ops.unsqueeze(ops.cast(ops.select(bounds, axis=3, index=i), dtype=int64), axes=(2,)) for i in range(bounds.shape[3])]
+    if causal:
+        lower = rows >= low[0] if len(low) == 1 else ops.logical_and(rows >= low[0], rows < low[1])
+        return lower
+    if len(low) == 2:
+        return ops.logical_or(rows >= low[0], rows < low[1])
+    return ops.logical_or(ops.logical_and(rows >= low[0], rows < low[1]), ops.logical_and(rows >= low[2], rows < low[3]))
+
+
 def _checked(op_name: str, query: Tensor, key: Tensor, value: Tensor, axes: str) -> tuple[Tensor, Tensor, Tensor]:
     q, k, v = (require_tensor(x, op_name, what).shape for what, x in (("query", query), ("key", key), ("value", value)))
     rank = axes.count(",") + 1
@@ -248,3 +477,6 @@ def _packed(out: Tensor, query: Tensor, starts: Tensor, lengths: Tensor) -> Tens
     rows = sequence * most + place - ops.gather(starts, sequence, axis=0)
     flat = ops.reshape(ops.transpose(out, perm=(0, 2, 1, 3)), shape=(-1, heads, width))
     return ops.gather(flat, rows, axis=0)
+
+
+spelled(globals())

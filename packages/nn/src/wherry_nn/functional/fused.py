@@ -14,6 +14,7 @@ from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import require_tensor
 from wherry_tensor.errors import InvalidArgumentError, short
 from wherry_tensor.explained import explained
+from wherry_tensor.spellings import spelled
 
 __all__ = [
     "fused_bias_dropout_residual_layer_norm",
@@ -501,3 +502,4 @@ def refuse_ring(op_name: str, ring_id: int, nranks: int = 1) -> None:
 
 
 explained(globals())
+spelled(globals())

@@ -28,6 +28,7 @@ from wherry_tensor._core import Tensor, int8, set_grad_mode
 from wherry_tensor.arguments import integer, require_tensor, to_dtype
 from wherry_tensor.errors import InvalidArgumentError, UnimplementedError, short
 from wherry_tensor.explained import explained
+from wherry_tensor.spellings import spelled
 
 __all__ = [
     "block_multihead_attention",
@@ -481,3 +482,4 @@ def fused_ec_moe(
 
 
 explained(globals())
+spelled(globals())

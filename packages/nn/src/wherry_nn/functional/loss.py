@@ -38,6 +38,7 @@ from wherry_tensor.functions.reduction import mean, sum
 from wherry_tensor.ops.loss import kept_labels, label_divisor
 from wherry_tensor.ops.normalization import label_weight
 from wherry_tensor.sizes import equals
+from wherry_tensor.spellings import spelled
 from wherry_tensor.tracebacks import warn
 
 __all__ = [
@@ -924,3 +925,6 @@ def _labels_like(op_name: str, name: str, input: Any, label: Any, error: Excepti
     if not input.dtype.is_floating or label.dtype is input.dtype:
         raise InvalidTypeError(str(error)) from None
     return to_dtype(label, input.dtype)
+
+
+spelled(globals())

@@ -24,6 +24,7 @@ from wherry_tensor.dtype import promote_floating
 from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError
 from wherry_tensor.explained import explained
 from wherry_tensor.functions.reduction import mean
+from wherry_tensor.spellings import spelled
 
 __all__ = [
     "cosine_embedding_loss",
@@ -604,3 +605,4 @@ def _by_sign(label: Tensor, alike: Tensor, apart: Tensor) -> Tensor:
 
 
 explained(globals())
+spelled(globals())

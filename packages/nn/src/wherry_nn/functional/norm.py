@@ -8,9 +8,10 @@ from typing import Any
 from wherry_nn.functional._windows import sizes
 from wherry_tensor import _core, ops
 from wherry_tensor._core import DType, Tensor, bfloat16, float16, float32
-from wherry_tensor.arguments import number, refused, require_tensor
-from wherry_tensor.errors import InvalidArgumentError, short
+from wherry_tensor.arguments import number, real_number, refused, require_tensor
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.sizes import equals
+from wherry_tensor.spellings import spelled
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm"]
 
@@ -22,7 +23,7 @@ _LAYOUTS = {
 
 def layout_of(data_format: Any, op_name: str) -> str:
     """ "NCHW" if the channels are axis 1, "NHWC" if they come last."""
-    found = _LAYOUTS.get(data_format)
+    found = _LAYOUTS.get(data_format) if isinstance(data_format, str) else None
     if found is None:
         raise InvalidArgumentError(
             f"{op_name}: data_format is not known. Got {short(data_format)}, expected one of {', '.join(_LAYOUTS)}. "
@@ -80,7 +81,7 @@ def batch_norm(
         >>> print(mean.numpy(), variance.numpy())
         [0.2] [1.]
     """
-    layout = _LAYOUTS.get(data_format) or layout_of(data_format, "batch_norm")
+    layout = (type(data_format) is str and _LAYOUTS.get(data_format)) or layout_of(data_format, "batch_norm")
     if use_global_stats is None:
         use_global_stats = not training
     try:
@@ -120,7 +121,7 @@ def batch_norm(
             require_tensor(value, "batch_norm", argument)
         _check_channels(x, running_mean, layout)
         if not (running_mean.dtype is running_var.dtype and running_mean.dtype in _NARROW):
-            raise _affine_error("batch_norm", error, x, weight, bias) from None
+            raise _affine_error("batch_norm", error, x, weight, bias, epsilon=epsilon, momentum=momentum) from None
     except ValueError:
         for argument, value in ("x", x), ("running_mean", running_mean), ("running_var", running_var):
             require_tensor(value, "batch_norm", argument)
@@ -224,7 +225,7 @@ def layer_norm(
             weight, bias = _unflattened(weight, wanted), _unflattened(bias, wanted)
         return ops.layer_norm(x, weight, bias, epsilon, begin)[0]
     except (TypeError, AttributeError) as error:
-        raise _affine_error("layer_norm", error, x, weight, bias) from None
+        raise _affine_error("layer_norm", error, x, weight, bias, epsilon=epsilon) from None
 
 
 def normalized_sizes(normalized_shape: Any, op_name: str) -> list[int]:
@@ -245,7 +246,13 @@ def _unflattened(parameter: Tensor | None, shape: list[int]) -> Tensor | None:
     return ops.reshape(parameter, tuple(shape))
 
 
-def _affine_error(op_name: str, error: Exception, x: Any, weight: Any, bias: Any) -> Exception:
+def _affine_error(op_name: str, error: Exception, x: Any, weight: Any, bias: Any, **numbers: Any) -> Exception:
+    for name, value in numbers.items():
+        if not isinstance(value, (int, float)):
+            real_number(value, op_name, name)  # raises, but for what is a number in another dress
+            return InvalidTypeError(
+                f"{op_name}: argument '{name}' must be a number of Python. Got {short(value)}, expected a float. Convert it with float()."
+            )
     tensors = {"x": x, "weight": weight, "bias": bias}
     given = {name: value for name, value in tensors.items() if name == "x" or value is not None}
     for name, value in given.items():
@@ -310,7 +317,7 @@ def instance_norm(
         out = ops.reshape(out, tuple(shape))
         return _channels_last(out) if last else out
     except (TypeError, AttributeError) as error:
-        raise _affine_error("instance_norm", error, x, weight, bias) from None
+        raise _affine_error("instance_norm", error, x, weight, bias, eps=eps) from None
 
 
 def _repeated(parameter: Tensor | None, times: int) -> Tensor | None:
@@ -371,7 +378,7 @@ def group_norm(
         out = ops.group_norm(x, weight, bias, epsilon, num_groups)[0]
         return _channels_last(out) if last else out
     except (TypeError, AttributeError) as error:
-        raise _affine_error("group_norm", error, x, weight, bias) from None
+        raise _affine_error("group_norm", error, x, weight, bias, epsilon=epsilon) from None
 
 
 def _batched(x: Tensor, op_name: str) -> list[int]:
@@ -438,7 +445,7 @@ def local_response_norm(
         >>> print(wherry.nn.functional.local_response_norm(x, 2, alpha=1.0, beta=1.0).numpy().ravel())
         [0.6666667 0.5714286 0.4      ]
     """
-    if data_format == "NC" or data_format not in _LAYOUTS:
+    if not isinstance(data_format, str) or data_format == "NC" or data_format not in _LAYOUTS:
         raise InvalidArgumentError(
             f"local_response_norm: data_format should be in one of [NCL, NCHW, NCDHW, NLC, NHWC, NDHWC]. Got {short(data_format)}, "
             f"expected one of them. They name the axes of the input in their order."
@@ -465,3 +472,6 @@ def local_response_norm(
         rows = ops.reshape(squares, (shape[0], shape[1], 1, math.prod(shape[2:])))
         mean = ops.avg_pool2d(rows, (taps, 1), (1, 1), (before, after, 0, 0), False, False, None, "NHWC")
     return x / (ops.reshape(mean, tuple(shape)) * alpha + k) ** beta
+
+
+spelled(globals())

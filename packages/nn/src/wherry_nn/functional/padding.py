@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from wherry_tensor._core import Tensor
 from wherry_tensor.functions.padding import pad
+from wherry_tensor.spellings import spelled
 
 __all__ = ["pad", "zeropad2d"]
 
@@ -32,3 +33,6 @@ def zeropad2d(x: Tensor, padding: Sequence[int] | Tensor, data_format: str = "NC
         [1, 1, 3, 6]
     """
     return pad(x, padding, "constant", 0.0, data_format)
+
+
+spelled(globals())

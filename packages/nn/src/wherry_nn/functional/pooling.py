@@ -13,6 +13,7 @@ from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import checked, flag, number, refused
 from wherry_tensor.errors import InvalidArgumentError, short
+from wherry_tensor.spellings import spelled
 
 __all__ = [
     "adaptive_avg_pool1d",
@@ -799,3 +800,6 @@ def _wanted_size(op_name: str, rank: int, size: list[int], strides: tuple[int, .
                 f"Give the size of the input that was pooled."
             )
     return list(wanted)
+
+
+spelled(globals())

@@ -16,6 +16,7 @@ from wherry_tensor.axis_sampling import clip_indices, gather_along
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.explained import explained
 from wherry_tensor.sizes import Size, equals, has_sizes, is_unknown, known, largest
+from wherry_tensor.spellings import spelled
 
 __all__ = ["interpolate", "upsample"]
 
@@ -356,3 +357,4 @@ def _within(places: Tensor, count: int) -> Tensor:
 
 
 explained(globals())
+spelled(globals())

@@ -9,6 +9,8 @@ from wherry_tensor._core import Tensor, int64, is_symbolic
 from wherry_tensor.arguments import at_hand, integer, never_from_the_end, require_room, require_tensor, to_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError
 from wherry_tensor.functions.random import randint
+from wherry_tensor.sizes import is_unknown, largest
+from wherry_tensor.spellings import spelled
 
 __all__ = ["class_center_sample", "gather_tree"]
 
@@ -71,15 +73,16 @@ def class_center_sample(label: Tensor, num_classes: int, num_samples: int, group
             )
     # The memory that this takes grows with the number of labels and samples, not with that of classes.
     present = ops.unique(label, axis=None)[0]
-    missing = max(samples - present.shape[0], 0)
-    require_room(40 * missing, op_name, f"a choice of {samples} classes")
+    missing = largest(samples - present.shape[0], 0)
+    if not is_unknown(missing):
+        require_room(40 * missing, op_name, f"a choice of {samples} classes")
     chosen = ops.concat(present, _others(classes, present, missing), axis=0)
     return to_dtype(ops.searchsorted(present, label, right=False), dtype), to_dtype(chosen, dtype)
 
 
 def _others(classes: int, present: Tensor, count: int) -> Tensor:
     """`count` classes in random order, all different and none of `present`, which is sorted."""
-    if 2 * (count + present.shape[0]) >= classes:
+    if is_unknown(count) or 2 * (count + present.shape[0]) >= classes:
         return _without(ops.randperm(n=classes, dtype=int64), present)[:count]
     found = ops.slice(present, axes=(0,), starts=(0,), ends=(0,), steps=(1,))
     while found.shape[0] < count:  # at least half of the numbers drawn are new, so this ends after a few rounds
@@ -91,10 +94,11 @@ def _others(classes: int, present: Tensor, count: int) -> Tensor:
 
 
 def _without(values: Tensor, present: Tensor) -> Tensor:
-    if not present.shape[0]:
+    count = present.shape[0]
+    if not is_unknown(count) and not count:
         return values
     at = ops.searchsorted(present, values, right=False)
-    last = ops.full(shape=(), value=present.shape[0] - 1, dtype=int64)
+    last = (count - 1).tensor(int64) if is_unknown(count) else ops.full(shape=(), value=count - 1, dtype=int64)
     return ops.masked_select(values, ops.not_equal(ops.gather(present, ops.minimum(at, last), axis=0), values))
 
 
@@ -159,3 +163,6 @@ def gather_tree(ids: Tensor, parents: Tensor) -> Tensor:
         found.append(ops.take_along_axis(ops.select(ids, axis=0, index=step), beam, axis=1))
         beam = ops.take_along_axis(ops.select(parents, axis=0, index=step), beam, axis=1)
     return ops.concat(*(ops.unsqueeze(one, axes=(0,)) for one in reversed(found)), axis=0)
+
+
+spelled(globals())

@@ -13,6 +13,7 @@ from wherry_tensor.arguments import require_tensor
 from wherry_tensor.axis_sampling import add_along, gather_along
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, short
 from wherry_tensor.sizes import is_unknown
+from wherry_tensor.spellings import spelled
 
 __all__ = ["fold", "unfold"]
 
@@ -184,3 +185,6 @@ def _pair(op_name: str, value: Any, name: str, least: int | None) -> tuple[int, 
             f"Check the order of the arguments."
         )
     return height, width
+
+
+spelled(globals())

@@ -17,6 +17,7 @@ from wherry_tensor.errors import (
 )
 from wherry_tensor.functions.creation import to_tensor
 from wherry_tensor.functions.reduction import mean
+from wherry_tensor.spellings import spelled
 
 __all__ = ["ctc_loss", "dice_loss", "hsigmoid_loss"]
 
@@ -295,3 +296,6 @@ def ctc_loss(
         one = ops.full(shape=(), value=1, dtype=label_lengths.dtype)
         return mean(loss / ops.cast(ops.maximum(label_lengths, one), dtype=loss.dtype))
     return reduced(loss, reduction)
+
+
+spelled(globals())

@@ -19,6 +19,7 @@ from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import at_hand, integer, number, require_tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 from wherry_tensor.functions.math import logaddexp
+from wherry_tensor.spellings import spelled
 
 __all__ = ["rnnt_loss"]
 
@@ -150,3 +151,6 @@ def _check_values(input: Tensor, label: Tensor, input_lengths: Tensor, label_len
                 raise InvalidArgumentError(
                     f"rnnt_loss: a symbol is out of range. Got {symbol} in label, expected 0 to {classes - 1}. Check the vocabulary."
                 )
+
+
+spelled(globals())

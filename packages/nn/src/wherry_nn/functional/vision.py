@@ -11,6 +11,7 @@ from wherry_tensor.axis_sampling import clip_indices, int64_scalar
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.explained import explained
 from wherry_tensor.sizes import is_unknown, known
+from wherry_tensor.spellings import spelled
 
 __all__ = [
     "affine_grid",
@@ -448,3 +449,4 @@ def _moved(x: Tensor, by: int) -> Tensor:
 
 
 explained(globals())
+spelled(globals())

@@ -2,10 +2,11 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 from wherry_nn.initializer.initializer import Initializer
-from wherry_tensor import ops
+from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import fitted, numpy_module, to_dtype
 from wherry_tensor.errors import AssertedTypeError, InvalidArgumentError, short
@@ -58,11 +59,12 @@ class Assign(Initializer):
 
     Raises:
         TypeError: `value` is none of these (also a ValueError and an AssertionError).
-        ValueError: when a parameter is filled: it has another number of elements.
+        ValueError: when a parameter of a static program is filled: it has another number of elements. Other parameters take
+            the shape of the value, with a warning.
 
     Source:
         `paddle.nn.initializer.Assign`. Paddle gives the parameter the shape of the value, whatever shape the
-        layer asked for; here the layer's shape holds.
+        layer asked for; here the layer's shape holds where the number of elements is the same.
 
     Examples:
         >>> print(wherry.create_parameter([1, 2], "float32", attr=wherry.nn.initializer.Assign([[1.0, 2.0]])).numpy())
@@ -81,8 +83,13 @@ class Assign(Initializer):
     def forward(self, param: Tensor, block: Any = None) -> None:
         given = self.value if isinstance(self.value, Tensor) else to_tensor(self.value)
         if given.size != math.prod(param.shape):
-            raise InvalidArgumentError(
-                f"Assign: the value does not fit the parameter. Got shape {given.shape}, expected {param.shape}. "
-                f"Give as many values as the parameter has."
-            )
+            text = f"Assign: the value does not fit the parameter. Got shape {given.shape}, expected {param.shape}."
+            if _core.is_symbolic(param):
+                raise InvalidArgumentError(f"{text} Give as many values as the parameter has.")
+            # Programs for Paddle do so by mistake, and run: there the value decides.
+            warnings.warn(f"{text} The parameter takes the shape of the value, as in Paddle. Say that shape.", stacklevel=2)
+            stopped = param.stop_gradient
+            _core.rebind(param, ops.copy(to_dtype(given.detach(), param.dtype)))
+            param.stop_gradient = stopped
+            return
         ops.copy.into((param,), to_dtype(ops.reshape(given, tuple(param.shape)), param.dtype))

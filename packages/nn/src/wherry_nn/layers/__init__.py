@@ -6,6 +6,7 @@ from wherry_nn.layers import (
     conv,
     decode,
     distance,
+    later,
     loss,
     norm,
     padding,
@@ -21,6 +22,7 @@ from wherry_nn.layers.common import *
 from wherry_nn.layers.conv import *
 from wherry_nn.layers.decode import *
 from wherry_nn.layers.distance import *
+from wherry_nn.layers.later import *
 from wherry_nn.layers.loss import *
 from wherry_nn.layers.norm import *
 from wherry_nn.layers.padding import *
@@ -37,6 +39,7 @@ __all__ += common.__all__
 __all__ += conv.__all__
 __all__ += decode.__all__
 __all__ += distance.__all__
+__all__ += later.__all__
 __all__ += loss.__all__
 __all__ += norm.__all__
 __all__ += padding.__all__

@@ -12,6 +12,7 @@ from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import require_tensor
 from wherry_tensor.errors import AssertedArgumentError
 from wherry_tensor.explained import explained
+from wherry_tensor.spellings import spelled
 
 __all__ = [
     "CELU",
@@ -714,3 +715,4 @@ class ThresholdedReLU(Layer):
 
 
 explained(globals())
+spelled(globals())

@@ -14,6 +14,7 @@ from wherry_tensor.dtype import get_default_dtype
 from wherry_tensor.errors import InvalidArgumentError
 from wherry_tensor.explained import explained
 from wherry_tensor.functions.movement import flatten, unflatten
+from wherry_tensor.spellings import spelled
 
 __all__ = [
     "AlphaDropout",
@@ -385,3 +386,4 @@ class CosineSimilarity(Layer):
 
 
 explained(globals())
+spelled(globals())

@@ -24,6 +24,7 @@ from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.explained import explained
+from wherry_tensor.spellings import spelled
 
 __all__ = ["Conv1D", "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose"]
 
@@ -399,3 +400,4 @@ class Conv3DTranspose(_TransposedConvolution):
 
 
 explained(globals())
+spelled(globals())

@@ -11,6 +11,7 @@ from wherry_tensor._core import Tensor, bool_, float32, float64, int64
 from wherry_tensor.arguments import integer, require_tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.explained import explained
+from wherry_tensor.spellings import spelled
 
 __all__ = ["BeamSearchDecoder", "dynamic_decode"]
 
@@ -414,3 +415,4 @@ def _undefined(decoder: Decoder, method: str) -> str:
 
 
 explained(globals())
+spelled(globals())

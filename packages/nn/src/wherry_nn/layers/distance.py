@@ -7,6 +7,7 @@ from wherry_nn.layers.described import described
 from wherry_nn.layers.documented import documented_by
 from wherry_tensor._core import Tensor
 from wherry_tensor.explained import explained
+from wherry_tensor.spellings import spelled
 
 __all__ = ["PairwiseDistance"]
 
@@ -43,3 +44,4 @@ class PairwiseDistance(Layer):
 
 
 explained(globals())
+spelled(globals())

@@ -10,6 +10,7 @@ from wherry_nn.layers.documented import documented_by
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, UnimplementedError, short
 from wherry_tensor.explained import explained
+from wherry_tensor.spellings import spelled
 
 __all__ = [
     "FusedBiasDropoutResidualLayerNorm",
@@ -472,3 +473,4 @@ def _plural(kind: str) -> str:
 
 
 explained(globals())
+spelled(globals())

@@ -15,6 +15,7 @@ from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import integer, number
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError
 from wherry_tensor.explained import explained
+from wherry_tensor.spellings import spelled
 
 __all__ = [
     "BCELoss",
@@ -629,3 +630,4 @@ def _known(op_name: str, reduction: str) -> str:
 
 
 explained(globals())
+spelled(globals())

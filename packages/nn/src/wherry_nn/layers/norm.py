@@ -16,6 +16,7 @@ from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import repeats, require, require_tensor
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, short
 from wherry_tensor.explained import explained
+from wherry_tensor.spellings import spelled
 
 __all__ = [
     "BatchNorm",
@@ -758,3 +759,4 @@ class SpectralNorm(Layer):
 
 
 explained(globals())
+spelled(globals())

@@ -9,6 +9,7 @@ from wherry_nn.layers.described import described
 from wherry_nn.layers.documented import documented_by
 from wherry_tensor._core import Tensor
 from wherry_tensor.explained import explained
+from wherry_tensor.spellings import spelled
 
 __all__ = ["Pad1D", "Pad2D", "Pad3D", "ZeroPad2D"]
 
@@ -164,3 +165,4 @@ class ZeroPad2D(_Pad):
 
 
 explained(globals())
+spelled(globals())

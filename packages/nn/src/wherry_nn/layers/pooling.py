@@ -8,6 +8,7 @@ from wherry_nn.layer import Layer
 from wherry_nn.layers.documented import documented_by
 from wherry_tensor._core import Tensor
 from wherry_tensor.explained import explained
+from wherry_tensor.spellings import spelled
 
 __all__ = [
     "AdaptiveAvgPool1D",
@@ -433,3 +434,4 @@ class MaxUnPool3D(Layer):
 
 
 explained(globals())
+spelled(globals())

@@ -9,6 +9,7 @@ from wherry_nn.layers.described import described
 from wherry_nn.layers.documented import documented_by
 from wherry_tensor._core import Tensor
 from wherry_tensor.explained import explained
+from wherry_tensor.spellings import spelled
 
 __all__ = ["Upsample", "UpsamplingBilinear2D", "UpsamplingNearest2D"]
 
@@ -144,3 +145,4 @@ def _target(size: Any, scale_factor: Any) -> dict[str, Any]:
 
 
 explained(globals())
+spelled(globals())

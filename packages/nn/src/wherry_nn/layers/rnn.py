@@ -28,6 +28,7 @@ from wherry_tensor.explained import explained
 from wherry_tensor.functions.creation import full
 from wherry_tensor.functions.movement import stack
 from wherry_tensor.sizes import equals, known
+from wherry_tensor.spellings import spelled
 
 __all__ = [
     "GRU",
@@ -962,3 +963,4 @@ class GRU(RNNBase):
 
 
 explained(globals())
+spelled(globals())

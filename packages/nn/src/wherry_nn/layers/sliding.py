@@ -9,6 +9,7 @@ from wherry_nn.layers.described import described
 from wherry_nn.layers.documented import documented_by
 from wherry_tensor._core import Tensor
 from wherry_tensor.explained import explained
+from wherry_tensor.spellings import spelled
 
 __all__ = ["Fold", "Unfold"]
 
@@ -91,3 +92,4 @@ class Fold(Layer):
 
 
 explained(globals())
+spelled(globals())

@@ -18,6 +18,7 @@ from wherry_tensor.arguments import integer, repeats, require_room, require_tens
 from wherry_tensor.dtype import as_dtype, get_default_dtype
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.explained import explained
+from wherry_tensor.spellings import spelled
 
 __all__ = [
     "MultiHeadAttention",
@@ -760,3 +761,4 @@ def _parts(attr: Any, name: str) -> tuple[Any, Any]:
 
 
 explained(globals())
+spelled(globals())

@@ -8,6 +8,7 @@ from wherry_nn.layers.described import described
 from wherry_nn.layers.documented import documented_by
 from wherry_tensor._core import Tensor
 from wherry_tensor.explained import explained
+from wherry_tensor.spellings import spelled
 
 __all__ = ["ChannelShuffle", "PixelShuffle", "PixelUnshuffle"]
 
@@ -99,3 +100,4 @@ def _layout(data_format: str) -> dict[str, str]:
 
 
 explained(globals())
+spelled(globals())

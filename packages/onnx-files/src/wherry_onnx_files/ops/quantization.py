@@ -41,6 +41,16 @@ def quantized(o, x, scale, zero, code, precision=None):
     return _as(_as(out, _core.int64), dtype_of(code, o.where))
 
 
+def _placed(o, scale, like):
+    """Where a scale belongs, as the ops of the vocabulary take it; None where they do not."""
+    if scale.ndim == 0 or (scale.ndim == 1 and is_known(scale.shape[0]) and scale.shape[0] == 1 and like.ndim != 1):
+        return {"axis": None, "group": None}
+    block, axis = o.integer("block_size"), o.integer("axis", 1) % like.ndim
+    if block:
+        return {"axis": axis, "group": block} if scale.ndim == like.ndim else None
+    return {"axis": axis, "group": None} if scale.ndim == 1 and like.ndim else None
+
+
 @reads("QuantizeLinear", keeps=False)
 @reads("QuantizeLinear", domain=MICROSOFT, keeps=False)
 def read_quantize_linear(o):
@@ -48,6 +58,10 @@ def read_quantize_linear(o):
     code = o.etype(2) if zero is not None else o.integer("output_dtype") or 2
     o.dtype(code)
     precision = o.integer("precision")
+    places = _placed(o, scale, x)
+    if places is not None and not precision and code in (2, 3) and x.dtype is scale.dtype is _core.float32:
+        low, high = limits(code)
+        return ops.quantize_linear(x, scale, zero, low=low, high=high, dtype=dtype_of(code, o.where), **places)
     wide = dtype_of(precision, o.where) if precision else (_core.float64 if code in (6,) else None)
     return quantized(o, x, _spread(o, scale, x), _spread(o, zero, x), code, wide)
 
@@ -68,6 +82,9 @@ def dequantized(x, scale, zero, dtype=None):
 def read_dequantize_linear(o):
     x, scale, zero = o.x(0), o.x(1), o.maybe(2)
     dtype = o.dtype(o.integer("output_dtype")) if o.integer("output_dtype") else None
+    places = _placed(o, scale, x)
+    if places is not None and x.dtype in (_core.int8, _core.uint8, _core.int32) and scale.dtype is _core.float32 and dtype in (None, _core.float32):
+        return ops.dequantize_linear(x, scale, zero, dtype=scale.dtype, **places)
     return dequantized(x, _spread(o, scale, x), _spread(o, zero, x), dtype)
 
 

@@ -2,6 +2,7 @@
 from wherry_tensor.columns import load_families
 
 load_families(__name__, (
-    "activation", "attention", "contraction", "control", "convolution", "convolution3d", "creation", "detection", "elementwise", "fused", "indexing",
-    "linalg", "loss", "movement", "normalization", "optimizer", "random", "recurrent", "reduction", "resampling", "sequence", "sparse", "spectral",
+    "activation", "attention", "collective", "contraction", "control", "convolution", "convolution3d", "creation", "detection", "elementwise",
+    "fused", "indexing", "linalg", "loss", "movement", "normalization", "optimizer", "quantization", "random", "recurrent", "reduction",
+    "resampling", "sequence", "sparse", "spectral",
 ))

@@ -165,3 +165,8 @@ def read_logspace(o):
     count = number_of(o.x("Num"))
     step = api.full([], 0.0, "float64") if count == 1 else (stop - start) / (count - 1)
     return api.pow(base, start + step * api.arange(count, dtype="float64")).astype(o.dtype("dtype", "float32"))
+
+
+@reads("full_int_array", out="out")
+def read_full_int_array(o):
+    return api.to_tensor(o.integers("value"), o.dtype("dtype", "int64"))

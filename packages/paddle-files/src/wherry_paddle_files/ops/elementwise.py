@@ -123,7 +123,25 @@ def _with_number(w, name, x, y):
     has_power = tensor.dtype in ("float32", "float64") or (tensor.dtype in ("int32", "int64") and number >= 0)
     if name == "power" and not first and has_power and _kept_by_float32(float(number), tensor.dtype):
         return w("pow", {"X": tensor}, {"factor": float(number)})
+    if name in ("maximum", "minimum") and tensor.dtype in _CLIPPED and tensor.dtype != "int64":
+        return _clipped(w, tensor, *((number, None) if name == "maximum" else (None, number)))
     return None
+
+
+_CLIPPED = ("float32", "float64", "int32", "int64")
+
+
+def _clipped(w, x, low, high):
+    """The operator with bounds that are numbers, tensors of one element, or None. (Constants go through double, which has not the last int64.)"""
+    slots, attrs = {"X": x}, {}
+    ends = (-math.inf, math.inf) if x.dtype.startswith("float") else (-(2 ** (bits := int(x.dtype[3:]) - 1)), 2**bits - 1)
+    for slot, bound, end in (("Min", low, ends[0]), ("Max", high, ends[1])):
+        number = end if bound is None else None if hasattr(bound, "shape") else bound
+        exact = number is not None and (math.isinf(number) or (_kept_by_float32(float(number), x.dtype) and float(number) == number))
+        attrs[slot.lower()] = float(number) if exact else 0.0
+        if not exact:
+            slots[slot] = bound if number is None else w.constant(number, x.dtype, (1,))
+    return w("clip", slots, attrs)
 
 
 def _as_large(w, x, y):
@@ -247,10 +265,11 @@ def read_nextafter(o):
 
 @writes(ops.clip)
 def write_clip(w, x, low, high):
-    bounds = [None if bound is None else w.number(bound) for bound in (low, high)]
-    if x.dtype not in ("float32", "float64") or any(n is None or not _kept_by_float32(float(n), x.dtype) for n in bounds):
-        return NotImplemented  # of a bound that is missing the operator makes a number, which infinities pass
-    return w("clip", {"X": x}, {"min": float(bounds[0]), "max": float(bounds[1])})
+    bounds = [bound if bound is None or w.number(bound) is None else w.number(bound) for bound in (low, high)]
+    one_each = all(not hasattr(bound, "shape") or (bound.dtype == x.dtype and all(size == 1 for size in bound.shape)) for bound in bounds)
+    if x.dtype not in _CLIPPED or w.outs[0].dtype != x.dtype or not one_each or (x.dtype == "int64" and None in bounds):
+        return NotImplemented
+    return _clipped(w, x, *bounds)
 
 
 @reads("clip")

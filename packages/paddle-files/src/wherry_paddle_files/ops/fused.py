@@ -4,6 +4,7 @@ What a fused operator computes is told by the attributes that the passes left: a
 """
 import wherry_nn.functional as F
 import wherry_tensor as api
+from wherry_nn.functional import language
 from wherry_nn.functional.fused import fused_dropout_add
 from wherry_paddle_files.column import READS, reads
 from wherry_paddle_files.ops.contraction import rows_of
@@ -121,3 +122,57 @@ def read_fused_softmax_mask_upper_triangle(o):
     x = o.x("X")
     seen = api.tril(api.ones([x.shape[-2], x.shape[-1]], "bool"))
     return F.softmax(api.where(seen, x, api.full([], float("-inf"), x.dtype)))
+
+
+def _rows_normed(o, function, **more):
+    """A normalization of rows with what is added in front of it."""
+    names = ("epsilon", "begin_norm_axis", "quant_scale", "quant_round_type", "quant_max_bound", "quant_min_bound")
+    attrs = {name: o.attr(name) for name in names if o.attr(name) is not None}
+    given = {slot: o.maybe(slot) for slot in ("bias", "residual")}
+    out, summed = function(o.x("x"), o.maybe("norm_weight"), o.maybe("norm_bias"), **attrs, **given, **more)
+    return {"out": out, "residual_out": summed}
+
+
+reads("rms_norm", out="out")(lambda o: _rows_normed(o, language.fused_rms_norm))
+reads("fused_bias_residual_layernorm", out="out")(
+    lambda o: _rows_normed(o, language.fused_layer_norm, residual_alpha=o.number("residual_alpha", 1.0))
+)
+
+
+@reads("fused_rotary_position_embedding", out="out_q")
+def read_rotary(o):
+    given = [o.maybe(slot) for slot in ("q", "k", "v", "sin", "cos", "position_ids")]
+    found = language.fused_rotary_position_embedding(*given, o.flag("use_neox_rotary_style", True))
+    return dict(zip(("out_q", "out_k", "out_v"), found))
+
+
+@reads("fused_bias_act", out="out")
+def read_bias_act(o):
+    """An activation behind a bias; of gated ones the second half of the last axis is the factor."""
+    if o.maybe("dequant_scales") is not None or o.maybe("smooth") is not None or o.number("quant_scale", -1.0) > 0:
+        raise o.bad("it computes in int8", "floating numbers")
+    x, bias, kind = o.x("x"), o.maybe("bias"), o.text("act_method", "gelu")
+    x = x if bias is None else x + bias
+    gated = {"geglu": "gelu", "swiglu": "swish"}.get(kind)
+    if gated:
+        x, factor = api.chunk(x, 2, -1)
+        return _activation(o, gated)(x, 1.0, 0.0) * factor
+    return _activation(o, kind)(x, 1.0, 0.0)
+
+
+def _activation(o, kind):
+    if kind not in _ACTIVATIONS:
+        raise o.bad(f"its activation is {kind!r}", ", ".join(_ACTIVATIONS))
+    return _ACTIVATIONS[kind]
+
+
+@reads("memory_efficient_attention", out="output")
+def read_memory_efficient_attention(o):
+    """Attention over `[batch, time, heads, width]`."""
+    if any(o.maybe(slot) is not None for slot in ("cu_seqlens_q", "cu_seqlens_k", "causal_diagonal", "seqlen_k")):
+        raise o.bad("it has the beginnings of sequences", "whole sequences: use variable_length_memory_efficient_attention")
+    query, scale = o.x("query"), o.number("scale", -1.0)
+    usual = query.shape[-1] ** -0.5
+    query = query if scale <= 0 or scale == usual else query * (scale / usual)
+    dropped = 0.0 if o.flag("is_test") else o.number("dropout_p")
+    return F.scaled_dot_product_attention(query, o.x("key"), o.x("value"), o.maybe("bias"), dropped, o.flag("causal"), not o.flag("is_test"))

@@ -5,6 +5,7 @@ from wherry_paddle_files.column import reads, writes
 from wherry_paddle_files.numbers import number_of
 from wherry_paddle_files.writing import code_of, long
 from wherry_tensor import ops
+from wherry_tensor.functions import positions
 from wherry_tensor.sizes import Size
 
 
@@ -392,3 +393,17 @@ def read_accuracy(o):
     total = api.full([], hits.shape[0], "int32")
     correct = api.sum(hits)
     return {"Accuracy": correct / total.astype("float32"), "Correct": correct.astype("int32"), "Total": total}
+
+
+reads("index_select_strided", out="out")(lambda o: ops.select(o.x("x"), axis=o.integer("axis"), index=o.integer("index")))
+
+
+@reads("fill_diagonal")
+def read_fill_diagonal(o):
+    copied = ops.copy(o.x("X"))
+    return positions.fill_diagonal_(copied, o.number("value"), o.integer("offset"), o.flag("wrap"))
+
+
+@reads("fill_diagonal_tensor")
+def read_fill_diagonal_tensor(o):
+    return positions.fill_diagonal_tensor(o.x("X"), o.x("Y"), o.integer("offset"), o.integer("dim1"), o.integer("dim2", 1))

@@ -266,7 +266,8 @@ def write_broadcast_like(w, x, like):
 @writes(ops.unreduce_like)
 def write_unreduce_like(w, x, like, *, axes, keepdim):
     if not keepdim and axes:
-        x = w("unsqueeze2", {"X": x}, {"axes": list(axes)}, ("Out", "~XShape"))
+        sizes = tuple(1 if i in axes else n for i, n in enumerate(like.shape))
+        x = w("unsqueeze2", {"X": x}, {"axes": list(axes)}, ("Out", "~XShape"), shape=sizes)
     return write_broadcast_like(w, x, like)
 
 
@@ -449,8 +450,16 @@ def read_set_value(o):
     return x
 
 
-@reads("crop_tensor")
+@reads("crop")
 def read_crop(o):
+    """The shape is that of `Y` where it is given."""
+    x, like, start = o.x("X"), o.maybe("Y"), o.maybe("Offsets")
+    sizes = o.integers("shape") if like is None else like.shape
+    return api.crop(x, sizes or None, start if start is not None else o.integers("offsets") or None)
+
+
+@reads("crop_tensor")
+def read_crop_tensor(o):
     return api.crop(o.x("X"), o.shape("shape", "ShapeTensor", "Shape"), o.shape("offsets", "OffsetsTensor", "Offsets"))
 
 
@@ -500,3 +509,12 @@ def read_fold(o):
     _small(o, "kernel_sizes")
     names = ("output_sizes", "kernel_sizes", "strides", "paddings", "dilations")
     return F.fold(o.x("X"), *map(o.integers, names))
+
+
+# Operators that Paddle calls in eager mode and its programs can hold.
+
+reads("as_strided", out="out")(lambda o: api.as_strided(o.x("input"), o.integers("dims"), o.integers("stride"), o.integer("offset")))
+reads("tensor_unfold", out="out")(lambda o: api.unfold(o.x("input"), o.integer("axis"), o.integer("size"), o.integer("step")))
+reads("view_dtype", out="out")(lambda o: api.view(o.x("input"), o.dtype("dtype")))
+reads("view_shape", out="out")(lambda o: api.reshape(o.x("input"), o.integers("dims")))
+

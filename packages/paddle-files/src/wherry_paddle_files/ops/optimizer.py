@@ -1,4 +1,5 @@
 """Parameter updates. Both formats overwrite the parameter and its state."""
+import wherry_tensor as api
 from wherry_paddle_files.column import reads, writes
 from wherry_tensor import ops
 
@@ -102,13 +103,22 @@ def _grad(o):
     return o.x("Grad")
 
 
-def _into(o, op, state, slots, *rest, **attrs):
-    """Record an update: over the parameter and its state, as all programs have it, or beside them."""
-    if o.desc.input("Param") == o.desc.output("ParamOut"):
-        op.into(tuple(state), *state, *rest, **attrs)
+def _into(o, op, state, slots, grad, *rest, **attrs):
+    """Record an update: over the parameter and its state, as all programs have it, or beside them. Of a parameter with a copy of more
+    digits, that copy is updated; where `SkipUpdate` is true, nothing changes."""
+    param, skip = state[0], o.maybe("SkipUpdate")
+    master = o.maybe("MasterParam") if o.flag("multi_precision") else None
+    if master is None and skip is None and o.desc.input("Param") == o.desc.output("ParamOut"):
+        op.into(tuple(state), *state, grad, *rest, **attrs)
         return {}
-    found = op(*state, *rest, **attrs)
-    return dict(zip(slots, found if isinstance(found, tuple) else (found,)))
+    if master is not None:
+        state, grad = [master, *state[1:]], api.cast(grad, master.dtype)
+    found = op(*state, grad, *rest, **attrs)
+    found = found if isinstance(found, tuple) else (found,)
+    if skip is not None:
+        found = tuple(ops.where(api.reshape(skip, []), old, new) for old, new in zip(state, found))
+    given = dict(zip(slots, found))
+    return given if master is None else {**given, "MasterParamOut": found[0], "ParamOut": api.cast(found[0], param.dtype)}
 
 
 def _one(o, slot, like):
@@ -189,3 +199,103 @@ def read_lamb(o):
     attrs = {"beta1": o.number("beta1"), "beta2": o.number("beta2"), "epsilon": o.number("epsilon"), "weight_decay": o.number("weight_decay")}
     adapt = bool(attrs["weight_decay"]) or o.flag("always_adapt")
     return _into(o, ops.lamb, state, _ADAM, _grad(o), o.x("LearningRate"), None, **attrs, adapt=adapt)
+
+
+# Several parameters at once.
+
+
+def _for_each(o, op, slots, grads, rates, **attrs):
+    """An update of each parameter with its state: lists in, lists out."""
+    masters = o.xs("MasterParam") or o.xs("MasterParams") if o.flag("multi_precision") else []
+    params = o.xs(slots[0])
+    state = [masters or params, *(o.xs(slot) for slot in slots[1:])]
+    found = []
+    for each, grad, rate in zip(zip(*state), grads, rates):
+        out = op(*each, api.cast(grad, each[0].dtype), rate, None, **attrs)
+        found.append(out if isinstance(out, tuple) else (out,))
+    given = {f"{slot}Out": [outs[i] for outs in found] for i, slot in enumerate(slots)}
+    if masters:
+        slot = "MasterParamOut" if slots[0] == "Param" else "MasterParamsOut"
+        given |= {slot: given[f"{slots[0]}Out"], f"{slots[0]}Out": [api.cast(outs[0], x.dtype) for outs, x in zip(found, params)]}
+    return given
+
+
+def _rates(o, like):
+    rates = o.xs("LearningRate")
+    return rates * len(like) if len(rates) == 1 else rates
+
+
+@reads("merged_momentum", out="ParamOut")
+def read_merged_momentum(o):
+    factor, grads = o.number("rescale_grad", 1.0), o.xs("Grad")
+    methods, sizes = o.attr("regularization_method", ()), o.attr("regularization_coeff", ())
+    if any(method and size for method, size in zip(methods, sizes)):
+        raise o.bad("its parameters have penalties of their own", "none: read each with a momentum operator")
+    grads = grads if factor == 1.0 else [grad * factor for grad in grads]
+    return _for_each(
+        o, ops.momentum, ("Param", "Velocity"), grads, _rates(o, grads), mu=o.number("mu"), nesterov=o.flag("use_nesterov"), weight_decay=0.0,
+    )
+
+
+@reads("merged_adam", out="ParamOut")
+def read_merged_adam(o):
+    grads, attrs = o.xs("Grad"), {name: o.number(name) for name in ("beta1", "beta2", "epsilon")}
+    slots = ("Param", "Moment1", "Moment2", "Beta1Pow", "Beta2Pow")
+    return _for_each(o, ops.adam, slots, grads, _rates(o, grads), **attrs, weight_decay=0.0)
+
+
+@reads("fused_adam", out="ParamsOut")
+def read_fused_adam(o):
+    grads, attrs = o.xs("Grads"), {name: o.number(name) for name in ("beta1", "beta2", "epsilon")}
+    op, decay = (ops.adamw, o.number("weight_decay")) if o.flag("use_adamw") else (ops.adam, 0.0)
+    return _for_each(o, op, ("Params", "Moments1", "Moments2", "Beta1Pows", "Beta2Pows"), grads, _rates(o, grads), **attrs, weight_decay=decay)
+
+
+# The scale of a loss, and averages of parameters.
+
+
+@reads("check_finite_and_unscale")
+def read_check_finite_and_unscale(o):
+    xs, scale = o.xs("X"), api.reshape(o.x("Scale"), [])
+    found = api.logical_not(api.stack([api.all(api.isfinite(x)) for x in xs]).all())
+    return {"Out": [x / api.cast(scale, x.dtype) for x in xs], "FoundInfinite": api.reshape(found, [1])}
+
+
+@reads("update_loss_scaling")
+def read_update_loss_scaling(o):
+    xs, found, scale = o.xs("X"), api.reshape(o.x("FoundInfinite"), []), o.x("PrevLossScaling")
+    good, bad = o.x("InGoodSteps"), o.x("InBadSteps")
+    xs = [ops.where(found, ops.full_like(x, value=0, dtype=x.dtype), x) for x in xs]
+    if o.maybe("StopUpdate") is not None or o.attr("stop_update", False):
+        return {"Out": xs, "LossScaling": scale, "OutGoodSteps": good, "OutBadSteps": bad}
+    none, n_good, n_bad = ops.full_like(good, value=0, dtype=good.dtype), good + 1, bad + 1
+    up, down = api.equal(n_good, o.integer("incr_every_n_steps")), api.equal(n_bad, o.integer("decr_every_n_nan_or_inf"))
+    larger, smaller = scale * o.number("incr_ratio"), scale * o.number("decr_ratio")
+    larger = ops.where(api.logical_and(up, api.isfinite(larger)), larger, scale)
+    smaller = ops.where(down, ops.where(smaller < 1.0, ops.full_like(scale, value=1, dtype=scale.dtype), smaller), scale)
+    return {
+        "Out": xs, "LossScaling": ops.where(found, smaller, larger),
+        "OutGoodSteps": ops.where(api.logical_or(found, up), none, n_good),
+        "OutBadSteps": ops.where(api.logical_and(found, api.logical_not(down)), n_bad, none),
+    }
+
+
+@reads("average_accumulates", out="out_sum_1")
+def read_average_accumulates(o):
+    """Sums of a parameter over a window of steps; the first sum goes over into the second every 16384 steps, which keeps its digits."""
+    first, second, third = (o.x(f"in_sum_{i}") for i in (1, 2, 3))
+    many, old, updates = o.x("in_num_accumulates") + 1, o.x("in_old_num_accumulates"), o.x("in_num_updates") + 1
+    first, zero = first + o.x("param"), ops.full_like(first, value=0, dtype=first.dtype)
+    full = api.reshape(api.equal(updates % 16384, 0), [])
+    second, first = ops.where(full, second + first, second), ops.where(full, zero, first)
+    window = api.minimum(
+        api.cast(api.cast(updates, "float32") * o.number("average_window"), "int64"),
+        ops.full_like(updates, value=o.integer("max_average_window", 2**63 - 1), dtype=updates.dtype),
+    )
+    over = api.logical_and(many >= o.integer("min_average_window", 10000), many >= window)
+    past = api.reshape(over, [])
+    return {
+        "out_sum_1": ops.where(past, zero, first), "out_sum_2": ops.where(past, zero, second), "out_sum_3": ops.where(past, first + second, third),
+        "out_num_accumulates": ops.where(over, ops.full_like(many, value=0, dtype=many.dtype), many),
+        "out_old_num_accumulates": ops.where(over, many, old), "out_num_updates": updates,
+    }

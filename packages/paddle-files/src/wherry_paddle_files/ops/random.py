@@ -101,3 +101,27 @@ def read_multinomial(o):
 @reads("seed")
 def read_seed(o):
     return api.full([1], o.integer("seed"), "int32")
+
+
+@reads("exponential")
+def read_exponential(o):
+    x = o.x("X")
+    # 1 - u is in (0, 1], of which the logarithm is finite.
+    return ops.log(1.0 - api.uniform(x.shape, x.dtype, 0.0, 1.0)) * (-1.0 / o.number("lambda", 1.0))
+
+
+@reads("dirichlet")
+def read_dirichlet(o):
+    return ops.softmax(ops.log_standard_gamma(o.x("Alpha")), axis=-1)
+
+
+@reads("gaussian_inplace", out="out")
+def read_gaussian_inplace(o):
+    x = o.x("x")
+    return ops.normal(shape=tuple(x.shape), mean=o.number("mean"), std=o.number("std", 1.0), dtype=x.dtype)
+
+
+@reads("uniform_random_inplace")
+def read_uniform_inplace(o):
+    x = o.x("X")
+    return api.uniform(x.shape, x.dtype, o.number("min", -1.0), o.number("max", 1.0))

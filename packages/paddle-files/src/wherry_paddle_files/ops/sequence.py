@@ -88,3 +88,24 @@ def read_viterbi_decode(o):
     _, tag, tags = flow.while_loop(lambda place, _tag, _tags: place > 0, back, [end - 1, tag, flow.create_array(_core.int64)])
     tags = flow.array_stack(flow.array_append(tags, api.where(lengths > 0, tag, none)), [-1, tag.shape[0]])
     return {"Scores": api.max(score, 1), "Path": api.transpose(api.flip(tags, 0), [1, 0])}
+
+
+@reads("edit_distance")
+def read_edit_distance(o):
+    """Levenshtein's distance of token sequences, `[N, T]` with their lengths: one row of the table of distances after another."""
+    given, wanted = o.x("Hyps"), o.x("Refs")
+    n, rows, columns = given.shape[0], given.shape[1], wanted.shape[1]
+    lengths = [o.maybe(slot) for slot in ("HypsLength", "RefsLength")]
+    counts = [api.full([n], size, "int64") if x is None else api.cast(api.reshape(x, [-1]), "int64") for x, size in zip(lengths, (rows, columns))]
+    places = api.arange(columns + 1, dtype="float32")
+    table = [api.expand(places, [n, columns + 1])]
+    for i in range(rows):
+        cost = api.cast(api.not_equal(given[:, i : i + 1], wanted), "float32")
+        above = table[-1] + 1.0
+        reached = api.concat([above[:, :1], api.minimum(above[:, 1:], table[-1][:, :-1] + cost)], 1)
+        table.append(api.cummin(reached - places, 1)[0] + places)  # insertions: the best place to the left, and one for each step from it
+    at = api.stack([counts[0], api.arange(n, dtype="int64"), counts[1]], 1)
+    distance = api.reshape(api.gather_nd(api.stack(table), at), [n, 1])
+    if o.flag("normalized"):
+        distance = distance / api.cast(api.reshape(counts[1], [n, 1]), "float32")
+    return {"Out": distance, "SequenceNum": api.full([1], n, "int64")}

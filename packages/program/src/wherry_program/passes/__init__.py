@@ -15,10 +15,11 @@ from wherry_program.passes.batch_norm import batch_norm
 from wherry_program.passes.biases import biases
 from wherry_program.passes.blocked import blocked
 from wherry_program.passes.common_subexpressions import common_subexpressions
-from wherry_program.passes.constants import constants, frozen_constants
+from wherry_program.passes.constants import constants, frozen_constants, packed_constants
 from wherry_program.passes.dead_code import dead_code
 from wherry_program.passes.elementwise import elementwise, unfused
 from wherry_program.passes.epilogues import epilogues
+from wherry_program.passes.integers import integers
 from wherry_program.passes.redundant import redundant
 from wherry_program.passes.residuals import residuals
 from wherry_program.program.ir import Program
@@ -26,7 +27,8 @@ from wherry_tensor.errors import short
 
 __all__ = [
     "EXACT", "INFERENCE", "KEEP_BITS", "NONE", "attention", "batch_norm", "biases", "blocked", "common_subexpressions", "constants", "dead_code",
-    "default", "elementwise", "epilogues", "frozen_constants", "pipeline", "redundant", "residuals", "through", "unfused",
+    "default", "elementwise", "epilogues", "frozen_constants", "integers", "packed_constants",
+    "pipeline", "redundant", "residuals", "through", "unfused",
 ]
 
 NONE, EXACT, INFERENCE = 0, 1, 2
@@ -50,7 +52,7 @@ def pipeline(level: int) -> list[Callable[[Program], Program]]:
     exact: list[Callable[[Program], Program]] = [dead_code, constants, common_subexpressions, redundant, dead_code]
     if level == EXACT:
         return [*exact, residuals, elementwise]
-    folded = [frozen_constants, biases, batch_norm, attention, frozen_constants, dead_code]
+    folded = [packed_constants, integers, frozen_constants, biases, batch_norm, attention, frozen_constants, dead_code]
     return [*exact, *folded, blocked, epilogues, frozen_constants, dead_code, residuals, elementwise]
 
 

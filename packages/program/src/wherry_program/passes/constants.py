@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from wherry_program.passes.rewriting import bound_constant, drop, is_pure, replace, to_change, volatile
 from wherry_program.program.ir import Program, Variable, tensors_of_attrs
-from wherry_tensor._core import Tensor
+from wherry_tensor import ops
+from wherry_tensor._core import Op, Tensor
 
-__all__ = ["constants", "frozen_constants"]
+__all__ = ["constants", "frozen_constants", "packed_constants"]
 
 SMALL = 4096  # elements: a larger result is kept only where the values it is made of are as large
 TIMES = 8     # all results together: as many elements as there are constants, so many times, ...
@@ -27,7 +28,12 @@ def frozen_constants(program: Program) -> Program:
     return _folded(program, True)
 
 
-def _folded(program: Program, frozen: bool) -> Program:
+def packed_constants(program: Program) -> Program:
+    """As `frozen_constants`, where weights of whole numbers stay so: what dequantizes them runs."""
+    return _folded(program, True, (ops.dequantize_linear,))
+
+
+def _folded(program: Program, frozen: bool, kept: tuple[Op, ...] = ()) -> Program:
     out = to_change(program)
     changing = volatile(out)
     handed = {id(x) for x in out.fetches} | {id(x) for block in out.blocks for x in block.outputs}
@@ -38,7 +44,7 @@ def _folded(program: Program, frozen: bool) -> Program:
     instead: dict[int, Variable] = {}
     gone = []
     for node in list(out.walk()):
-        if not is_pure(node, changing) or tensors_of_attrs(node.attrs) or any(id(x) in handed for x in node.outputs):
+        if node.op in kept or not is_pure(node, changing) or tensors_of_attrs(node.attrs) or any(id(x) in handed for x in node.outputs):
             continue
         if not all(x is None or id(x) in known or (node.op.uses_shape_only(i) and -1 not in x.sizes) for i, x in enumerate(node.inputs)):
             continue

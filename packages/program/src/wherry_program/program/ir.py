@@ -401,6 +401,7 @@ class Program:
         fetches: variables whose values are the result, in order.
         random_seed: what `static.Executor` seeds the generator with before a run; 0 leaves it alone.
         before_run: what `static.Executor` calls before a run: learning rates follow their schedules.
+        readers: loaders of which `static.Executor` takes a batch (`next_feed()`) for a run without feed.
 
     Source:
         `paddle.static.Program`.
@@ -430,6 +431,7 @@ class Program:
         self.fetches: list[Variable] = []
         self.random_seed = 0
         self.before_run: list[Callable[[], Any]] = []
+        self.readers: list[Any] = []
         self.in_passes = False  # the program is not shared: passes need not copy it
         self._bound: dict[int, Variable] = {}  # id of a tensor with data -> its variable, which keeps the tensor alive
 

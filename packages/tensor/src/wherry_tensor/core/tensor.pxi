@@ -7,6 +7,13 @@ cdef object fallback_repr = None
 cdef object fallback_to_tensor = None
 cdef object size_class = None       # sizes.Size: a size that is not known while a program is captured
 cdef object needs_value = None
+cdef object shape_class = None      # shapes.Size, where x.shape is what it is in Paddle 3
+
+
+def set_shape_class(kind):
+    """Let `x.shape` be of a class of list; None: a list."""
+    global shape_class
+    shape_class = kind
 
 
 def mark_rows(Tensor x not None):
@@ -219,7 +226,7 @@ cdef class Tensor:
         cdef list out = []
         for i in range(self.t.rank):
             out.append(size_class("axis", self, i) if self.dims[i] < 0 else self.dims[i])
-        return out
+        return out if shape_class is None else shape_class(out)
 
     @property
     def strides(self):
@@ -230,16 +237,6 @@ cdef class Tensor:
     def ndim(self):
         """Number of axes."""
         return self.t.rank
-
-    @property
-    def size(self):
-        """Number of elements, an int; -1 (a `sizes.Size`) when it is unknown."""
-        if self.t.size < 0:
-            total = 1
-            for n in self.shape:
-                total = total * n
-            return total
-        return self.t.size
 
     @property
     def dtype(self):

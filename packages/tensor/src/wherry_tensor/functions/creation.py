@@ -26,7 +26,9 @@ from wherry_tensor.arguments import (
 from wherry_tensor.device import device_code
 from wherry_tensor.dtype import as_dtype, default_complex_dtype, default_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, OutOfRangeError, short
+from wherry_tensor.paddle_version import is_3
 from wherry_tensor.sizes import is_unknown, known
+from wherry_tensor.spellings import spelled
 
 __all__ = [
     "arange",
@@ -306,6 +308,8 @@ def full(shape: Shape, fill_value: Any, dtype: Any = None, name: str | None = No
     value = fill_value if type(fill_value) in _kinds else _fill_value(fill_value, "full")
     if dtype is None:
         dtype = default_complex_dtype() if type(value) is complex_number else default_dtype()
+        if (value is True or value is False) and is_3():
+            dtype = bool_
     else:
         dtype = as_dtype(dtype, "full")
     return _full(sizes_of(shape, "full"), fitted(value, dtype, "full"), dtype)
@@ -974,7 +978,7 @@ def assign(x: Any, output: Tensor | None = None) -> Tensor:
         if type(x) in _kinds:
             x = [x]
         x = to_tensor(x)
-        if x.dtype is float64 or x.dtype is complex128:
+        if (x.dtype is float64 or x.dtype is complex128) and not is_3():
             x = _cast(x, float32 if x.dtype is float64 else complex64)
         if output is None:
             return x
@@ -1101,3 +1105,6 @@ def polar(abs: Tensor, angle: Tensor, name: str | None = None) -> Tensor:
         return ops.complex(ops.multiply(abs, ops.cos(angle)), ops.multiply(abs, ops.sin(angle)))
     except TypeError as error:
         raise refused("polar", error, abs=abs, angle=angle) from None
+
+
+spelled(globals())

@@ -18,6 +18,7 @@ from wherry_tensor.arguments import one_axis, refused, require_tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions.creation import diag_embed
 from wherry_tensor.ops.shapes import UNKNOWN
+from wherry_tensor.spellings import spelled
 
 __all__ = ["einsum", "tensordot"]
 
@@ -369,3 +370,6 @@ def _paired_axes(x: Tensor, y: Tensor, axes: Any) -> tuple[list[int], list[int]]
                 f"Remove the repeat."
             )
     return found[0], found[1]
+
+
+spelled(globals())

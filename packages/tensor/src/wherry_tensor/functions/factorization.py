@@ -14,6 +14,7 @@ from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, In
 from wherry_tensor.functions.linalg import norm
 from wherry_tensor.ops.shapes import real_dtype
 from wherry_tensor.sizes import is_unknown
+from wherry_tensor.spellings import spelled
 
 __all__ = [
     "cholesky",
@@ -942,3 +943,6 @@ def matrix_exp(x: Tensor, name: str | None = None) -> Tensor:
         [[1.0, 2.0], [0.0, 1.0]]
     """
     return ops.matrix_exp(_require_square(x, "matrix_exp"))
+
+
+spelled(globals())

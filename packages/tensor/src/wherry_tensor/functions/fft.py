@@ -15,6 +15,7 @@ from wherry_tensor.dtype import as_dtype, get_default_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, OutOfRangeError, short
 from wherry_tensor.ops.shapes import complex_dtype
 from wherry_tensor.sizes import is_unknown, known
+from wherry_tensor.spellings import spelled
 
 __all__ = [
     "fft",
@@ -835,3 +836,6 @@ def ifftshift(x: Tensor, axes: int | Sequence[int] | None = None, name: str | No
         [0, 1, -1]
     """
     return _shifted(x, axes, "ifftshift", True)
+
+
+spelled(globals())

@@ -28,6 +28,7 @@ from wherry_tensor.arguments import (
 )
 from wherry_tensor.errors import InvalidIndexError
 from wherry_tensor.sizes import Size, equals, has_sizes
+from wherry_tensor.spellings import spelled
 
 __all__ = ["getitem", "setitem"]
 
@@ -517,3 +518,6 @@ def _to_front(places: list[int], rank: int) -> tuple[int, ...]:
 
 _core.set_fallback("getitem", getitem)
 _core.set_fallback("setitem", setitem)
+
+
+spelled(globals())

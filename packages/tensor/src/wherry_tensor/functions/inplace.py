@@ -13,6 +13,7 @@ from wherry_tensor import _core, ops
 from wherry_tensor._core import Op, Tensor
 from wherry_tensor.arguments import fitted, number, require_writable, write
 from wherry_tensor.functions import creation, logic, math, reduction, special
+from wherry_tensor.spellings import spelled
 from wherry_tensor.static_builder import described
 
 
@@ -260,3 +261,6 @@ def zero_(x: Tensor) -> Tensor:
 
 
 __all__ = [name for name, value in list(globals().items()) if name.endswith("_") and not name.startswith("_")]
+
+
+spelled(globals())

@@ -22,6 +22,7 @@ from wherry_tensor.dtype import promote_floating
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PreconditionNotMetError, short
 from wherry_tensor.functions.positions import diagonal_axes
 from wherry_tensor.sizes import equals, is_unknown, known
+from wherry_tensor.spellings import spelled
 from wherry_tensor.static_builder import described
 
 __all__ = [
@@ -726,3 +727,6 @@ def _count(sizes: Sequence[int]) -> int:
     for size in sizes:
         total = -1 if -1 in (size, total) else total * size
     return total
+
+
+spelled(globals())

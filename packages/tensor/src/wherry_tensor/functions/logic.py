@@ -9,6 +9,7 @@ from wherry_tensor.arguments import checked, fitted, number, real_number, refuse
 from wherry_tensor.dtype import promote_floating
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 from wherry_tensor.sizes import equals, is_unknown
+from wherry_tensor.spellings import spelled
 
 __all__ = [
     "allclose",
@@ -703,3 +704,9 @@ def is_empty(x: Tensor, name: str | None = None) -> Tensor:
     if not any(is_unknown(n) for n in sizes) or any(equals(n, 0) for n in sizes):
         return _core.scalar(any(n == 0 for n in sizes if not is_unknown(n)), bool_)
     return ops.reduce_any(ops.equal(ops.shape_of(x), _core.scalar(0, _core.int32)), axes=(0,), keepdim=False)
+
+
+spelled(globals(), ops_of={
+    **{name: getattr(ops, name) for name in """bitwise_and bitwise_not bitwise_or bitwise_xor greater_equal greater_than isfinite isinf isnan less_equal
+        less_than logical_and logical_not logical_or logical_xor not_equal""".split()},
+})

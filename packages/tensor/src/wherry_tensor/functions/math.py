@@ -27,6 +27,8 @@ from wherry_tensor.arguments import (
     write,
 )
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.paddle_version import is_3
+from wherry_tensor.spellings import spelled
 
 __all__ = [
     "abs",
@@ -811,10 +813,21 @@ def round(x: Tensor, name: str | None = None) -> Tensor:
         >>> print(wherry.round(wherry.to_tensor([0.5, 1.4, -2.5])).numpy())
         [ 1.  1. -3.]
     """
+    if is_3():
+        return _round_to_even(x)
     try:
         return _round(x)
     except TypeError as error:
         raise checked("round", x, error) from None
+
+
+def _round_to_even(x: Tensor) -> Tensor:
+    """Halves go to the even neighbour, as in Paddle 3 and NumPy."""
+    up = _round(require_tensor(x, "round"))
+    # Away from zero by one half, and odd: the neighbour nearer to zero is the even one.
+    half = ops.equal(ops.abs(ops.subtract(up, x)), _core.scalar(0.5, x.dtype))
+    odd = ops.not_equal(ops.remainder(up, _core.scalar(2.0, x.dtype)), _core.scalar(0.0, x.dtype))
+    return ops.where(ops.logical_and(half, odd), ops.subtract(up, ops.sign(up)), up)
 
 
 def rsqrt(x: Tensor, name: str | None = None) -> Tensor:
@@ -2136,3 +2149,11 @@ def increment(x: Tensor, value: Any = 1.0, name: str | None = None) -> Tensor:
         )
     step = _scalar(fitted(number(value, "increment", "value"), x.dtype, "increment"), x.dtype)
     return write(x, ops.add(x, step), "increment")
+
+
+spelled(globals(), ops_of={
+    **{name: getattr(ops, name) for name in """abs acos acosh add asin asinh atan atanh ceil conj cos cosh digamma divide erf erfinv exp expm1 floor
+        floor_divide fmax fmin gcd heaviside imag lcm lgamma log log10 log1p log2 maximum minimum multiply
+        real reciprocal remainder rsqrt sigmoid sign sin sinh sqrt square subtract tan tanh""".split()},
+    "neg": ops.negative,
+})

@@ -9,6 +9,7 @@ from wherry_tensor.arguments import flag, integer, one_axis, real_number, refuse
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 from wherry_tensor.functions.linalg import norm
 from wherry_tensor.sizes import is_unknown, largest
+from wherry_tensor.spellings import spelled
 
 __all__ = ["corrcoef", "cov", "renorm", "renorm_", "vander", "vecdot"]
 
@@ -278,3 +279,6 @@ def vecdot(x: Tensor, y: Tensor, axis: int = -1, name: str | None = None) -> Ten
     products = ops.multiply(ops.conj(x) if x.dtype.is_complex else x, y)
     at = one_axis(axis, products.ndim, "vecdot")
     return ops.reduce_sum(products, axes=(at,), keepdim=False)
+
+
+spelled(globals())

@@ -26,7 +26,9 @@ from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, OutOfRangeError, short
 from wherry_tensor.functions.creation import arange, cast, full
 from wherry_tensor.ops.shapes import UNKNOWN, broadcast_shapes
-from wherry_tensor.sizes import equals, has_sizes, is_unknown, known
+from wherry_tensor.paddle_version import is_3
+from wherry_tensor.sizes import Size, equals, has_sizes, is_unknown, known
+from wherry_tensor.spellings import spelled
 from wherry_tensor.static_builder import described
 
 __all__ = [
@@ -108,7 +110,8 @@ def shape(input: Tensor) -> Tensor:
         >>> print(wherry.shape(wherry.zeros([2, 3])).tolist())
         [2, 3]
     """
-    return ops.shape_of(require_tensor(input, "shape", "input"))
+    found = ops.shape_of(require_tensor(input, "shape", "input"))
+    return ops.cast(found, dtype=int64) if is_3() else found
 
 
 def rank(input: Tensor) -> Tensor:
@@ -281,12 +284,9 @@ def view(x: Tensor, shape_or_dtype: Any, name: str | None = None) -> Tensor:
         [1065353216, -1073741824] [2, 1]
     """
     require_tensor(x, "view")
+    if type(shape_or_dtype) in (int, Size):
+        shape_or_dtype = [shape_or_dtype]
     if not isinstance(shape_or_dtype, (list, tuple)):
-        if type(shape_or_dtype) is int:
-            raise InvalidTypeError(
-                f"view: a shape is one list. Got {shape_or_dtype}, expected a list or tuple of ints, or a dtype. "
-                f"Did you mean reshape? Write x.reshape([{shape_or_dtype}]) or x.view([2, 3])."
-            )
         return _core.reinterpreted(x, as_dtype(shape_or_dtype, "view"))
     y = reshape(x, shape_or_dtype)
     if not _core.is_symbolic(x) and not y._shares_memory_with(x):
@@ -411,7 +411,8 @@ def squeeze(x: Tensor, axis: Axes = None, name: str | None = None) -> Tensor:
 
     Args:
         x: any dtype, any shape.
-        axis: which axes; None takes all of size 1. An axis of another size stays, as in Paddle.
+        axis: which axes; None takes all of size 1. An axis of another size stays, as in Paddle. Of an axis whose size is not known while a
+            program is captured, it must be 1 when the program runs: so does Paddle declare the result.
 
     Returns:
         A view.
@@ -433,13 +434,11 @@ def squeeze(x: Tensor, axis: Axes = None, name: str | None = None) -> Tensor:
     """
     shape = require_tensor(x, "squeeze").shape
     if type(axis) is int and 0 <= axis < len(shape):
-        return _squeeze(x, (axis,) if shape[axis] == 1 else ())
-    if axis is None:
-        axes = list(range(len(shape)))
-    else:
-        axes = sorted({one_axis(a, len(shape), "squeeze") for a in integers_of(axis, "squeeze", "axis")})
-        axes = axes or list(range(len(shape)))
-    return _squeeze(x, tuple([a for a in axes if a < len(shape) and shape[a] == 1]))
+        return _squeeze(x, (axis,) if is_unknown(shape[axis]) or shape[axis] == 1 else ())
+    axes = () if axis is None else sorted({one_axis(a, len(shape), "squeeze") for a in integers_of(axis, "squeeze", "axis")})
+    if not axes:
+        return _squeeze(x, tuple([a for a, n in enumerate(shape) if n == 1]))
+    return _squeeze(x, tuple([a for a in axes if a < len(shape) and (is_unknown(shape[a]) or shape[a] == 1)]))
 
 
 def squeeze_(x: Tensor, axis: Axes = None, name: str | None = None) -> Tensor:
@@ -1754,3 +1753,6 @@ def tolist(x: Tensor) -> Any:
         [[1, 2]]
     """
     return _tolist(require_tensor(x, "tolist"))
+
+
+spelled(globals())

@@ -19,10 +19,11 @@ from __future__ import annotations
 from typing import Any
 
 from wherry_tensor import _core, ops
-from wherry_tensor._core import DType, Tensor, complex64, complex128, float32, float64
+from wherry_tensor._core import DType, Tensor, complex64, complex128, float32, float64, int64
 from wherry_tensor.arguments import fitted, numpy_module, to_dtype
 from wherry_tensor.dtype import promote_floating
 from wherry_tensor.errors import InvalidTypeError, LossyCastWarning, short
+from wherry_tensor.paddle_version import is_3
 from wherry_tensor.sizes import Size
 from wherry_tensor.tracebacks import warn
 
@@ -62,6 +63,8 @@ def _with_number(name: str, x: Tensor, value: Any, reverse: bool) -> tuple[Tenso
     if isinstance(value, complex) and not isinstance(value, (int, float)):
         if not dtype.is_complex:
             dtype = complex128 if dtype is float64 else complex64
+    elif dtype.is_bool and not isinstance(value, (bool, float)) and name not in _BITWISE and is_3():
+        dtype = int64
     elif isinstance(value, float):
         if dtype.is_integer or dtype.is_bool:
             dtype = float32
@@ -113,6 +116,8 @@ def _wrong_operand(name: str, x: Tensor, other: Any) -> InvalidTypeError:
 
 def one_index_dtype(name: str, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     a, b = x.dtype, y.dtype
+    if a is not b and is_3():
+        return _promoted_as_in_3(name, x, y)
     if name == "divide" and not (a.is_floating or a.is_complex):
         # Paddle divides integers in float32, whatever the other one is; complex numbers stay complex.
         dtype = b if b.is_complex else float32
@@ -130,6 +135,22 @@ def one_index_dtype(name: str, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     if b.is_floating and not a.is_floating and not a.is_complex:
         _lossy(name, a, b)
     return x, to_dtype(y, a)
+
+
+def _promoted_as_in_3(name: str, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """Two dtypes as in Paddle 3: floating ones meet in the wider one, complex ones with all, and no others."""
+    a, b = x.dtype, y.dtype
+    if a.is_complex or b.is_complex:
+        wide = float64 in (a, b) or complex128 in (a, b)
+        dtype = complex128 if wide else complex64
+    elif a.is_floating and b.is_floating:
+        dtype = promote_floating(a, b)
+    else:
+        raise InvalidTypeError(
+            f"{_SYMBOLS[name]}: Type promotion only support calculations between floating-point numbers and between complex and real numbers. Got "
+            f"{a.name} and {b.name}, expected one dtype. Cast one of them, as in x.astype('{(b if b.is_floating else a).name}')."
+        )
+    return to_dtype(x, dtype), to_dtype(y, dtype)
 
 
 def _lossy(name: str, a: DType, b: DType) -> None:

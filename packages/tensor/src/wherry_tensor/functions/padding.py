@@ -9,6 +9,7 @@ from wherry_tensor.arguments import fitted, integer, number, require_tensor
 from wherry_tensor.axis_sampling import clip_indices, gather_along, int64_scalar
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.sizes import equals, is_unknown
+from wherry_tensor.spellings import spelled
 
 __all__ = ["pad"]
 
@@ -148,3 +149,6 @@ def _continued(x: Tensor, axis: int, before: int, behind: int, mode: str) -> Ten
     else:
         at = ops.subtract(int64_scalar(size - 1), ops.abs(ops.subtract(int64_scalar(size - 1), ops.abs(at))))
     return gather_along(x, at, axis)
+
+
+spelled(globals())

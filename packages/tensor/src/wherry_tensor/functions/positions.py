@@ -26,6 +26,7 @@ from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, OutOfRa
 from wherry_tensor.functions.movement import stack
 from wherry_tensor.ops.shapes import UNKNOWN, broadcast_shapes
 from wherry_tensor.sizes import has_sizes
+from wherry_tensor.spellings import spelled
 from wherry_tensor.static_builder import described
 
 __all__ = [
@@ -1232,3 +1233,6 @@ def multiplex(inputs: Sequence[Tensor], index: Tensor, name: str | None = None) 
         )
     rows = ops.arange(start=0, step=1, length=index.shape[0], dtype=index.dtype)
     return looked_up("multiplex", ops.index_get, stack(xs), index, rows, axes=(0, 1))
+
+
+spelled(globals())

@@ -15,6 +15,7 @@ from wherry_tensor.cuda import device_count
 from wherry_tensor.device import device_code
 from wherry_tensor.dtype import as_dtype, default_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.spellings import spelled
 
 __all__ = [
     "Generator",
@@ -73,6 +74,20 @@ def seed(seed: int) -> Generator:
             f"seed: the seed does not fit into 64 unsigned bits. Got {value}, expected an int in [0, {1 << 64}). Take it modulo 2 ** 64."
         )
     return _core.seed_generators(value)
+
+
+def initial_seed() -> int:
+    """The seed that the current device's generator began with.
+
+    Source:
+        `paddle.random.initial_seed`.
+
+    Examples:
+        >>> generator = wherry.seed(7)
+        >>> wherry.random.initial_seed()
+        7
+    """
+    return int(_core.get_default_generator().initial_seed())
 
 
 def _seed(seed: Any, op_name: str) -> int:
@@ -701,3 +716,6 @@ def geometric_(x: Tensor, probs: Any, name: str | None = None) -> Tensor:
         )
     unit = ops.uniform(tuple(x.shape), 0.0, 1.0, x.dtype) if paddle_random.enabled() else _open_unit(x)
     return ops.copy.into((x,), to_dtype(ops.log(unit) / math.log1p(-chance), x.dtype))
+
+
+spelled(globals())

@@ -26,7 +26,9 @@ from wherry_tensor.arguments import (
 )
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, LossyCastWarning, OutOfRangeError, short
+from wherry_tensor.paddle_version import is_3
 from wherry_tensor.sizes import is_unknown
+from wherry_tensor.spellings import spelled
 from wherry_tensor.tracebacks import warn
 
 __all__ = [
@@ -106,6 +108,8 @@ def sum(x: Tensor, axis: Axes = None, dtype: Any = None, keepdim: bool = False, 
     if axis is None and dtype is None and keepdim is False and isinstance(x, Tensor):
         out = _reduce_sum(x, _all_axes[x.ndim], False)
         return ops.cast(out, dtype=x.dtype) if x.dtype in _narrow else out
+    if dtype is True or dtype is False:  # sum(x, axis, keepdim), the order of PyTorch
+        dtype, keepdim = None if keepdim is False else keepdim, dtype
     axes, keepdim = _prepared(x, axis, keepdim, "sum")
     if dtype is not None:
         wanted = as_dtype(dtype, "sum")
@@ -683,6 +687,7 @@ def _quantile(x: Any, q: Any, axis: Any, keepdim: Any, skip_nan: bool, op_name: 
         out = ops.where(part == 0.0, low, low + part * (high - low))
         spoilt = kept == 0.0 if skip_nan else ops.reduce_any(lost, (last,), True)
         out = ops.where(spoilt, ops.full_like(out, float("nan"), float64), out)
+        out = to_dtype(out, x.dtype) if x.dtype.is_floating and is_3() else out
         results.append(_kept(ops.squeeze(out, (last,)), axes, keepdim))
     if isinstance(q, (list, tuple)):
         return ops.concat(*[ops.unsqueeze(r, (0,)) for r in results], axis=0)
@@ -1052,3 +1057,6 @@ def cummin(
         [3 1 1 0] [0 1 1 3]
     """
     return _running_extreme(ops.cummin, x, axis, dtype, "cummin")
+
+
+spelled(globals())

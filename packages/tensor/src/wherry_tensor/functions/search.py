@@ -9,7 +9,9 @@ from wherry_tensor.arguments import flag, integer, one_axis, real_number, requir
 from wherry_tensor.dtype import promote_floating
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 from wherry_tensor.ops.shapes import broadcast_shapes
+from wherry_tensor.paddle_version import is_3
 from wherry_tensor.sizes import equals
+from wherry_tensor.spellings import spelled
 
 __all__ = [
     "argsort",
@@ -325,6 +327,8 @@ def nonzero(x: Tensor, as_tuple: bool = False) -> Any:
     found = ops.nonzero(x)
     if not flag(as_tuple, "nonzero", "as_tuple"):
         return found
+    if is_3():
+        return tuple([ops.select(found, axis=1, index=axis) for axis in range(rank)])
     return tuple([ops.slice(found, (1,), (axis,), (axis + 1,), (1,)) for axis in range(rank)])
 
 
@@ -427,3 +431,6 @@ def histogram(input: Tensor, bins: int = 100, min: float = 0, max: float = 0, na
     require_tensor(input, "histogram", "input")
     low, high = real_number(min, "histogram", "min"), real_number(max, "histogram", "max")
     return ops.histogram(input, bins=integer(bins, "histogram", "bins"), min=low, max=high)
+
+
+spelled(globals())

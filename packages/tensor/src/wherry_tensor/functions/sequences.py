@@ -12,6 +12,7 @@ from wherry_tensor.functions.movement import concat, diff, reshape, slice, unsqu
 from wherry_tensor.functions.positions import index_select
 from wherry_tensor.functions.reduction import cumsum, sum
 from wherry_tensor.functions.search import nonzero
+from wherry_tensor.spellings import spelled
 
 __all__ = ["combinations", "cumulative_trapezoid", "trapezoid"]
 
@@ -163,3 +164,6 @@ def combinations(x: Tensor, r: int = 2, with_replacement: bool = False, name: st
         row, following = nonzero(last <= places if with_replacement else last < places, as_tuple=True)
         chosen = concat([index_select(chosen, row.flatten(), 0), following], 1)
     return reshape(index_select(x, chosen.flatten(), 0), [-1, r])
+
+
+spelled(globals())

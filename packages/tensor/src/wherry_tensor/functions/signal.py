@@ -10,6 +10,7 @@ from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, sh
 from wherry_tensor.functions.padding import pad
 from wherry_tensor.ops.shapes import complex_dtype, real_dtype
 from wherry_tensor.sizes import is_unknown
+from wherry_tensor.spellings import spelled
 
 __all__ = ["frame", "istft", "overlap_add", "stft"]
 
@@ -325,3 +326,6 @@ def _trimmed(x: Tensor, n_fft: int, center: bool, length: Any) -> Tensor:
     if length is not None:
         stop = start + integer(length, "istft", "length")
     return ops.slice(x, axes=(x.ndim - 1,), starts=(start,), ends=(stop,), steps=(1,))
+
+
+spelled(globals())

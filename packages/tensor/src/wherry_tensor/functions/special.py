@@ -5,6 +5,7 @@ from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, float32, float64
 from wherry_tensor.arguments import checked, integer, refused, require_tensor, to_dtype
 from wherry_tensor.errors import InvalidTypeError
+from wherry_tensor.spellings import spelled
 
 __all__ = ["frexp", "i0", "i0e", "i1", "i1e", "nextafter", "polygamma"]
 
@@ -228,3 +229,8 @@ def _scaled(x: Tensor, exponent: Tensor) -> Tensor:
     half = ops.floor(exponent * 0.5)
     two = _core.scalar(2.0, float64)
     return x * ops.power(two, ops.negative(half)) * ops.power(two, half - exponent)
+
+
+spelled(globals(), ops_of={
+    **{name: getattr(ops, name) for name in """i0 i0e i1 i1e nextafter""".split()},
+})

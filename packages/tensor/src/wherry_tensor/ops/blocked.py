@@ -143,7 +143,7 @@ def blocks_of(channels):
     return -(-channels // BLOCK)
 
 
-def _filled(x, axis, size):
+def filled(x, axis, size):
     """x with zeros behind, up to `size` along an axis."""
     missing = size - x.shape[axis]
     if not missing:
@@ -158,7 +158,7 @@ def to_blocks(x):
     channels = x.shape[1]
     require_known("to_blocks", "x", (channels,))
     n, (batch, _channels, h, w) = blocks_of(channels), x.shape
-    return ops.transpose(ops.reshape(_filled(x, 1, n * BLOCK), shape=(batch, n, BLOCK, h, w)), perm=(0, 1, 3, 4, 2))
+    return ops.transpose(ops.reshape(filled(x, 1, n * BLOCK), shape=(batch, n, BLOCK, h, w)), perm=(0, 1, 3, 4, 2))
 
 
 def from_blocks(x, channels):
@@ -177,7 +177,7 @@ def blocked_weight(weight):
     out, inside, kh, kw = weight.shape
     m, n = blocks_of(out), blocks_of(inside)
     lanes = BLOCK if n > 1 else inside
-    full = ops.reshape(_filled(_filled(weight, 0, m * BLOCK), 1, n * lanes), shape=(m, BLOCK, n * lanes * kh * kw))
+    full = ops.reshape(filled(filled(weight, 0, m * BLOCK), 1, n * lanes), shape=(m, BLOCK, n * lanes * kh * kw))
     lanes_last = ops.reshape(ops.copy(ops.transpose(full, perm=(0, 2, 1))), shape=(m, n, lanes, kh, kw, BLOCK))
     return ops.copy(ops.transpose(lanes_last, perm=(0, 1, 3, 4, 2, 5)))
 
@@ -186,14 +186,14 @@ def planar_weight(weight):
     """[out, in, kh, kw] for images that come as planes: [out blocks, kh, kw, in, 16 out]."""
     out, inside, kh, kw = weight.shape
     m = blocks_of(out)
-    return ops.copy(ops.transpose(ops.reshape(_filled(weight, 0, m * BLOCK), shape=(m, BLOCK, inside, kh, kw)), perm=(0, 3, 4, 2, 1)))
+    return ops.copy(ops.transpose(ops.reshape(filled(weight, 0, m * BLOCK), shape=(m, BLOCK, inside, kh, kw)), perm=(0, 3, 4, 2, 1)))
 
 
 def depthwise_weight(weight):
     """[channels, 1, kh, kw] as [blocks, kh, kw, 16]."""
     channels, _one, kh, kw = weight.shape
     n = blocks_of(channels)
-    return ops.copy(ops.transpose(ops.reshape(_filled(weight, 0, n * BLOCK), shape=(n, BLOCK, kh, kw)), perm=(0, 2, 3, 1)))
+    return ops.copy(ops.transpose(ops.reshape(filled(weight, 0, n * BLOCK), shape=(n, BLOCK, kh, kw)), perm=(0, 2, 3, 1)))
 
 
 def _transforms():
@@ -232,7 +232,7 @@ def _parts(x, axis, count, step=1, each=1):
 def winograd_weight(weight):
     """[out, in, 3, 3] as winograd_conv2d_blocked takes it: [36, out blocks, blocks, 16 in, 16 out]."""
     _inputs, matrix, _outputs = _transforms()
-    whole = _filled(weight, 1, blocks_of(weight.shape[1]) * BLOCK)
+    whole = filled(weight, 1, blocks_of(weight.shape[1]) * BLOCK)
     windows = ops.copy(ops.transpose(blocked_weight(whole), perm=(2, 3, 0, 1, 4, 5)))  # [3, 3, out blocks, blocks, 16, 16]
     for axis in 0, 1:
         windows = ops.concat(*_products(matrix, _parts(windows, axis, 3)), axis=axis)
@@ -245,11 +245,14 @@ def winograd_weight(weight):
 def _behind(out, bias, residual, activation):
     if bias is not None:
         out = out + ops.reshape(widened(bias), shape=(-1, 1, 1, BLOCK))
-    if residual is not None:
-        out = out + widened(residual)
+    return applied(activation, out if residual is None else out + widened(residual))
+
+
+def applied(activation, x):
+    """What the activation of this name makes of x."""
     if activation == "none":
-        return out
-    return ops.gelu(out, approximate=False) if activation == "gelu" else getattr(ops, activation)(out)
+        return x
+    return ops.gelu(x, approximate=False) if activation == "gelu" else getattr(ops, activation)(x)
 
 
 def _through_planes(x, weight, strides, paddings, dilations, groups=1):
@@ -268,7 +271,7 @@ def decompose_conv2d_blocked(x, weight, bias, residual, *, strides, paddings, di
         plain = ops.reshape(ops.transpose(weight, perm=(0, 4, 3, 1, 2)), shape=(m, channels, kh, kw))
     else:
         _m, n, kh, kw, lanes, _out = weight.shape
-        whole = _filled(weight, 4, BLOCK) if lanes < BLOCK else weight
+        whole = filled(weight, 4, BLOCK) if lanes < BLOCK else weight
         plain = ops.reshape(ops.transpose(whole, perm=(0, 5, 1, 4, 2, 3)), shape=(m, n * BLOCK, kh, kw))
     out = _behind(_through_planes(x, plain, strides, paddings, dilations), bias, residual, activation)
     return ops.cast(out, dtype=x.dtype)

@@ -390,18 +390,24 @@ def _same_planes(op_name, name, meta, other_name, other, data_format):
 @decompose.rule(conv2d)
 def decompose_conv2d(x, weight, bias, *, strides, paddings, dilations, groups, data_format):
     require_known("conv2d", "weight", weight.shape)
-    seen = _seen(_channels_last(widened(x), data_format), weight.shape, strides, paddings, dilations, groups)
+    result = convolved(widened(x), widened(weight), strides, paddings, dilations, groups, data_format)
+    if bias is not None:
+        result = result + ops.reshape(widened(bias), shape=(-1,) if data_format == "NHWC" else (-1, 1, 1))
+    return ops.cast(result, dtype=x.dtype)
+
+
+def convolved(x, weight, strides, paddings, dilations, groups, data_format):
+    """A convolution as products of what windows see; x and weight, whose shape is known, are floats or integers of one dtype."""
+    seen = _seen(_channels_last(x, data_format), weight.shape, strides, paddings, dilations, groups)
     out, inside, *kernel = weight.shape
-    matrix = ops.reshape(widened(weight), shape=(groups, out // groups, inside, *kernel))
+    matrix = ops.reshape(weight, shape=(groups, out // groups, inside, *kernel))
     matrix = ops.reshape(ops.transpose(matrix, perm=(0, 3, 4, 2, 1)), shape=(groups, -1, out // groups))
     if groups == 1:
         result = ops.matmul(seen, ops.select(matrix, axis=0, index=0), transpose_x=False, transpose_y=False)
     else:
         rows = ops.matmul(ops.unsqueeze(seen, axes=(4,)), matrix, transpose_x=False, transpose_y=False)
         result = _joined(ops.squeeze(rows, axes=(4,)))
-    if bias is not None:
-        result = result + widened(bias)
-    return ops.cast(_from_channels_last(result, data_format), dtype=x.dtype)
+    return _from_channels_last(result, data_format)
 
 
 @decompose.rule(conv2d_transpose)

@@ -22,7 +22,10 @@ from wherry_tensor.explained import explained
 from wherry_train.amp import lists
 from wherry_train.optimizer import Optimizer
 
-__all__ = ["amp_decorate", "amp_guard", "auto_cast", "decorate", "is_bfloat16_supported", "is_float16_supported"]
+__all__ = [
+    "amp_decorate", "amp_guard", "auto_cast", "autocast", "decorate", "get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype",
+    "is_autocast_enabled", "is_bfloat16_supported", "is_float16_supported",
+]
 
 Rules: TypeAlias = "dict[Op | None, Any]"
 
@@ -142,6 +145,88 @@ def auto_cast(
 
 
 amp_guard = auto_cast
+
+
+def autocast(device_type: str | None = None, dtype: str = "float16", enabled: bool = True, cache_enabled: bool = True) -> Any:
+    """`auto_cast` with the arguments of PyTorch.
+
+    Args:
+        device_type: accepted for compatibility; ops of all devices are cast.
+        dtype: "float16" or "bfloat16".
+        enabled: whether anything is cast.
+        cache_enabled: accepted for compatibility; no effect.
+
+    Raises:
+        ValueError: the dtype is another one.
+
+    Source:
+        `paddle.autocast`.
+
+    Examples:
+        >>> with wherry.autocast("cpu", "bfloat16"):
+        ...     wherry.is_autocast_enabled(), wherry.get_autocast_dtype()
+        (True, 'bfloat16')
+    """
+    return auto_cast(bool(enabled), dtype=dtype if isinstance(dtype, str) else dtype.name)
+
+
+def is_autocast_enabled(device_type: Any = None) -> bool:
+    """Whether ops are cast now.
+
+    Args:
+        device_type: accepted for compatibility.
+
+    Source:
+        `paddle.is_autocast_enabled`.
+
+    Examples:
+        >>> wherry.is_autocast_enabled()
+        False
+    """
+    return current_rules() is not None
+
+
+def get_autocast_dtype(device_type: Any = None) -> str:
+    """The name of the narrow dtype that ops are cast to now; "float16" outside of `auto_cast`.
+
+    Args:
+        device_type: accepted for compatibility.
+
+    Source:
+        `paddle.get_autocast_dtype`.
+
+    Examples:
+        >>> wherry.get_autocast_dtype()
+        'float16'
+    """
+    found = current_rules()
+    return "float16" if found is None else found[1].name
+
+
+def get_autocast_cpu_dtype() -> str:
+    """As `get_autocast_dtype`.
+
+    Source:
+        `paddle.get_autocast_cpu_dtype`.
+
+    Examples:
+        >>> wherry.get_autocast_cpu_dtype()
+        'float16'
+    """
+    return get_autocast_dtype()
+
+
+def get_autocast_gpu_dtype() -> str:
+    """As `get_autocast_dtype`.
+
+    Source:
+        `paddle.get_autocast_gpu_dtype`.
+
+    Examples:
+        >>> wherry.get_autocast_gpu_dtype()
+        'float16'
+    """
+    return get_autocast_dtype()
 
 
 def current_rules() -> tuple[Any, DType] | None:

@@ -12,11 +12,11 @@ from wherry_tensor import _core
 from wherry_tensor.constructor_arguments import check_arguments, flag
 from wherry_tensor.device import device_code
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError, InvalidTypeError, short
-from wherry_tensor.static_builder import at_once, building
+from wherry_tensor.static_builder import building
 from wherry_train.io.ahead import copied_ahead, stream_for_copies
 from wherry_train.io.collate import STOPPED_EARLY, as_tensors, default_collate_fn, moved
 from wherry_train.io.dataset import IterableDataset
-from wherry_train.io.generator_loader import GeneratorLoader
+from wherry_train.io.generator_loader import DatasetLoader, GeneratorLoader, values_at_once
 from wherry_train.io.sampler import BatchSampler, SequenceSampler
 
 if TYPE_CHECKING:
@@ -173,9 +173,9 @@ class DataLoader:
 
     def __iter__(self) -> Iterator[Any]:
         if self.feed_list is not None and not self.return_list:
-            batches = self._fed(_at_once(self._batches()))
+            batches = self._fed(values_at_once(self._batches()))
         else:
-            batches = self._batches() if building.builder is None else _at_once(self._batches())
+            batches = self._batches() if building.builder is None else values_at_once(self._batches())
         return batches if _watching is None else _watching(batches)
 
     def _fed(self, batches: Iterator[Any]) -> Iterator[Any]:
@@ -275,16 +275,16 @@ class DataLoader:
         """A loader that reads a generator function, which one of its `set_...` methods takes.
 
         Args:
-            feed_list: for static graphs; unused.
+            feed_list: for static programs, the variables of which a batch holds the values.
             capacity: no effect; nothing is read ahead.
             use_double_buffer: accepted for compatibility, as `use_multiprocess`.
-            iterable: must be True: the other way belongs to static graphs.
-            return_list: accepted for compatibility: batches are lists.
+            iterable: False lets the program of `feed_list` read the loader, between `start()` and `reset()`, when `Executor.run` is given no feed.
+            return_list: with `feed_list`, whether batches are lists and not feeds.
             use_multiprocess: see `use_double_buffer`.
             drop_last: whether `set_sample_generator` leaves out an incomplete last batch, unless told otherwise.
 
         Raises:
-            RuntimeError: `iterable` is False.
+            RuntimeError: `iterable` is False outside of static mode.
 
         Source:
             `paddle.io.DataLoader.from_generator`.
@@ -298,22 +298,24 @@ class DataLoader:
             >>> [labels.tolist() for _, labels in loader]
             [[0, 1], [2, 3]]
         """
-        return GeneratorLoader(iterable, drop_last)
+        return GeneratorLoader(feed_list, iterable, return_list, drop_last)
 
     @staticmethod
-    def from_dataset(dataset: Any, places: Any, drop_last: bool = True) -> Any:
-        """Not available: it reads `QueueDataset` and `InMemoryDataset`, which belong to static graphs.
+    def from_dataset(dataset: Any, places: Any, drop_last: bool = True) -> DatasetLoader:
+        """A loader of the feeds that `distributed.QueueDataset` or `InMemoryDataset` gives.
+
+        Args:
+            dataset: the data set.
+            places: no effect.
+            drop_last: leave out an incomplete last batch.
 
         Raises:
-            RuntimeError: always.
+            TypeError: it is not a data set of `paddle.distributed`.
 
         Source:
             `paddle.io.DataLoader.from_dataset`.
         """
-        raise RuntimeError(
-            f"DataLoader.from_dataset: only the data sets of static graphs (QueueDataset, InMemoryDataset) are read by it. "
-            f"Got {type(dataset).__name__}, expected one of these, which Wherry does not have. Use DataLoader(dataset)."
-        )
+        return DatasetLoader(dataset, drop_last)
 
 
 _MOST_WORKERS = 1024  # processes, and batches ahead: more than any machine has use for
@@ -345,17 +347,6 @@ def _number(value: Any, name: str, least: int, kinds: Any, most: float = math.in
             f"{least}. Leave it out for the default."
         )
     return value
-
-
-def _at_once(batches: Iterator[Any]) -> Iterator[Any]:
-    """Batches that are made of values, also where static mode records what is done meanwhile."""
-    end = object()
-    while True:
-        with at_once():
-            batch = next(batches, end)
-        if batch is end:
-            return
-        yield batch
 
 
 _watching: Callable[[Iterator[Any]], Iterator[Any]] | None = None

@@ -7,6 +7,7 @@ step costs in Python therefore hardly depends on the number of parameters.
 """
 from __future__ import annotations
 
+import copy
 import math
 import re
 import warnings
@@ -18,7 +19,7 @@ from typing import Any, Self
 
 from wherry_autograd.selected_rows import SelectedRows
 from wherry_nn import unique_name
-from wherry_nn.clip import ClipGradBase, merged
+from wherry_nn.clip import ClipGradBase, ClipGradByGlobalNorm, merged
 from wherry_nn.param_attr import WeightDecayRegularizer
 from wherry_nn.parameter import Parameter
 from wherry_tensor import _core, ops, to_tensor
@@ -550,6 +551,16 @@ class Optimizer:
         """Sort the parameters anew: their dtypes or options were changed."""
         for group in self._groups:
             group.layouts.clear()
+
+    def _same_for(self, parameters: Iterable[Tensor]) -> Self:
+        """An optimizer of the same settings for other parameters, which has not made a step. It clips each by itself, or not at all."""
+        made = copy.copy(self)
+        made._grad_clip = None if isinstance(self._grad_clip, ClipGradByGlobalNorm) else self._grad_clip
+        made._parameter_list = made._param_groups = list(parameters)
+        made._accumulators, made._accumulators_holder, made._master_weights = {}, {}, {}
+        made._waiting, made._rate, made._rates = set(), None, {}
+        made._groups = [_Group(made._parameter_list, {}, made._grad_clip)]
+        return made
 
     # What subclasses define.
 

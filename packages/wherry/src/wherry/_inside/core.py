@@ -31,9 +31,11 @@ from wherry_tensor import (
     is_compiled_with_rocm,
     is_compiled_with_xpu,
 )
+from wherry_train.io.generator_loader import EOFException
 
 __all__ = [
-    "AttrType", "CPUPlace", "CUDAPinnedPlace", "CUDAPlace", "CustomPlace", "Generator", "IPUPlace", "LoDTensor", "Place", "ProgramDesc", "Scope",
+    "AttrType", "CPUPlace", "CUDAPinnedPlace", "CUDAPlace", "CustomPlace", "EOFException", "Generator", "IPUPlace", "LoDTensor", "Place",
+    "ProgramDesc", "Scope",
     "VarDesc", "XPUPlace", "avx_supported", "default_cpu_generator", "eager", "get_cuda_device_count", "globals", "is_bfloat16_supported",
     "is_compiled_with_brpc", "is_compiled_with_cinn", "is_compiled_with_cuda", "is_compiled_with_custom_device", "is_compiled_with_dist",
     "is_compiled_with_ipu", "is_compiled_with_mkldnn", "is_compiled_with_nccl", "is_compiled_with_rocm", "is_compiled_with_xpu",

@@ -2,11 +2,16 @@
 from wherry import _absent
 from wherry_distributed import (
     CollectiveError,
+    CountFilterEntry,
     DataParallel,
     Group,
+    InMemoryDataset,
     P2POp,
     ParallelEnv,
+    ProbabilityEntry,
+    QueueDataset,
     ReduceOp,
+    ShowClickEntry,
     all_gather,
     all_gather_object,
     all_reduce,
@@ -29,25 +34,30 @@ from wherry_distributed import (
     is_available,
     is_initialized,
     isend,
+    load_state_dict,
     new_group,
     recv,
     reduce,
     reduce_scatter,
+    ring_attention,
+    save_state_dict,
     scatter,
     scatter_object_list,
     send,
     spawn,
     stream,
     sync_params_buffers,
+    training_state,
     wait,
 )
 
 __all__ = [
-    "CollectiveError", "DataParallel", "Group", "P2POp", "ParallelEnv", "ReduceOp", "all_gather", "all_gather_object", "all_reduce", "alltoall",
-    "alltoall_single", "backward_of_shards", "barrier", "batch_isend_irecv",
-    "broadcast", "broadcast_object_list", "destroy_process_group", "gather", "gather_object",
-    "get_backend", "get_group", "get_rank", "get_world_size", "init_parallel_env", "irecv", "is_available", "is_initialized", "isend", "new_group",
-    "recv", "reduce", "reduce_scatter", "scatter", "scatter_object_list", "send", "spawn", "stream", "sync_params_buffers", "wait",
+    "CollectiveError", "CountFilterEntry", "DataParallel", "Group", "InMemoryDataset", "P2POp", "ParallelEnv", "ProbabilityEntry", "QueueDataset",
+    "ReduceOp", "ShowClickEntry", "all_gather", "all_gather_object", "all_reduce", "alltoall", "alltoall_single", "backward_of_shards", "barrier",
+    "batch_isend_irecv", "broadcast", "broadcast_object_list", "destroy_process_group", "gather", "gather_object", "get_backend", "get_group",
+    "get_rank", "get_world_size", "init_parallel_env", "irecv", "is_available", "is_initialized", "isend", "load_state_dict", "new_group", "recv",
+    "reduce", "reduce_scatter", "ring_attention", "save_state_dict", "scatter", "scatter_object_list", "send", "spawn", "stream",
+    "sync_params_buffers", "training_state", "wait",
 ]
 
 _absent.explain(__name__)

@@ -6,14 +6,16 @@ from typing import Any
 from wherry import _absent
 from wherry_tensor import *  # noqa: F403
 from wherry_tensor import __all__ as __all__
+from wherry_tensor.functions.conversions import made
 
 
 class _Package(ModuleType):
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        raise TypeError(
-            "wherry.tensor is a module. Got a call of it, expected one of a function. Did you mean 'to_tensor'? "
-            "Write wherry.to_tensor(data)."
-        )
+    """The module, which makes a tensor when it is called, as `paddle.tensor` does in Paddle 3."""
+
+    def __call__(
+        self, data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+    ) -> Tensor:
+        return made(data, dtype, device, requires_grad, pin_memory)
 
 
 sys.modules[__name__].__class__ = _Package

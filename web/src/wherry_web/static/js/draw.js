@@ -10,7 +10,7 @@ const TEST = { count: 1797, from: 1437 };
 const PEN = 5.5; // of them make the width: as bold as the digits that were learned, where ink fills three tenths
 const EMPTY = new Float32Array(64);
 
-let engine, model, digits;
+let predict, model, digits; // predict: 64 counts to {probabilities, scores, milliseconds}
 let busy = false, changed = false;
 let shown = null; // the test digit on the canvas
 
@@ -20,16 +20,10 @@ prepareBars();
 begin().catch((error) => say(error.message, "error"));
 
 async function begin() {
-  const starting = start(say);
-  starting.catch(() => {}); // awaited below, as the weights are
   const { models: [saved], digits: digitsAddress, static_build: noServer } = await manifest;
   if (!saved) throw new Error("No model is saved yet. Run `make demo`, or train one on the next page.");
-  const weights = bytes(saved.weights_url); // loads while Python starts
-  weights.catch(() => {});
-  const { engine: started } = await starting;
-  await started.call("loadModel", saved.architecture, saved.labels.length, await weights);
-  await started.call("predict", new Float32Array(64)); // the first one compiles
-  [engine, model] = [started, saved];
+  predict = saved.page_url ? await exported(saved) : await inPython(saved);
+  model = saved;
   const seconds = ((performance.now() - opened) / 1e3).toFixed(1);
   say(`${model.title} is ready after ${seconds} s. It runs in this tab; nothing you draw leaves it unless you ask the server.`);
   document.body.dataset.ready = "true";
@@ -39,6 +33,32 @@ async function begin() {
   digits = await bytes(digitsAddress);
   element("sample").disabled = false;
   keepForOffline();
+}
+
+// The network as `wherry.export.web` wrote it: some hundred kilobytes, and no Python.
+async function exported(saved) {
+  const { load } = await import(new URL("wherry.js", saved.page_url).href);
+  const network = await load(saved.page_url);
+  return async (cells) => {
+    const began = performance.now();
+    const [{ data: scores }] = Object.values(await network.predict({ image: Float32Array.from(image(cells).flat()) }));
+    const largest = Math.max(...scores);
+    const powers = Array.from(scores, (score) => Math.exp(score - largest));
+    const sum = powers.reduce((total, power) => total + power, 0);
+    return { scores: Array.from(scores), probabilities: powers.map((power) => power / sum), milliseconds: performance.now() - began };
+  };
+}
+
+// The weights in Python, where the model was not exported.
+async function inPython(saved) {
+  const starting = start(say);
+  starting.catch(() => {}); // awaited below, as the weights are
+  const weights = bytes(saved.weights_url); // loads while Python starts
+  weights.catch(() => {});
+  const { engine } = await starting;
+  await engine.call("loadModel", saved.architecture, saved.labels.length, await weights);
+  await engine.call("predict", new Float32Array(64)); // the first one compiles
+  return (cells) => engine.call("predict", cells);
 }
 
 function prepareDrawing() {
@@ -77,7 +97,7 @@ function sample() {
 // One prediction at a time; while it runs, later strokes only note that there is something new.
 async function update() {
   changed = true;
-  if (busy || !engine || !model) return;
+  if (busy || !predict || !model) return;
   busy = true;
   element("answer").dataset.state = "working";
   while (changed) {
@@ -89,7 +109,7 @@ async function update() {
       continue;
     }
     try {
-      show(await engine.call("predict", cells));
+      show(await predict(cells));
     } catch (error) {
       say(error.message, "error");
     }
@@ -135,7 +155,7 @@ async function ask() {
     const content = await response.json();
     if (!response.ok) throw new Error(content.error.detail);
     const [best] = content.top[0];
-    const here = (await engine.call("predict", cells)).scores;
+    const here = (await predict(cells)).scores;
     const apart = Math.max(...here.map((score, i) => Math.abs(score - content.outputs[0][i])));
     element("server").textContent =
       `The server says ${best.label} (${(best.probability * 100).toFixed(1)} %), computed in ${milliseconds(content.milliseconds)}, ` +

@@ -10,7 +10,7 @@ import {
 const theme = EditorView.theme({
   "&": { color: "var(--text)", backgroundColor: "var(--card)", border: "1px solid var(--soft)", borderRadius: ".4rem", maxHeight: "70vh" },
   "&.cm-focused": { outline: "3px solid var(--warm)", outlineOffset: "2px" },
-  ".cm-scroller": { font: ".9rem/1.5 ui-monospace, 'Cascadia Mono', Menlo, Consolas, monospace", minHeight: "20rem" },
+  ".cm-scroller": { font: ".9rem/1.5 ui-monospace, 'Cascadia Mono', Menlo, Consolas, monospace", minHeight: "var(--editor-height, 20rem)" },
   ".cm-content": { caretColor: "var(--text)", padding: ".5rem 0" },
   ".cm-cursor": { borderLeftColor: "var(--text)", borderLeftWidth: "2px" },
   ".cm-gutters": { backgroundColor: "var(--card)", color: "var(--soft)", border: "none" },

@@ -59,7 +59,10 @@ export const manifest = fetch(address("manifest.json")).then(async (response) =>
   for (const part of [content.pyodide, content.bundle, content.playground]) if (part) part.url = address(part.url);
   const packages = content.playground?.packages ?? {};
   for (const name of Object.keys(packages)) packages[name] = address(packages[name]);
-  for (const model of content.models) model.weights_url = address(model.weights_url);
+  for (const model of content.models) {
+    model.weights_url = address(model.weights_url);
+    if (model.page_url) model.page_url = address(model.page_url);
+  }
   for (const name of ["digits", "backbone", "exporter"]) if (content[name]) content[name] = address(content[name]);
   return content;
 });

@@ -19,8 +19,10 @@ from wherry_graph.jit.convert.state import (
     Thunk,
     common_dtype,
     content,
+    copied,
     described,
     fill,
+    is_array,
     is_number,
     item_of,
     mapped,
@@ -33,6 +35,7 @@ from wherry_graph.jit.convert.symbolic import Counted, TensorList, decides_at_ru
 from wherry_graph.jit.convert.values import condition, logical, negated, recording_now
 from wherry_program.program import control
 from wherry_program.program.capture import Capture
+from wherry_program.program.control import create_array
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.sizes import Size, user_line
@@ -137,14 +140,13 @@ def _tried_round(
     blocks = len(program.blocks)
     block = program.new_block(recording.block)
     with recording.inside(block):
-        given = [_mapped_numbers(value) for value in start]
+        given = [_mapped_deep(_standing_in, value) for value in start]
         for slot, value in zip(state.slots, given, strict=True):
-            slot.set(value.copy() if type(value) in (list, dict) else TensorList(value.data) if isinstance(value, TensorList) else value)
+            slot.set(copied(value))
         going_on()
         own(over)
         body()
-        after = [content(value) for value in state.save()]
-        after = [value.copy() if type(value) in (list, dict) else value for value in after]
+        after = [copied(content(value)) for value in state.save()]
     del program.blocks[blocks:]
     state.restore(before)
     return given, after
@@ -212,6 +214,8 @@ def _number_start(name: str, x: Any, y: Any) -> Any:
         if y.ndim and not any(type(n) is Size for n in y.shape):
             return ops.full(shape=tuple(y.shape), value=x, dtype=dtype) if not isinstance(x, Size) else out
         return out
+    if is_array(x) and is_array(y):
+        return _items_known(x, y)
     if x.dtype is not y.dtype or x.ndim != y.ndim:
         raise ValueError(
             f"to_static: {name} becomes something else in each round of a loop that depends on a tensor. Got {described(x)} before a round and "
@@ -256,6 +260,18 @@ def _mapped_numbers(value: Any) -> Any:
     return _mapped_deep(lambda v: scalar(v) if isinstance(v, (bool, int, float, Size)) else v, value)
 
 
+def _standing_in(value: Any) -> Any:
+    """Of numbers and lists of the program, what a round on trial sees."""
+    return _items_known(create_array(value.dtype), value) if is_array(value) else _mapped_numbers(value)
+
+
+def _items_known(array: Any, like: Any) -> Any:
+    """`array`, with what is known of the items of `like`."""
+    if "item_shape" in like.__dict__:
+        array.__dict__.setdefault("item_shape", like.__dict__["item_shape"])
+    return array
+
+
 def _leaves(value: Any) -> list[Any]:
     if isinstance(value, TensorList):
         return [value.data]
@@ -270,6 +286,8 @@ def _with_leaves(like: Any, leaves: Iterator[Any]) -> Any:
     def leaf(v: Any) -> Any:
         if isinstance(v, TensorList):
             return TensorList(next(leaves))
+        if is_array(v):
+            return _items_known(next(leaves), v)
         return next(leaves) if is_number(v) else v
 
     return _mapped_deep(leaf, like)

@@ -67,7 +67,8 @@ def attribute_paths(nodes: Iterable[ast.AST]) -> set[str]:
 
 
 def touched(nodes: Iterable[ast.AST]) -> set[str]:
-    """Names, and attributes of names, whose lists, dicts or tensors the nodes change in place: `a.append(x)`, `d[k] = x`."""
+    """Names, and attributes of names, whose lists, dicts or tensors the nodes change in place: `a.append(x)`, `d[k] = x`,
+    `d[k].append(x)`, `array_write(x, i, a)`."""
     found = set()
     for node in same_scope(nodes):
         target = None
@@ -75,10 +76,12 @@ def touched(nodes: Iterable[ast.AST]) -> set[str]:
             name = node.func.attr
             if name in MUTATORS or (name.endswith("_") and not name.endswith("__")):
                 target = node.func.value
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) == "array_write":
+            target = next((one.value for one in node.keywords if one.arg == "array"), node.args[2] if len(node.args) > 2 else None)
         elif isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
             target = node.value
-            while isinstance(target, ast.Subscript):
-                target = target.value
+        while isinstance(target, ast.Subscript):
+            target = target.value
         if target is not None and (path := _path(target)):
             found.add(path)
     return found

@@ -9,14 +9,15 @@ from types import CellType, FunctionType
 from typing import Any
 
 from wherry_graph.jit.convert.symbolic import TensorList, scalar_dtype
+from wherry_program.program.ir import Variable
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, int64, is_symbolic
 from wherry_tensor.dtype import default_dtype, is_floating_point
 from wherry_tensor.sizes import Size
 
 __all__ = [
-    "UNBOUND", "Held", "Names", "Slot", "State", "Thunk", "common_dtype", "content", "described", "fill", "is_number", "item_of", "mapped",
-    "own", "placeholder", "same", "written",
+    "UNBOUND", "Held", "Names", "Slot", "State", "Thunk", "common_dtype", "content", "copied", "described", "fill", "held", "is_array", "is_number",
+    "item_of", "mapped", "own", "placeholder", "same", "written",
 ]
 
 Thunk = Callable[[], Any]
@@ -104,22 +105,21 @@ class State:
         into the tensor behind it (`written`).
         """
         found = [slot for slot in self.slots if slot.path in self.changed]
-        return [slot for slot in found if isinstance(x := slot.get(), Tensor) and is_symbolic(x) and not x.stop_gradient and not x.is_leaf]
+        tensors = [slot for slot in found if isinstance(x := slot.get(), Tensor) and is_symbolic(x) and not is_array(x)]
+        return [slot for slot in tensors if not (x := slot.get()).stop_gradient and not x.is_leaf]
 
     def save(self) -> list[Any]:
         """The values; of a list or dict that may change in place, what it holds."""
         values = []
         for slot in self.slots:
             value = slot.get()
-            if isinstance(value, TensorList) or (slot.path in self.changed and type(value) in (list, dict)):
-                value = Held(value)
-            values.append(value)
+            values.append(held(value) if isinstance(value, TensorList) or slot.path in self.changed else value)
         return values
 
     def restore(self, values: list[Any]) -> None:
         """Make the variables what they were when `values` were saved."""
         for slot, value in zip(self.slots, values, strict=True):
-            slot.set(value.renewed() if isinstance(value, Held) else value)
+            slot.set(_renewed(value))
 
 
 def own(slots: Iterable[Slot]) -> None:
@@ -134,21 +134,42 @@ def written(before: Tensor, value: Any) -> Any:
 
 
 class Held:
-    """A list or dict, and what it held at a time."""
+    """A list, dict or list of the program, and what it held at a time: of containers in it, what these held."""
 
     def __init__(self, container: Any) -> None:
         self.container = container
-        self.content = container.data if isinstance(container, TensorList) else container.copy()
+        self.content = container.data if isinstance(container, TensorList) else container.current if is_array(container) else mapped(held, container)
 
     def renewed(self) -> Any:
         """The container, holding that again."""
-        fill(self.container, self.content)
+        if is_array(self.container):
+            self.content.__dict__.pop("now", None)
+        else:
+            fill(self.container, self.content if isinstance(self.container, TensorList) else mapped(_renewed, self.content))
         return self.container
 
 
+def held(value: Any) -> Any:
+    """A Held of what can change in place; other values as they are."""
+    return Held(value) if isinstance(value, TensorList) or type(value) in (list, dict) or is_array(value) else value
+
+
+def _renewed(value: Any) -> Any:
+    return value.renewed() if isinstance(value, Held) else value
+
+
+def is_array(value: Any) -> bool:
+    """Whether it is a list of tensors under Paddle's names (`create_array`)."""
+    return isinstance(value, Variable) and value.is_array
+
+
 def fill(container: Any, content: Any) -> None:
+    """Let a container hold something else."""
     if isinstance(container, TensorList):
         container.data = content
+    elif is_array(container):
+        if container.current is not content:
+            container.current.became(content)
     elif isinstance(container, list):
         container[:] = content
     else:
@@ -158,9 +179,16 @@ def fill(container: Any, content: Any) -> None:
 
 def content(value: Any) -> Any:
     """What a saved value is for comparison."""
-    if isinstance(value, Held):
-        return TensorList(value.content) if isinstance(value.container, TensorList) else value.content
-    return value
+    if not isinstance(value, Held):
+        return value
+    return TensorList(value.content) if isinstance(value.container, TensorList) else mapped(content, value.content)
+
+
+def copied(value: Any) -> Any:
+    """Lists and dicts, and those in them, anew, with the same tensors."""
+    if isinstance(value, TensorList):
+        return TensorList(value.data)
+    return mapped(copied, value)
 
 
 def mapped(function: Callable[[Any], Any], value: Any) -> Any:

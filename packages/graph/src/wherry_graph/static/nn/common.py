@@ -10,9 +10,12 @@ from wherry_graph.static.nn.making import Maker, activated
 from wherry_nn import ParamAttr, unique_name
 from wherry_nn import functional as F  # noqa: N812
 from wherry_nn.initializer import Constant, Normal
+from wherry_nn.param_attr import as_param_attr
+from wherry_program.program.remote_rows import remote_look_up
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import MAX_RANK, integer, require_rank, require_tensor
+from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, UnimplementedError, short
 from wherry_tensor.explained import explained
 
@@ -627,14 +630,14 @@ def sparse_embedding(
     input: Tensor, size: Sequence[int], padding_idx: int | None = None, is_test: bool = False, entry: Any = None,
     table_class: str = "MemorySparseTable", param_attr: Any = None, dtype: Any = "float32", slot: Any = None,
 ) -> Tensor:
-    """As `embedding`. In Paddle the table is on parameter servers, here it is in the process.
+    """As `embedding`, with a table on parameter servers where `fleet.init` has joined some; alone it is in the process.
 
     Args:
         input: integers, the indices of rows.
         size: `[rows, width]` of the table.
         padding_idx: the row that is zero and is not trained.
         is_test: no effect.
-        entry: must be None: which rows a server admits.
+        entry: which ids get a row: `distributed.CountFilterEntry` or `ProbabilityEntry`; None: all. For servers only.
         table_class: "MemorySparseTable", "SSDSparseTable" or "MemorySparseGeoTable".
         param_attr: of the table.
         dtype: of the table.
@@ -642,7 +645,7 @@ def sparse_embedding(
 
     Raises:
         ValueError: `table_class` is unknown.
-        NotImplementedError: `entry`: there are no parameter servers.
+        NotImplementedError: `entry` without parameter servers.
 
     Source:
         `paddle.static.nn.sparse_embedding`.
@@ -661,11 +664,21 @@ def sparse_embedding(
         (2, 4)
         >>> wherry.disable_static()
     """
-    if entry is not None:
-        raise UnimplementedError(f"sparse_embedding: there are no parameter servers. Got entry={short(entry)}, expected None. Leave it out.")
     if table_class not in ("CommonSparseTable", "SSDSparseTable", "MemorySparseTable", "MemorySparseGeoTable"):
         raise InvalidArgumentError(
             f"sparse_embedding: table_class must be in [CommonSparseTable, SSDSparseTable, MemorySparseTable]. Got {short(table_class)}."
+        )
+    look_up = remote_look_up()
+    if look_up is not None:
+        attr = as_param_attr(param_attr, "sparse_embedding") or ParamAttr()
+        name = attr.name or unique_name.generate("sparse_embedding.w")
+        rows, width = size
+        return look_up(input, name, rows, width, as_dtype(dtype, "sparse_embedding").name, attr.initializer, entry, padding_idx)
+    if entry is not None:
+        raise UnimplementedError(
+            f"sparse_embedding: there are no parameter servers. Got entry={short(entry)}, expected None in a process that is alone. Leave "
+            "it out, or call "
+            f"fleet.init(is_collective=False) under the launcher."
         )
     return embedding(input, size, padding_idx=padding_idx, param_attr=param_attr, dtype=dtype)
 

@@ -8,7 +8,7 @@ from wherry_tensor.ops.blocked import ACTIVATIONS, _transforms
 from wherry_tensor.testing import bad, case, spec
 from wherry_tensor.testing.samples.convolution import _SUMS, _conv2d, _max_pool2d, _padded
 
-_ERF = np.vectorize(math.erf)
+_ERF = np.vectorize(math.erf, otypes=[float])
 _BEHIND = {
     "none": lambda x: x, "relu": lambda x: np.maximum(x, 0), "relu6": lambda x: np.clip(x, 0, 6), "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
     "silu": lambda x: x / (1 + np.exp(-x)), "hardswish": lambda x: x * np.clip(x + 3, 0, 6) / 6,

@@ -1,0 +1,1 @@
+"""Parameter servers: processes that keep parameters and rows of embeddings for workers, over ZeroMQ."""

@@ -1,0 +1,330 @@
+"""A program divided between a worker and parameter servers.
+
+The worker computes losses and gradients; a call at the end of the program sends these to the servers, which take the step, and a call before each
+run fetches the parameters. Rows of `static.nn.sparse_embedding` never are in the program: a call fetches those of a batch.
+
+Modes: `sync`, one step for the mean of all workers' gradients; `async`, a step for each worker's as it comes; `geo`, the worker takes the steps
+and exchanges, every `k_steps`, how far parameters have moved.
+"""
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from wherry_distributed.ps.client import Client
+from wherry_distributed.ps.entries import Entry
+from wherry_distributed.ps.messages import Keys
+from wherry_distributed.ps.server import Server
+from wherry_distributed.ps.tables import DenseTable, SparseTable
+from wherry_nn.clip import ClipGradByGlobalNorm, ClipGradByNorm
+from wherry_nn.initializer import Uniform
+from wherry_program.program import control
+from wherry_program.program.ir import Program, Variable
+from wherry_program.program.remote_rows import look_up_with
+from wherry_tensor import to_tensor
+from wherry_tensor._core import Tensor
+from wherry_tensor.dtype import as_dtype
+from wherry_tensor.errors import InvalidArgumentError, PreconditionNotMetError, UnimplementedError
+from wherry_tensor.static_builder import at_once, building
+from wherry_train.optimizer import SGD, Optimizer
+
+__all__ = ["MODES", "ParameterServers", "current", "set_current"]
+
+Array = np.ndarray[Any, Any]
+Sample = list[Array]
+MODES = ("sync", "async", "geo")
+ASK_AGAIN = 0.05  # seconds between two questions whether parameters have their first values
+
+
+@dataclass
+class _LookUp:
+    """One use of a sparse table."""
+
+    ids: Variable
+    rows: Variable
+    table: dict[str, Any]  # arguments of SparseTable
+
+
+class ParameterServers:
+    """The division of the programs of one process, and its part in the job.
+
+    Args:
+        endpoints: of the servers.
+        workers: how many workers there are.
+        worker: which worker this process is; None on a server.
+        server: which server this process is; None on a worker.
+        mode: one of `MODES`.
+        k_steps: of mode `geo`.
+
+    Raises:
+        ValueError: there is no server, or no such mode.
+    """
+
+    def __init__(
+        self, endpoints: Sequence[str], workers: int, worker: int | None = None, server: int | None = None, mode: str = "async", k_steps: int = 100
+    ) -> None:
+        if not endpoints or workers < 1 or mode not in MODES:
+            raise InvalidArgumentError(
+                f"parameter servers: a job has servers, workers and a mode. Got {len(endpoints)} servers, {workers} workers, mode={mode!r}, expected "
+                f"one or more of both and one of {', '.join(MODES)}."
+            )
+        self.endpoints, self.workers, self.worker, self.server = list(endpoints), workers, worker, server
+        self.mode, self.k_steps = mode, k_steps
+        self.look_ups: dict[Program, list[_LookUp]] = {}
+        self.client: Client | None = None
+        self.dense: list[dict[str, Any]] = [{} for _ in endpoints]  # variables of the program, by server and name
+        self.sparse: dict[str, dict[str, Any]] = {}
+        self.optimizer: Optimizer | None = None
+        self.bases: dict[str, Array] = {}  # of geo: parameters as they were exchanged last
+        self.steps = 0
+
+    # Building a program.
+
+    def look_up(
+        self, ids: Any, name: str, rows: int, width: int, dtype: str, initializer: Any, entry: Entry | None, padding: int | None
+    ) -> Tensor:
+        """The rows of `ids` as a variable of the program, `[*ids.shape, width]`."""
+        initializer = initializer or Uniform(-math.sqrt(6 / (rows + width)), math.sqrt(6 / (rows + width)))
+        table = {"name": name, "width": width, "dtype": dtype, "initializer": initializer, "entry": entry, "padding": padding}
+        known = self.sparse.setdefault(name, table)
+        if (known["width"], known["dtype"]) != (width, dtype):
+            raise InvalidArgumentError(
+                f"sparse_embedding: table '{name}' has other rows. Got {dtype}[{width}], expected {known['dtype']}[{known['width']}]. "
+                "Choose another name."
+            )
+
+        def fetch(values: Tensor) -> Tensor:
+            found = values.numpy()
+            flat = self._client("run a program with sparse_embedding").pull_rows(name, found.reshape(-1).astype(np.int64), width, dtype)
+            return to_tensor(flat.reshape([*found.shape, width]))
+
+        out: Any
+        (out,) = control.py_func(fetch, [ids], [((*ids.sizes, width), as_dtype(dtype))])
+        out.stop_gradient = False
+        self.look_ups.setdefault(out.program, []).append(_LookUp(ids, out.current, table))
+        return cast(Tensor, out)
+
+    def minimize(
+        self, optimizer: Optimizer, loss: Any, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None
+    ) -> tuple[list[Any], list[tuple[Any, Any]]]:
+        """Add gradients to the program of `loss`, and that servers take the steps of `optimizer`. As `Optimizer.minimize`.
+
+        Gradients are clipped on the servers; by a global norm on each worker, before they are averaged.
+
+        Raises:
+            NotImplementedError: `geo` with another optimizer than SGD; clipping by a norm over rows of sparse tables.
+        """
+        builder = building.builder
+        if builder is None:
+            raise PreconditionNotMetError(
+                "minimize: parameter servers train programs. Got a call in dynamic mode, expected paddle.enable_static() before."
+            )
+        program: Program = loss.program
+        self.optimizer = optimizer
+        if self.mode == "geo":
+            if self.look_ups.get(program):
+                raise UnimplementedError(
+                    "minimize: workers take their own steps in mode geo, and rows of sparse_embedding are on servers. Got k_steps above "
+                    "zero, expected none, "
+                    "or static.nn.embedding in place of sparse_embedding."
+                )
+            if not isinstance(optimizer, SGD):
+                raise UnimplementedError(
+                    f"minimize: mode geo adds up how far workers have moved parameters, which is a step of SGD only. Got {type(optimizer).__name__}, "
+                    f"expected SGD."
+                )
+            found: tuple[list[Any], list[tuple[Any, Any]]] = optimizer.minimize(loss, startup_program, parameters, no_grad_set)
+            self._divide([p for p, _ in found[1]])
+            with builder.updating(optimizer):
+                control.py_func(self._count, [], [])
+        else:
+            look_ups = self.look_ups.get(program, [])
+            chosen = [p for p in program.all_parameters() if not p.stop_gradient] if parameters is None else list(parameters)
+            pairs = optimizer.backward(loss, startup_program, [*chosen, *(each.rows for each in look_ups)], no_grad_set)
+            rows = {id(each.rows): each for each in look_ups}
+            of_rows = [(rows[id(x)], g) for x, g in pairs if id(x) in rows]
+            pairs = [(p, g) for p, g in pairs if id(p) not in rows]
+            clip = optimizer._grad_clip
+            if isinstance(clip, ClipGradByNorm | ClipGradByGlobalNorm) and of_rows:
+                raise UnimplementedError(
+                    f"minimize: a norm over the rows of a sparse table, which lie on several servers, is not there. Got {type(clip).__name__} with "
+                    f"sparse_embedding, expected ClipGradByValue or none."
+                )
+            if isinstance(clip, ClipGradByGlobalNorm):  # over all parameters, of which a server has some; the others clip on servers
+                with builder.updating(optimizer):
+                    pairs = list(clip(pairs))
+            self._divide([p for p, _ in pairs])
+            names = [p.name for p, _ in pairs]
+            tables = [each.table["name"] for each, _ in of_rows]
+
+            def send(*values: Tensor) -> None:
+                self._send(names, tables, [x.numpy() for x in values])
+
+            with builder.updating(optimizer):
+                control.py_func(send, [*(g for _, g in pairs), *(x for each, g in of_rows for x in (each.ids, g))], [])
+            found = [], pairs
+        program.before_run.append(self.refresh)
+        return found
+
+    def _divide(self, parameters: Sequence[Any]) -> None:
+        """Give each parameter to the server that has the fewest values so far: the same division in every process."""
+        held = [sum(math.prod(p.sizes) for p in of.values()) for of in self.dense]
+        for p in parameters:
+            server = held.index(min(held))
+            self.dense[server][p.name] = p
+            held[server] += math.prod(p.sizes)
+
+    # A server.
+
+    def tables(self) -> list[DenseTable | SparseTable]:
+        """Those of this server."""
+        assert self.server is not None
+        rule = None if self.mode == "geo" else self.optimizer
+        dense = [
+            DenseTable(name, tuple(p.sizes), p.dtype.name, rule, p.optimize_attr["learning_rate"], p.regularizer)
+            for name, p in self.dense[self.server].items()
+        ]
+        return [*dense, *(SparseTable(**table, optimizer=rule) for table in self.sparse.values())]
+
+    def serve(self, folder: str | None = None, names: Sequence[str] | None = None) -> Server:
+        """A server of these tables, with what is saved in `folder`, if given."""
+        if self.optimizer is None:
+            raise PreconditionNotMetError(
+                "init_server: there is no program to serve. Got a call before minimize, expected one behind "
+                "fleet.distributed_optimizer(...).minimize(loss)."
+            )
+        assert self.server is not None
+        with at_once():
+            server = Server(self.endpoints[self.server], self.server, len(self.endpoints), self.workers, self.tables(), Keys())
+            if folder is not None:
+                server.load(folder, names)
+        return server
+
+    # A worker.
+
+    def join(self) -> None:
+        """Meet the servers. The first worker gives them the values that its startup program has made, unless they have some; the others wait."""
+        if self.worker is None:
+            raise PreconditionNotMetError(
+                "init_worker: this process is a server. Got the role PSERVER, expected TRAINER. Ask fleet.is_worker() first."
+            )
+        client = Client(self.endpoints, self.worker, self.workers, Keys())
+        signature = {table["name"]: f"rows of {table['dtype']}[{table['width']}]" for table in self.sparse.values()}
+        said = [{name: f"{p.dtype.name}{list(p.sizes)}" for name, p in of.items()} | signature for of in self.dense]
+        if not client.hello(said) and self.worker == 0:
+            client.set([{name: self._value(p) for name, p in of.items()} for of in self.dense])
+        end = time.monotonic() + client.timeout
+        while not client.hello(said):
+            if time.monotonic() > end:
+                raise PreconditionNotMetError(f"init_worker: worker 0 has not given first values for {client.timeout:g} s. See its log.")
+            time.sleep(ASK_AGAIN)
+        self.client = client
+        self.refresh()
+
+    def leave(self) -> None:
+        """Send what is left and end."""
+        client = self._client("stop_worker")
+        if self.mode == "geo":
+            self._exchange()
+        client.close()
+        self.client = None
+
+    def refresh(self) -> None:
+        """Fetch parameters, before a program runs. In mode geo when it is time."""
+        if self.client is None:
+            return  # a startup program, or a worker that has ended
+        if self.mode == "geo":
+            if self.steps >= self.k_steps or not self.bases:
+                self._exchange()
+            return
+        values = self.client.pull([list(of) for of in self.dense])
+        for of in self.dense:
+            for name, p in of.items():
+                p.set_value(values[name])
+
+    def save(self, folder: str) -> None:
+        """Let the servers save their tables, with the updates of this worker."""
+        client = self._client("save_persistables")
+        if self.mode == "geo":
+            self._exchange()
+        client.flush()
+        client.save(folder)
+
+    def gather(self, value: Any) -> list[Any]:
+        """What all workers have, in a list: over the servers, because workers know nothing else of each other."""
+        return self._client("a collective of fleet").gather("fleet", value)
+
+    def exchange(self, parts: Sequence[list[Sample]]) -> list[Sample]:
+        """Give each worker its part of these samples, which are lists of arrays; returns what the others have for this one."""
+        client = self._client("global_shuffle")
+        for to, samples in enumerate(parts):
+            client.give(to, [x for sample in samples for x in (np.array(len(sample)), *sample)])
+        client.barrier("exchange")
+        found, arrays = [], iter(client.take())
+        for count in arrays:
+            found.append([next(arrays) for _ in range(int(count))])
+        return found
+
+    def _count(self) -> None:
+        self.steps += 1
+
+    def _exchange(self) -> None:
+        """Send how far parameters have moved, as this worker's share, and take those of all."""
+        client = self._client("train")
+        if self.bases:
+
+            def share(name: str, p: Any) -> Array:
+                return np.asarray((self._value(p) - self.bases[name]) / np.asarray(self.workers, p.dtype.name))
+
+            moved = [{name: share(name, p) for name, p in of.items()} for of in self.dense]
+            client.push(moved, {}, 0.0, together=False, wait=True)
+        values = client.pull([list(of) for of in self.dense])
+        for of in self.dense:
+            for name, p in of.items():
+                self.bases[name] = values[name].copy()
+                p.set_value(values[name])
+        self.steps = 0
+
+    def _send(self, names: list[str], tables: list[str], values: list[Array]) -> None:
+        by_name = dict(zip(names, values))
+        dense = [{name: by_name[name] for name in of if name in by_name} for of in self.dense]
+        sparse: dict[str, tuple[Array, Array]] = {}
+        for i, table in enumerate(tables):
+            ids, gradient = values[len(names) + 2 * i : len(names) + 2 * i + 2]
+            ids, gradient = ids.reshape(-1).astype(np.int64), gradient.reshape(-1, gradient.shape[-1])
+            if table in sparse:  # used twice in the program
+                ids, gradient = np.concatenate([sparse[table][0], ids]), np.concatenate([sparse[table][1], gradient])
+            sparse[table] = ids, gradient
+        assert self.optimizer is not None
+        together = self.mode == "sync"
+        self._client("train").push(dense, sparse, float(self.optimizer.get_lr()), together, wait=together)
+
+    def _value(self, parameter: Any) -> Array:
+        return np.asarray(parameter.get_value().numpy())
+
+    def _client(self, what: str) -> Client:
+        if self.client is None:
+            raise PreconditionNotMetError(
+                f"{what}: this worker has not met the servers. Got no fleet.init_worker(), expected it behind the startup program."
+            )
+        return self.client
+
+
+_current: ParameterServers | None = None
+
+
+def set_current(servers: ParameterServers | None) -> None:
+    """Choose the job of this process: programs are built for it from now on."""
+    global _current
+    _current = servers
+    look_up_with(None if servers is None else servers.look_up)
+
+
+def current() -> ParameterServers | None:
+    """The job with parameter servers that this process belongs to, if any."""
+    return _current

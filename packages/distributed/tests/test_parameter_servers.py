@@ -1,0 +1,305 @@
+"""Tables of parameter servers, and what servers and clients say to each other."""
+import multiprocessing
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+import wherry_ops_cpu.column
+import wherry_tensor as wt
+from wherry_distributed.job import free_ports
+from wherry_distributed.ps import entries
+from wherry_distributed.ps.client import Client
+from wherry_distributed.ps.messages import Keys, packed, unpacked
+from wherry_distributed.ps.server import Server
+from wherry_distributed.ps.tables import DenseTable, SparseTable
+from wherry_nn.initializer import Constant
+from wherry_train import optimizer as optimizers
+
+pytest.importorskip("zmq")
+KEYS = Keys("of a test")
+IDS = np.array([7, 2, 7, 900])
+
+
+def sgd():
+    return optimizers.SGD(0.5, parameters=[wt.zeros([1])])
+
+
+def sparse(optimizer=None, name="rows", **options):
+    return SparseTable(name, 3, "float32", Constant(1.0), optimizer or sgd(), **options)
+
+
+# Tables.
+
+
+@pytest.mark.parametrize("make", [
+    sgd, lambda: optimizers.Adagrad(0.5, parameters=[wt.zeros([1])]), lambda: optimizers.Momentum(0.5, parameters=[wt.zeros([1])]),
+    lambda: optimizers.Adam(0.5, lazy_mode=True, parameters=[wt.zeros([1])]),
+], ids=["SGD", "Adagrad", "Momentum", "Adam"])
+def test_a_table_takes_the_steps_of_its_optimizer(make):
+    table, weight = DenseTable("w", (2, 3), "float32", make()), wt.ones([2, 3])
+    weight.name = "w"
+    alone = make()._same_for([weight])
+    table.set(np.ones([2, 3], "float32"))
+    for step in range(3):
+        gradient = np.full([2, 3], step + 1.0, "float32")
+        table.push(gradient, 0.25)
+        alone._learning_rate = 0.25
+        alone.apply_gradients([(weight, wt.to_tensor(gradient))])
+    assert np.array_equal(table.pull(), weight.numpy())
+
+
+def test_rows_are_made_when_they_are_asked_for_and_others_stay():
+    table = sparse()
+    assert np.array_equal(table.pull(IDS), np.ones([4, 3])) and len(table) == 3
+    table.push(IDS, np.ones([4, 3], "float32"), 0.5)
+    assert table.pull(np.array([7, 2, 900, 5]))[:, 0].tolist() == [0.0, 0.5, 0.5, 1.0]  # 7 occurs twice
+    table.push(np.array([123456]), np.ones([1, 3], "float32"), 0.5)                     # nobody has asked for it
+    assert len(table) == 4
+
+
+def test_a_table_grows_with_the_state_of_its_optimizer():
+    table, ids = sparse(optimizers.Adagrad(1.0, parameters=[wt.zeros([1])])), np.arange(5000)
+    table.pull(ids[:10])
+    table.push(ids[:10], np.ones([10, 3], "float32"), 1.0)
+    table.pull(ids)
+    table.push(ids, np.ones([5000, 3], "float32"), 1.0)
+    found = table.pull(ids)
+    assert found[0, 0] == pytest.approx(1 - 1 - 1 / 2**0.5, abs=1e-5) and found[4999, 0] == pytest.approx(0, abs=1e-5)
+
+
+def test_entries_admit_ids():
+    table = sparse(entry=entries.CountFilterEntry(3))
+    assert table.pull(IDS)[:, 0].tolist() == [0.0] * 4 and len(table) == 0
+    assert table.pull(IDS)[:, 0].tolist() == [1.0, 0.0, 1.0, 0.0]  # 7 was asked for four times
+    drawn = sparse(entry=entries.ProbabilityEntry(0.25))
+    drawn.pull(np.arange(4000))
+    assert 800 < len(drawn) < 1200
+    assert np.array_equal(sparse(padding=2).pull(IDS)[:, 0], [1.0, 0.0, 1.0, 1.0])
+    for wrong in (lambda: entries.CountFilterEntry(0), lambda: entries.ProbabilityEntry(1.5), lambda: entries.ShowClickEntry(1, "click")):
+        with pytest.raises(ValueError, match="Entry"):
+            wrong()
+    with pytest.raises(NotImplementedError, match="shows and clicks"):
+        sparse(entry=entries.ShowClickEntry("show", "click")).pull(IDS)
+
+
+@pytest.mark.parametrize("servers", [1, 2, 3])
+def test_what_one_number_of_servers_saved_another_takes(servers, tmp_path):
+    def job(count):
+        def tables(i):
+            rows = sparse(optimizers.Adagrad(0.5, parameters=[wt.zeros([1])]), "a/b")
+            return [rows, *([DenseTable("w", (2,), "float32", sgd())] if i == 0 else [])]
+
+        return [Server("127.0.0.1:0", i, count, 1, tables(i), KEYS) for i in range(count)]
+
+    before, ids = job(2), np.arange(11)
+    for i, server in enumerate(before):
+        mine = ids[ids % 2 == i]
+        server.sparse["a/b"].pull(mine)
+        server.sparse["a/b"].push(mine, mine[:, None].repeat(3, 1).astype("float32"), 0.5)
+    before[0].dense["w"].set(np.array([3.0, 4.0], "float32"))
+    for server in before:
+        server.save(tmp_path)
+    after = job(servers)
+    for server in after:
+        server.load(tmp_path)
+    assert sum(len(server.sparse["a/b"]) for server in after) == 11 and after[0].dense["w"].pull().tolist() == [3.0, 4.0]
+    for of in (before, after):
+        for i, server in enumerate(of):
+            mine = ids[ids % len(of) == i]
+            server.sparse["a/b"].push(mine, np.ones([len(mine), 3], "float32"), 0.5)
+    found = [np.concatenate([server.sparse["a/b"].pull(ids[ids % len(of) == i]) for i, server in enumerate(of)]) for of in (before, after)]
+    order = [np.concatenate([ids[ids % len(of) == i] for i in range(len(of))]).argsort() for of in (before, after)]
+    assert np.array_equal(found[0][order[0]], found[1][order[1]])
+
+
+def test_parts_of_a_table_belong_to_one_save(tmp_path):
+    for i in range(2):
+        Server("127.0.0.1:0", i, 2, 1, [sparse()], KEYS).save(tmp_path)
+    (tmp_path / "rows.1-of-2.pstable").unlink()
+    with pytest.raises(ValueError, match=r"not those of one save. Got \['rows.0-of-2.pstable'\]"):
+        Server("127.0.0.1:0", 0, 1, 1, [sparse()], KEYS).load(tmp_path)
+    with pytest.raises(ValueError, match="'w' is not among the saved tables"):
+        Server("127.0.0.1:0", 0, 1, 1, [DenseTable("w", (2,), "float32", sgd())], KEYS).load(tmp_path)
+
+
+# Messages.
+
+
+def test_messages_come_back():
+    arrays = [np.arange(6).reshape(2, 3), np.array(2.5, "float32"), np.zeros([0, 3], "float32"), np.ones([4, 4], "float32").T[1:]]
+    header, found = unpacked(packed({"verb": "x"}, arrays))
+    assert header == {"verb": "x"}
+    for a, b in zip(arrays, found, strict=True):
+        assert a.dtype == b.dtype and a.shape == b.shape and np.array_equal(a, b)
+    with pytest.raises(ValueError, match="no tables of this dtype"):
+        packed({}, [np.array(["text"])])
+
+
+@pytest.mark.parametrize("frames", [
+    [], [b""], [b"{"], [b"[]"], [b"{}"], [b'{"arrays": 3}'], [b'{"arrays": [["float32", 2]]}'], [b'{"arrays": [["float32", 2]]}', b"1234"],
+    [b'{"arrays": [["float32", -1]]}', b""], [b'{"arrays": [["object", 1]]}', b"12345678"], [b'{"arrays": [["float32", 1e9]]}', b""],
+    [b'{"arrays": [["float32", 4611686018427387904, 4]]}', b""], [b'{"arrays": [[]]}', b""], [b"[" * 100000], [b" " * (2 << 20)],
+])
+def test_what_is_not_a_message_is_refused(frames):
+    with pytest.raises(ValueError, match="parameter server"):
+        unpacked(frames)
+    (answer,) = Server("127.0.0.1:0", 0, 1, 1, [sparse()], KEYS).handle(b"x", frames)
+    assert "parameter server" in answer[1]["error"]
+
+
+def test_mutated_requests_get_an_answer():
+    random = np.random.RandomState(0)
+    server = Server("127.0.0.1:0", 0, 1, 1, [sparse(), DenseTable("w", (3,), "float32", sgd())], KEYS)
+    requests = [
+        packed({"verb": "hello", "number": 1, "worker": 0, "workers": 1, "tables": {}}),
+        packed({"verb": "pull", "number": 2, "worker": 0, "names": ["w"]}),
+        packed({"verb": "set", "number": 3, "worker": 0, "names": ["w"]}, [np.ones(3, "float32")]),
+        packed({"verb": "pull_rows", "number": 4, "worker": 0, "table": "rows"}, [IDS]),
+        packed({"verb": "push", "number": 5, "worker": 0, "incarnation": "a", "dense": ["w"], "sparse": ["rows"], "rate": 0.5, "together": False},
+               [np.ones(3, "float32"), IDS, np.ones([4, 3], "float32")]),
+        packed({"verb": "gather", "number": 6, "worker": 0, "name": "a", "value": [1]}), packed({"verb": "take", "number": 7, "worker": 0}),
+    ]
+    answered = 0
+    for i in range(3000):
+        frames = [bytearray(frame) for frame in requests[i % len(requests)]]
+        for _ in range(random.randint(1, 4)):
+            frame = frames[random.randint(len(frames))]
+            if len(frame):
+                frame[random.randint(len(frame))] = random.randint(256)
+        answered += len(server.handle(b"x", [bytes(frame) for frame in frames]))
+    assert answered > 2500
+
+
+# A job.
+
+
+def serve(port, tables, workers=1):
+    """A server in a process of its own, which takes tables by the name of a function."""
+    wherry_ops_cpu.column.register()  # packages found by path have no entry points
+    Server(f"127.0.0.1:{port}", 0, 1, workers, globals()[tables](), KEYS).run()
+
+
+def two_tables():
+    return [sparse(), DenseTable("w", (3,), "float32", sgd())]
+
+
+def filled_tables():
+    found = two_tables()
+    found[1].set(np.full(3, 10.0, "float32"))
+    return found
+
+
+@pytest.fixture
+def server():
+    """Starts a server at a port; ended with the test."""
+    started, (port,) = [], free_ports(1)
+
+    def start(tables="two_tables", workers=1):
+        process = multiprocessing.get_context("spawn").Process(target=serve, args=(port, tables, workers), daemon=True)
+        process.start()
+        started.append(process)
+        return process, f"127.0.0.1:{port}"
+
+    yield start
+    for process in started:
+        process.kill()
+        process.join()
+
+
+def test_a_worker_trains_and_ends_the_job(server):
+    process, endpoint = server()
+    client = Client([endpoint], 0, 1, KEYS, timeout=60)
+    assert not client.hello([{"w": "float32[3]"}])
+    with pytest.raises(RuntimeError, match="'w' has no value"):
+        client.pull([["w"]])
+    client.set([{"w": np.zeros(3, "float32")}])
+    assert client.hello([{"w": "float32[3]"}])
+    with pytest.raises(RuntimeError, match="another program. Got 'w' float32\\[4\\], expected float32\\[3\\]"):
+        client.hello([{"w": "float32[4]"}])
+    client.pull_rows("rows", IDS, 3, "float32")
+    for _ in range(200):
+        client.push([{"w": np.ones(3, "float32")}], {"rows": (IDS, np.ones([4, 3], "float32"))}, 0.5, together=False, wait=False)
+    client.flush()
+    assert client.pull([["w"]])["w"].tolist() == [-100.0] * 3 and client.rows() == {"rows": 3}
+    assert client.pull_rows("rows", IDS, 3, "float32")[:, 0].tolist() == [-199.0, -99.0, -199.0, -99.0]
+    with pytest.raises(RuntimeError, match="there is no table 'others'"):
+        client.pull_rows("others", IDS, 3, "float32")
+    client.close()
+    process.join(30)
+    assert process.exitcode == 0
+
+
+def test_a_stranger_is_not_answered(server):
+    process, endpoint = server()
+    stranger = Client([endpoint], 0, 1, Keys("another"), timeout=1.5)
+    with pytest.raises(RuntimeError, match="same PADDLE_JOB_SECRET"):
+        stranger.hello([{}])
+    stranger.close(stop=False)
+    client = Client([endpoint], 0, 1, KEYS, timeout=60)
+    client.hello([{}])
+    client.close()
+    process.join(30)
+
+
+def test_without_a_secret_there_is_no_job(monkeypatch):
+    monkeypatch.delenv("PADDLE_JOB_SECRET", raising=False)
+    with pytest.raises(RuntimeError, match="PADDLE_JOB_SECRET"):
+        Keys()
+
+
+def test_a_server_that_comes_again_is_found_again(server):
+    process, endpoint = server("filled_tables")
+    client = Client([endpoint], 0, 1, KEYS, timeout=60)
+    client.hello([{}])
+    os.kill(process.pid, signal.SIGKILL)
+    process.join()
+    found = []
+    waiting = threading.Thread(target=lambda: found.append(client.pull([["w"]])))
+    waiting.start()
+    process, _ = server("filled_tables")
+    waiting.join(60)
+    assert found[0]["w"].tolist() == [10.0] * 3
+    client.close()
+    process.join(30)
+
+
+def test_updates_of_all_workers_are_one_step_and_late_ones_are_named(server):
+    process, endpoint = server("filled_tables", workers=2)
+    clients = [Client([endpoint], i, 2, KEYS, timeout=60) for i in range(2)]
+    for client in clients:
+        client.hello([{}])
+
+    def step(i):
+        clients[i].push([{"w": np.full(3, i + 1.0, "float32")}], {}, 2.0, together=True, wait=True)
+
+    workers = [threading.Thread(target=step, args=(i,)) for i in range(2)]
+    for each in workers:
+        each.start()
+    for each in workers:
+        each.join(60)
+    assert clients[0].pull([["w"]])["w"].tolist() == [7.0] * 3  # 10 - 2 * (1 + 2) / 2
+    clients[0].timeout = 1.5
+    with pytest.raises(RuntimeError, match=r"Of 2 workers these have not come: \[1\]"):
+        step(0)
+    gathered = []
+    clients[0].timeout = 60
+    other = threading.Thread(target=lambda: gathered.append(clients[1].gather("all", "b")))
+    other.start()
+    assert clients[0].gather("all", "a") == ["a", "b"]
+    other.join(60)
+    for client in clients:
+        client.close()
+    process.join(30)
+    assert process.exitcode == 0 and gathered == [["a", "b"]]
+
+
+def test_an_update_that_is_sent_again_counts_once():
+    server = Server("127.0.0.1:0", 0, 1, 1, filled_tables(), KEYS)
+    header = {"verb": "push", "number": 5, "worker": 0, "incarnation": "a", "dense": ["w"], "sparse": [], "rate": 1.0, "together": False}
+    push = packed(header, [np.ones(3, "float32")])
+    for _ in range(3):
+        server.handle(b"x", push)
+    assert server.dense["w"].pull().tolist() == [9.0] * 3

@@ -1,0 +1,62 @@
+"""Numbers of few bits with a scale, and sums of their products. What ONNX has not is written as its decomposition."""
+from __future__ import annotations
+
+from wherry_export.onnx.column import to_onnx
+from wherry_tensor import ops
+from wherry_tensor._core import int8, int32, uint8
+
+_RANGES = {int8: (-128, 127), uint8: (0, 255)}
+
+
+def _scale(g, scale, axis):
+    """A scale as ONNX has it: without axes where it is one number; None where this opset has none for each place of an axis."""
+    if axis is not None:
+        return scale if g.opset >= 13 else None
+    array = g.array_of(scale)
+    if array is not None:
+        return g.constant(array.reshape(()), hint="scale")
+    return scale if not scale.rank else g.op("Reshape", scale, g.constant([], "int64"))
+
+
+def _zero(g, zero_point, axis, dtype):
+    """A zero point of the dtype of the whole numbers."""
+    array = g.array_of(zero_point)
+    if array is not None:
+        return g.constant(array if axis is not None else array.reshape(()), dtype, "zero_point")
+    return g.cast(zero_point if axis is not None or not zero_point.rank else g.op("Reshape", zero_point, g.constant([], "int64")), dtype)
+
+
+@to_onnx.rule(ops.quantize_linear)
+def onnx_quantize_linear(g, x, scale, zero_point=None, *, axis, group, low, high, dtype):
+    if dtype not in _RANGES or (low, high) != _RANGES[dtype] or group is not None or x.dtype != scale.dtype or x.dtype.name != "float32":
+        return NotImplemented
+    written = _scale(g, scale, axis)
+    if written is None:
+        return NotImplemented
+    if zero_point is not None:
+        zero = _zero(g, zero_point, axis, dtype)
+    elif axis is None:
+        zero = g.constant(0, dtype, "zero_point")
+    else:
+        if scale.shape[0] < 0:
+            return NotImplemented
+        zero = g.constant([0] * scale.shape[0], dtype, "zero_point")
+    return g.op("QuantizeLinear", x, written, zero, **({} if axis is None else {"axis": axis}))
+
+
+@to_onnx.rule(ops.dequantize_linear)
+def onnx_dequantize_linear(g, x, scale, zero_point=None, *, axis, group, dtype):
+    if x.dtype not in (int8, uint8, int32) or group is not None or dtype.name != "float32" or scale.dtype != dtype:
+        return NotImplemented
+    written = _scale(g, scale, axis)
+    if written is None or (x.dtype is int32 and zero_point is not None):
+        return NotImplemented
+    given = [x, written] if zero_point is None else [x, written, _zero(g, zero_point, axis, x.dtype)]
+    return g.op("DequantizeLinear", *given, **({} if axis is None else {"axis": axis}))
+
+
+@to_onnx.rule(ops.matmul_int8)
+def onnx_matmul_int8(g, x, y, x_zero_point=None, y_zero_point=None, *, transpose_x, transpose_y):
+    if transpose_x or transpose_y or (x_zero_point is not None and x_zero_point.rank):
+        return NotImplemented
+    return g.op("MatMulInteger", x, y, x_zero_point, y_zero_point)

@@ -1,0 +1,7 @@
+"""Programs of other frameworks, rewritten: of Paddle 1.x for 2.x, of PyTorch for Wherry. Sources are read and never run."""
+from wherry_migrate.paddle1 import upgrade
+from wherry_migrate.rewriting import Result, Warning_
+from wherry_migrate.pytorch import from_torch
+
+__version__ = "0.1.0"
+__all__ = ["Result", "Warning_", "from_torch", "upgrade"]

@@ -1,0 +1,13 @@
+"""What `wherry.quant` offers beside Paddle's names."""
+from wherry_quant.files.gguf import GGUFFile, GGUFTensor, load_gguf
+from wherry_quant.files.packed import quantized_weights
+from wherry_quant.files.weights import QuantizedWeight
+from wherry_quant.folding import fold_batch_norms
+from wherry_quant.hurry import Choice, quantize
+from wherry_quant.reporting import Report, report
+from wherry_quant.weight_only import WeightOnlyLinear, quantize_weights
+
+__all__ = [
+    "Choice", "GGUFFile", "GGUFTensor", "QuantizedWeight", "Report", "WeightOnlyLinear", "fold_batch_norms", "load_gguf", "quantize",
+    "quantize_weights", "quantized_weights", "report",
+]

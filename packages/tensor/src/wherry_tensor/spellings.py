@@ -1,0 +1,402 @@
+"""Other spellings of arguments, those that Paddle 3 shares with PyTorch: `sum(input=x, dim=1)`, `ones(2, 3)`, `add(x, y, out=z)`.
+
+One table for all functions, so that none knows of it: a module ends with `spelled(globals())`, and its public functions become `Spelled`.
+Calls in Paddle 2's spelling pass by in C; any other comes to `respell`, which translates it and calls the function. What no table knows
+arrives as it was written, and Python says what is wrong.
+"""
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from wherry_tensor import _core
+from wherry_tensor._core import Op, Spelled, Tensor
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+
+__all__ = ["Call", "added", "listed", "others_of", "spelled", "takes"]
+
+# What an argument may be called besides: the names of those that it may stand for, of which a function has one.
+NAMES: dict[str, tuple[str, ...]] = {
+    "boundaries": ("sorted_sequence",),
+    "dim": ("axis", "axes"),
+    "dim1": ("axis1",),
+    "dim2": ("axis2",),
+    "dimension": ("axis",),
+    "dims": ("perm", "repeat_times", "axis"),
+    "elements": ("x",),
+    "end": ("stop", "y"),
+    "end_dim": ("stop_axis",),
+    "eps": ("epsilon",),
+    "exponent": ("y",),
+    "from": ("min",),
+    "from_": ("min",),
+    "indices_or_sections": ("num_or_indices", "num_or_sections"),
+    "input": ("x", "arr", "values"),
+    "lambd": ("threshold", "lam"),
+    "m": ("num_columns",),
+    "mat1": ("x",),
+    "mat2": ("y",),
+    "module": ("layer", "sublayer"),
+    "modules": ("sublayers",),
+    "n": ("num_rows",),
+    "obj": ("x",),
+    "other": ("y",),
+    "persistent": ("persistable",),
+    "recurse": ("include_sublayers",),
+    "return_indices": ("return_mask",),
+    "size": ("shape",),
+    "sizes": ("shape",),
+    "start_dim": ("start_axis",),
+    "steps": ("num",),
+    "target": ("label",),
+    "tensor": ("y",),
+    "tensors": ("x",),
+    "test_elements": ("test_x",),
+    "to": ("max",),
+    "vec2": ("y",),
+}
+# Of one function, before the general names.
+OF: dict[str, dict[str, str]] = {
+    "solve": {"A": "x", "B": "y"},
+    "to_tensor": {"device": "place"},
+    "state_dict": {"prefix": "structured_name_prefix"},
+    "view": {"dtype": "shape_or_dtype", "size": "shape_or_dtype"},
+}
+# Where PyTorch's function of the name gives something else, its spelling is an error and says so.
+_ELSEWHERE = {
+    **dict.fromkeys(("max", "min", "median", "nanmedian"), "compat.{} gives the values and their positions along one axis"),
+    "sort": "compat.sort gives the values and their positions",
+    "split": "compat.split takes the size of a part, and not their number",
+    "unique": "compat.unique sorts, and counts its results otherwise",
+}
+_REFUSED = frozenset(("input", "dim", "other", "tensor"))
+
+
+class Call(NamedTuple):
+    """A call while it is translated."""
+
+    owner: str  # the function's name; of a constructor, that of the class
+    function: Callable[..., Any]
+    names: tuple[str, ...]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    after: list[Callable[[Any], Any]]  # what becomes of the result, in order
+
+    def has(self, name: str) -> bool:
+        """Whether the call gives this argument of the function."""
+        return name in self.kwargs or name in self.names[: len(self.args)]
+
+    def replaced(self, name: str, change: Callable[[Any], Any]) -> Call:
+        """The call with another value for an argument that it gives."""
+        if name in self.kwargs:
+            self.kwargs[name] = change(self.kwargs[name])
+            return self
+        at = self.names.index(name)
+        if at >= len(self.args):
+            return self  # the function itself says what is missing
+        return self._replace(args=(*self.args[:at], change(self.args[at]), *self.args[at + 1 :]))
+
+
+_Added = Callable[[Call, Any], Call]
+_added: dict[str, dict[str, _Added]] = {}  # by argument and owner
+_added_by_need: dict[str, tuple[str, _Added]] = {}  # by argument: whoever has the parameter
+_LISTS: dict[str, int] = {}
+_listed: dict[str, Callable[[Call, int], Call]] = {}
+
+
+def added(argument: str, owners: Iterable[str] = (), needs: str = "") -> Callable[[_Added], _Added]:
+    """Declare an argument that functions take besides their own: `function(call, value)` gives the call in their spelling.
+
+    Args:
+        argument: its name.
+        owners: names of the functions, or of the classes whose constructors they are.
+        needs: all that have this parameter take it.
+    """
+
+    def decorate(function: _Added) -> _Added:
+        _added.setdefault(argument, {}).update(dict.fromkeys(owners, function))
+        if needs:
+            _added_by_need[argument] = needs, function
+        return function
+
+    return decorate
+
+
+def _besides(owner: str, names: tuple[str, ...], argument: str) -> _Added | None:
+    """What understands an argument that is none of the function's own, nor another name of one."""
+    found = _added.get(argument, {}).get(owner)
+    if found is None and argument in _added_by_need:
+        needs, function = _added_by_need[argument]
+        return function if needs in names else None
+    return found
+
+
+def listed(owners: dict[str, int]) -> Callable[[Callable[[Call, int], Call]], Callable[[Call, int], Call]]:
+    """Declare that an argument of functions, by its position, may be written as several numbers; `function(call, at)` collects them."""
+
+    def decorate(function: Callable[[Call, int], Call]) -> Callable[[Call, int], Call]:
+        _LISTS.update(owners)
+        _listed.update(dict.fromkeys(owners, function))
+        return function
+
+    return decorate
+
+
+def spelled(names: dict[str, Any], methods: dict[type, str] | None = None, ops_of: dict[str, Op] | None = None) -> None:
+    """Let the public functions of a module, and the constructors of its classes, take other spellings.
+
+    Args:
+        names: the module's `globals()`, at its end.
+        methods: names of methods that do, too, by class.
+        ops_of: ops that functions are, by name: `Spelled` calls them without a detour.
+    """
+    for name in names["__all__"]:
+        value = names.get(name)
+        if getattr(value, "__module__", None) != names["__name__"] or type(value) is Spelled:
+            continue
+        if isinstance(value, types.FunctionType):
+            made = _spelled(value, (ops_of or {}).get(name))
+            names.update({other: made for other, one in names.items() if one is value})  # other names of it stay such
+        elif isinstance(value, type) and type(init := vars(value).get("__init__")) is types.FunctionType:
+            value.__init__ = _spelled(init)  # type: ignore[misc]
+    for kind, listed_methods in (methods or {}).items():
+        for name in listed_methods.split():
+            setattr(kind, name, _spelled(vars(kind)[name]))
+
+
+def _spelled(function: Any, op: Op | None = None) -> Spelled:
+    inner = function
+    while hasattr(inner, "__wrapped__"):
+        inner = inner.__wrapped__
+    code = inner.__code__
+    return Spelled(function, code.co_varnames[: code.co_argcount + code.co_kwonlyargcount], _LISTS.get(function.__name__, -1), op)
+
+
+def _owner_of(function: Any) -> str:
+    """Under which name the tables have a function: its own, or that of the class that it makes."""
+    path = function.__qualname__.split(".")
+    return path[-2] if path[-1] == "__init__" and len(path) > 1 else path[-1]
+
+
+def takes(function: Any, name: str) -> bool:
+    """Whether a function, or constructor, takes an argument of this name besides its own."""
+    return type(function) is Spelled and (
+        _meant(_owner_of(function), function.names, name) is not None or _besides(_owner_of(function), function.names, name) is not None
+    )
+
+
+def others_of(function: Any) -> dict[str, str]:
+    """The other names of a function's arguments, with those they stand for; an argument that it takes besides stands for itself."""
+    if type(function) is not Spelled:
+        return {}
+    owner, names = _owner_of(function), function.names
+    found = {name: meant for name in (*OF.get(owner, ()), *NAMES) if (meant := _meant(owner, names, name)) is not None}
+    return found | {name: name for name in (*_added, *_added_by_need) if name not in names and _besides(owner, names, name) is not None}
+
+
+def _meant(owner: str, names: tuple[str, ...], name: str) -> str | None:
+    of = OF.get(owner, {})
+    if name in of:
+        return of[name]
+    if owner in _ELSEWHERE and name in _REFUSED:
+        return None
+    return next((one for one in NAMES.get(name, ()) if one in names), None)
+
+
+def respell(function: Spelled, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The result of a call that is not written as the function has its arguments: what the core asks."""
+    owner, names, at = _owner_of(function), function.names, function.list_at
+    call = Call(owner, function.__wrapped__, names, args, kwargs, [])
+    if at >= 0 and len(args) > at + 1:
+        call = _listed[function.__name__](call, at)
+    for name in [one for one in kwargs if one not in names]:
+        special = _added.get(name, {}).get(owner)
+        meant = None if special is not None else _meant(owner, names, name)
+        if meant is not None:
+            if call.has(meant):
+                raise TypeError(
+                    f"{owner}: '{name}' is another name of '{meant}'. Got both, expected one of them. Leave {name}= out."
+                )
+            kwargs[meant] = kwargs.pop(name)
+        elif (one := _besides(owner, names, name)) is not None:
+            call = one(call, kwargs.pop(name))
+        elif owner in _ELSEWHERE and name in _REFUSED:
+            near = {"input": "x", "dim": "axis"}.get(name)
+            raise TypeError(
+                f"{owner}() got an unexpected keyword argument {name!r}. {'Did you mean ' + repr(near) + '? ' if near in names else ''}"
+                f"{_ELSEWHERE[owner].format(owner)}, as PyTorch's {owner} does."
+            )
+    result = call.function(*call.args, **call.kwargs)
+    for change in call.after:
+        result = change(result)
+    return result
+
+
+# ---- lists that are written out ------------------------------------------------------------------------------------------------------------
+
+
+@listed({**dict.fromkeys(("empty", "ones", "rand", "randn", "zeros"), 0),
+         **dict.fromkeys(("broadcast_to", "expand", "new_empty", "new_ones", "new_zeros", "permute", "repeat", "reshape", "reshape_", "tile", "view"), 1),
+         **dict.fromkeys(("flip",), 1)})
+def _one_list(call: Call, at: int) -> Call:
+    return call._replace(args=(*call.args[:at], list(call.args[at:])))
+
+
+@listed({"transpose": 1, "transpose_": 1})
+def _two_axes(call: Call, at: int) -> Call:
+    """`x.transpose(0, 1)` exchanges two axes."""
+    if len(call.args) != at + 2:
+        return _one_list(call, at)
+    x, axes = call.args[0], call.args[at:]
+    return call._replace(args=(x, _exchanged(x, axes[0], axes[1], call.owner)))
+
+
+def _exchanged(x: Any, a: Any, b: Any, op_name: str) -> list[int]:
+    from wherry_tensor.arguments import one_axis, require_tensor
+
+    order = list(range(require_tensor(x, op_name).ndim))
+    if not order:
+        return order
+    i, j = (one_axis(axis, len(order), op_name) for axis in (a, b))
+    order[i], order[j] = order[j], order[i]
+    return order
+
+
+@added("dim0", ("transpose", "transpose_"))
+def _named_axes(call: Call, dim0: Any) -> Call:
+    x = call.args[0] if call.args else call.kwargs.get("x", call.kwargs.get("input"))
+    call.kwargs["perm"] = _exchanged(x, dim0, call.kwargs.pop("dim1", -1), call.owner)
+    return call
+
+
+@listed({"gather": 1, "index_select": 1, "index_add": 1, "index_add_": 1, "scatter": 1, "scatter_": 1})
+def _axis_first(call: Call, at: int) -> Call:
+    """PyTorch's order: the axis, then positions, then values."""
+    x, axis, index, *rest = call.args
+    if not isinstance(index, Tensor):
+        return call
+    if call.owner in ("index_select", "index_add", "index_add_"):
+        return call._replace(args=(x, index, axis, *rest))
+    return _along(call, x, axis, index, *rest)
+
+
+def _along(call: Call, x: Any, axis: Any, index: Any, source: Any = None) -> Call:
+    """Elements at positions of an index of the rank of `x`, along one axis: PyTorch's `gather` and `scatter`."""
+    from wherry_tensor.functions import positions
+
+    if call.owner == "gather":
+        return call._replace(function=positions.take_along_axis, args=(x, index, axis, False))
+    if source is None:
+        source = call.kwargs.pop("src", call.kwargs.pop("value", None))
+    reduce = {"reduce": call.kwargs.pop("reduce")} if "reduce" in call.kwargs else {}
+    function = positions.put_along_axis_ if call.owner.endswith("_") else positions.put_along_axis
+    return call._replace(function=function, args=(x, index, source, axis), kwargs={**call.kwargs, **reduce, "broadcast": False})
+
+
+@added("dim", ("gather", "scatter", "scatter_"))
+def _along_named(call: Call, dim: Any) -> Call:
+    given = dict(zip(("x", "index", "source"), call.args))
+    for name, others in {"x": ("input", "x"), "index": ("index",), "source": ("src", "value")}.items():
+        for other in others:
+            if other in call.kwargs:
+                given[name] = call.kwargs.pop(other)
+    return _along(call._replace(args=()), given.get("x"), dim, given.get("index"), given.get("source"))
+
+
+# ---- arguments besides ---------------------------------------------------------------------------------------------------------------------
+
+_OUT = """abs acos acosh add all amax amin any arange argmax argmin asin asinh atan atan2 atanh baddbmm bitwise_and bitwise_left_shift
+    bitwise_not bitwise_or bitwise_right_shift bitwise_xor bmm bucketize cat ceil cholesky clip complex concat cos cosh cross
+    cumprod cumsum diag diff divide dot empty equal erf erfinv exp expm1 eye fft fft2 fftfreq fftn fftshift floor floor_divide
+    frac full gather gcd greater_equal greater_than hfft hfft2 hfftn hypot ifft ifft2 ifftn ifftshift ihfft ihfft2 ihfftn
+    index_add index_select inverse irfft irfft2 irfftn isfinite lcm lerp less_equal less_than lgamma linspace log log10 log1p log2
+    log_softmax logaddexp logical_and logical_not logical_or logical_xor logspace logsumexp masked_select matmul maximum mean
+    median minimum mm multinomial multiply mv neg nonzero norm normal normalize not_equal ones outer polar pow prod quantile rand
+    randn randperm reciprocal relu remainder rfft rfft2 rfftfreq rfftn round rsqrt scatter searchsorted sigmoid sign silu sin sinh
+    slogdet softmax solve sqrt square stack standard_normal std subtract sum svd take_along_axis tan tanh topk tril triu trunc
+    uniform var where zeros""".split()
+_NEW = """arange empty empty_like eye fftfreq full full_like linspace logspace new_empty new_full new_ones new_zeros ones ones_like rand
+    rand_like randint randint_like randn randn_like randperm rfftfreq standard_normal uniform zeros zeros_like""".split()
+
+
+@added("out", _OUT)
+def _out(call: Call, out: Any) -> Call:
+    """The tensors in `out` become the results, with their shapes and history, as in Paddle 3."""
+    if out is None:
+        return call
+
+    def become(target: Any, value: Any) -> Any:
+        if isinstance(value, Tensor):
+            if not isinstance(target, Tensor):
+                raise InvalidTypeError(f"{call.owner}: 'out' must be a Tensor. Got {short(target)}, expected a tensor for the result. Leave it out.")
+            return _core.rebind(target, value)
+        if not isinstance(target, (list, tuple)) or len(target) != len(value):
+            raise InvalidTypeError(f"{call.owner}: 'out' must hold {len(value)} tensors. Got {short(target)}, expected one for each result.")
+        return tuple(become(one, part) for one, part in zip(target, value))
+
+    call.after.append(lambda result: become(out, result))
+    return call
+
+
+@added("device", [*_NEW, "tensor", "as_tensor", "asarray"])
+def _device(call: Call, device: Any) -> Call:
+    if device is None:
+        return call
+    from wherry_tensor.device import device_code
+    from wherry_tensor.methods import on_device
+
+    code = device_code(device, call.owner)
+    call.after.insert(0, lambda result: on_device(result, code))
+    return call
+
+
+@added("pin_memory", _NEW)
+def _pin_memory(call: Call, pin_memory: Any) -> Call:
+    if pin_memory:
+        call.after.append(lambda result: result.pin_memory())
+    return call
+
+
+@added("requires_grad", _NEW)
+def _requires_grad(call: Call, requires_grad: Any) -> Call:
+    def asked(result: Tensor) -> Tensor:
+        result.stop_gradient = not requires_grad
+        return result
+
+    call.after.append(asked)
+    return call
+
+
+@added("alpha", ("add", "add_", "subtract", "subtract_"))
+def _alpha(call: Call, alpha: Any) -> Call:
+    """`x + alpha * y`."""
+    from wherry_tensor.arguments import number
+
+    factor = number(alpha, call.owner, "alpha")
+    if factor == 1:
+        return call
+    if "other" in call.kwargs:
+        call.kwargs["y"] = call.kwargs.pop("other")
+    return call.replaced("y", lambda y: y * factor)
+
+
+@added("rounding_mode", ("divide", "divide_"))
+def _rounding_mode(call: Call, mode: Any) -> Call:
+    if mode is None:
+        return call
+    if mode not in ("floor", "trunc"):
+        raise InvalidArgumentError(
+            f"{call.owner}: rounding_mode is unknown. Got {short(mode)}, expected None, 'trunc' or 'floor'. 'floor' rounds toward minus infinity."
+        )
+    from wherry_tensor.functions import inplace, math
+
+    in_place = call.owner.endswith("_")
+    if mode == "floor":
+        return call._replace(function=inplace.floor_divide_ if in_place else math.floor_divide)
+    toward_zero = inplace.trunc_ if in_place else math.trunc
+    call.after.insert(0, lambda result: result if result.dtype.is_integer else toward_zero(result))  # integers are cut already
+    return call
+
+
+_core.set_respell(respell)

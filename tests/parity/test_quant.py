@@ -1,0 +1,57 @@
+"""`paddle.quantization` under real Paddle 2.6.2 and under wherry, and quantized models that one saves and the other loads."""
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from programs import PYTHON, result_of  # noqa: E402
+
+pytestmark = pytest.mark.skipif(not PYTHON, reason="PARITY_PYTHON names no Python with real Paddle: use `tox -e parity`")
+
+PROGRAM = Path(__file__).parent / "quant_program.py"
+CLOSE = dict(rtol=1e-5, atol=1e-5)  # both compute in float32, in orders of their own
+
+
+def compare(ours, theirs):
+    for key, expected in theirs.items():
+        found = ours[key]
+        if key == "state":
+            assert list(found) == list(expected)
+            for name, (shape, values) in expected.items():
+                assert found[name][0] == shape, name
+                np.testing.assert_allclose(found[name][1], values, **CLOSE, err_msg=name)
+        elif key in ("text", "names"):
+            assert found == expected
+        elif key == "whole":
+            # A step is divided by here, its reciprocal multiplied by there: what lies between two numbers may become either.
+            different = np.asarray(found) != np.asarray(expected)
+            assert different.mean() < 1e-3 and np.abs(np.subtract(found, expected)).max() <= 1
+        else:
+            np.testing.assert_allclose(found, expected, **CLOSE, err_msg=key)
+
+
+def test_calibration_and_training_give_the_same():
+    ours, theirs = result_of("wherry", PROGRAM, "run"), result_of("paddle", PROGRAM, "run")
+    assert ours.keys() == theirs.keys()
+    for name in theirs:
+        compare(ours[name], theirs[name])
+
+
+@pytest.mark.parametrize(("saves", "loads"), [("wherry", "paddle"), ("paddle", "wherry")])
+def test_a_converted_model_of_one_answers_the_same_in_the_other(saves, loads, tmp_path):
+    saved = result_of(saves, PROGRAM, "save", tmp_path)
+    np.testing.assert_allclose(result_of(loads, PROGRAM, "load", tmp_path)["net"], saved["net"], **CLOSE)
+
+
+def test_models_of_the_static_tools_answer_as_in_paddles_predictor(tmp_path):
+    theirs = result_of("paddle", PROGRAM, "static", tmp_path)
+    assert len(theirs) == 7
+    ours = result_of("wherry", PROGRAM, "load", tmp_path)
+    for name, expected in theirs.items():
+        np.testing.assert_allclose(ours[name], expected, **CLOSE, err_msg=name)
+        assert not re.search("nan", str(expected))

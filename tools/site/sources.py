@@ -1,0 +1,134 @@
+"""Pages of the repository's files, one line each with an anchor: where "source" and links to code lead.
+
+A file gets a page when a page asks for its address, so the site holds what its pages lead to and no more.
+"""
+from __future__ import annotations
+
+import html
+import re
+import subprocess
+from pathlib import Path
+
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import TextLexer, get_lexer_for_filename
+from pygments.util import ClassNotFound
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+FOLDER = "source"
+BINARY = 200_000  # bytes; a longer file is not shown
+PLAIN = re.compile(r'<span class="(?:n|p|w|o|nn|nb|na|nv)">([^<]*)</span>')
+PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{name} · source of Wherry</title>
+<link rel="stylesheet" href="{root}_static/source.css">
+</head>
+<body>
+<header><a href="{root}index.html">Wherry</a> <span>source</span> <h1>{crumbs}</h1></header>
+<main>{content}</main>
+</body>
+</html>
+"""
+
+
+class Sources:
+    """Addresses of files of the repository, and the pages behind them."""
+
+    def __init__(self) -> None:
+        listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True, text=True)
+        self.files = sorted(listed.stdout.splitlines())
+        self._known = set(self.files)
+        self._by_module: dict[str, str] = {}
+        for name in self.files:
+            package, src, inside = name.partition("/src/")
+            if src:
+                self._by_module[inside] = name
+        self.asked: set[str] = set()
+
+    def address(self, place: str, line: int | None = None) -> str | None:
+        """The address of a file or folder, from the site's root; None where there is no such thing in the repository."""
+        place = place.rstrip("/")
+        if place in self._known:
+            self.asked.add(place)
+            return f"{FOLDER}/{place}.html" + (f"#L{line}" if line else "")
+        if any(name.startswith(f"{place}/") for name in self.files):
+            self.asked.add(f"{place}/")
+            return f"{FOLDER}/{place}/index.html"
+        return None
+
+    def of_module_file(self, path: str) -> str | None:
+        """The file of the repository that is installed at `path`: `.../wherry_nn/layer.py` is that of packages/nn."""
+        parts = Path(path).parts
+        for at, part in enumerate(parts):
+            if part == "wherry" or part.startswith("wherry_"):
+                inside = "/".join(parts[at:])
+                if inside in self._by_module:
+                    return self._by_module[inside]
+        return None
+
+    def write(self, site: Path) -> int:
+        """Write the pages that were asked for; returns how many."""
+        written: set[str] = set()
+        while self.asked - written:  # folders ask for files
+            for place in sorted(self.asked - written):
+                written.add(place)
+                target = site / FOLDER / (f"{place}index.html" if place.endswith("/") else f"{place}.html")
+                target.parent.mkdir(parents=True, exist_ok=True)
+                root = "../" * (len(target.relative_to(site).parts) - 1)
+                content = self._folder(place, root) if place.endswith("/") else self._file(place)
+                target.write_text(PAGE.format(name=html.escape(place), root=root, crumbs=html.escape(place), content=content))
+        (site / "_static" / "source.css").write_text(STYLE + colours())
+        return len(written)
+
+    def _folder(self, place: str, root: str) -> str:
+        inside = sorted({name[len(place):].split("/")[0] + ("/" if "/" in name[len(place):] else "") for name in self.files if name.startswith(place)})
+        rows = "".join(f'<li><a href="{root}{self.address(place + name)}">{html.escape(name)}</a></li>' for name in inside)
+        return f"<ul>{rows}</ul>"
+
+    def _file(self, place: str) -> str:
+        content = (ROOT / place).read_bytes()
+        try:
+            text = content.decode()
+        except UnicodeDecodeError:
+            return f"<p>{len(content)} bytes, which are not text.</p>"
+        if len(content) > BINARY:
+            return f"<p>{len(content)} bytes: too long for a page.</p>"
+        try:
+            lexer = get_lexer_for_filename(place, stripnl=False, ensurenl=False)
+        except ClassNotFound:
+            lexer = TextLexer(stripnl=False, ensurenl=False)
+        # Names and signs have the colour of the text: without their marks a page is half as long.
+        lines = PLAIN.sub(r"\1", highlight(text, lexer, HtmlFormatter(nowrap=True))).split("\n")
+        if lines and not lines[-1]:
+            lines.pop()
+        body = "\n".join(f'<span id="L{number}">{line}</span>' for number, line in enumerate(lines, 1))
+        return f'<pre class="highlight" tabindex="0">{body}</pre>'
+
+
+STYLE = """:root { color-scheme: light dark; --back: #fff; --text: #1d2528; --soft: #5a666a; --line: #dcd9d0; --here: #fff3c4; --link: #0b6e75; }
+@media (prefers-color-scheme: dark) { :root { --back: #131416; --text: #e8ecec; --soft: #9aa7ab; --line: #37444a; --here: #3d3a20; --link: #5cc6cd; } }
+body { margin: 0; background: var(--back); color: var(--text); font: 1rem/1.5 system-ui, sans-serif; }
+header { padding: .8rem 1rem; border-bottom: 1px solid var(--line); }
+header span { color: var(--soft); }
+h1 { font-size: 1.1rem; margin: .2rem 0 0; overflow-wrap: anywhere; }
+a { color: var(--link); }
+main { padding: 0 1rem 2rem; }
+pre { overflow-x: auto; font: .85rem/1.45 ui-monospace, "Cascadia Mono", Menlo, Consolas, monospace; }
+pre { counter-reset: line; }
+pre > span { display: block; min-height: 1.45em; counter-increment: line; }
+pre > span::before { content: counter(line); display: inline-block; width: 3.5em; margin-right: 1em; text-align: right; color: var(--soft); }
+pre > span:target { background: var(--here); }
+"""
+
+
+def colours() -> str:
+    """Rules for both schemes, of styles whose contrast passes WCAG AA."""
+    light = HtmlFormatter(style="a11y-high-contrast-light").get_style_defs(".highlight")
+    dark = HtmlFormatter(style="a11y-high-contrast-dark").get_style_defs(".highlight")
+    keep = [line for text in (light,) for line in text.splitlines() if ".highlight ." in line]
+    darker = [line for line in dark.splitlines() if ".highlight ." in line]
+    return "\n".join([*keep, "@media (prefers-color-scheme: dark) {", *darker, "}"]) + "\n"
