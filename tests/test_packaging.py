@@ -15,6 +15,8 @@ ROOT = Path(__file__).parent.parent
 PACKAGES = ROOT / "packages"
 WHEELHOUSE = ROOT / "wheelhouse"
 sys.path.insert(0, str(ROOT / "tools"))
+import package_table  # noqa: E402
+import release as release_tool  # noqa: E402
 import wheels as wheels_tool  # noqa: E402
 
 MEGABYTE = 1e6
@@ -242,3 +244,16 @@ def test_sdist_of_ops_cpu_carries_the_header(empty, tmp_path):
     assert any(name.endswith("_vendored/wherry_tensor/include/wherry/abi.h") for name in names)
     assert any(name.endswith("_vendored/wherry_tensor/include/wherry/WherryModule.cmake") for name in names)
     assert any(name.endswith("cmake/backend.py") for name in names)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the network is taken away by Linux's namespaces")
+def test_an_sdist_builds_from_a_folder_of_wheels_without_a_network(empty, tmp_path, monkeypatch):
+    monkeypatch.setattr(release_tool, "DIST", tmp_path)
+    release_tool.build_sdist(package_table.packages()["text"])
+    (sdist,) = tmp_path.glob("*.tar.gz")
+    run(sys.executable, "-m", "pip", "download", "-q", "--only-binary", ":all:", "-d", tmp_path / "tools", "hatchling>=1.27")
+    alone = ("unshare", "--map-root-user", "--net")
+    reached = subprocess.run([*alone, sys.executable, "-c", "import socket; socket.create_connection(('127.0.0.1', 9), 1)"], capture_output=True, text=True)
+    assert "Network is unreachable" in reached.stderr
+    run(*alone, empty(), "-m", "pip", "wheel", "-q", "--no-index", "--find-links", tmp_path / "tools", "--no-deps", "-w", tmp_path / "built", sdist)
+    assert list((tmp_path / "built").glob("wherry_text-*.whl"))

@@ -50,6 +50,8 @@ def python(version: str) -> Path:
         loader = next(path for path in (usr / "lib64", home / "lib64") if path.exists()) / "ld-linux-x86-64.so.2"
         libraries = usr / "lib" / "x86_64-linux-gnu"
         subprocess.run(["patchelf", "--set-interpreter", loader, "--force-rpath", "--set-rpath", libraries, interpreter], check=True)
+        # Which machine's header it is is chosen by a path that compilers search in the system alone.
+        shutil.copy(usr / "include" / "x86_64-linux-gnu" / f"python{version}" / "pyconfig.h", usr / "include" / f"python{version}")
         # Debian's ensurepip takes pip from the system's folder.
         for file in (usr / "lib" / f"python{version}").glob("_sysconfigdata_*.py"):
             file.write_text(file.read_text().replace("'/usr/share/python-wheels/'", repr(str(usr / "share" / "python-wheels"))))

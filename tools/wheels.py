@@ -231,10 +231,9 @@ def platform_tag(wheel: Path, tools: Path) -> str:
 
 def tagged(wheel: Path, tools: Path, *tag: str) -> Path:
     """The wheel with another tag in its name."""
-    subprocess.run([tools / "bin" / "python", "-m", "wheel", "tags", "--remove", *tag, wheel], capture_output=True, check=True,
-                   env={**os.environ, "SOURCE_DATE_EPOCH": EPOCH})
-    (wheel,) = wheel.parent.glob("*.whl")
-    return wheel
+    command = [tools / "bin" / "python", "-m", "wheel", "tags", "--remove", *tag, wheel]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "SOURCE_DATE_EPOCH": EPOCH})
+    return wheel.with_name(done.stdout.split()[-1])
 
 
 _shelf = threading.Lock()  # one thread at a time changes the wheelhouse
