@@ -19,6 +19,7 @@ from wherry_tensor.arguments import (
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions import creation, linalg, logic, movement, positions, reduction, search
 from wherry_tensor.functions.inplace import inplace_form
+from wherry_tensor.sizes import known
 from wherry_tensor.spellings import spelled
 
 __all__ = ["baddbmm", "baddbmm_", "histogram_bin_edges", "histogramdd", "pdist", "reduce_as"]
@@ -117,7 +118,7 @@ def pdist(x: Tensor, p: float = 2.0, name: str | None = None) -> Tensor:
         >>> wherry.pdist(wherry.to_tensor([[0.0, 0.0], [3.0, 4.0]])).tolist()
         [5.0]
     """
-    n = require_rank(x, "pdist", 2).shape[0]
+    n = known(require_rank(x, "pdist", 2).shape[0], "pdist: the number of pairs")
     rows, columns = creation.triu_indices(n, n, 1).unbind(0)
     distances = linalg.cdist(x, x, float(real_number(p, "pdist", "p")))
     return positions.gather(movement.reshape(distances, [-1]), rows * n + columns)
