@@ -2,8 +2,8 @@
 
 Ours are the ops that programs end up with, on weights in order; `float` is what predictors make of float32 convolutions (in blocks, by Winograd's
 filtering where it applies); `onnx` single nodes QLinearConv, QLinearMatMul, and DynamicQuantizeLinear with MatMulInteger; `torch` its dynamic
-linear, and its products with weights of 8 bits (of bfloat16 activations, the only ones that it has) and 4 bits. Products with weights of few bits
-read another copy of the weights in each call: out of memory.
+linear, and its products with weights of 8 and 4 bits, of bfloat16 activations, for which its kernels are made (ours take float32). Products with
+weights of few bits read another copy of the weights in each call: out of memory.
 """
 from __future__ import annotations
 
@@ -254,7 +254,7 @@ def torch_cases() -> dict[str, Case]:
             return in_turn(weights, lambda w: torch._weight_int8pack_mm(x, w, scale))
 
         def four(group, rows=rows):
-            x, scale = torch.randn(rows, INSIDE), torch.ones(INSIDE // group, OUT, 2)
+            x, scale = torch.randn(rows, INSIDE, dtype=torch.bfloat16), torch.ones(INSIDE // group, OUT, 2, dtype=torch.bfloat16)
             packed = torch._convert_weight_to_int4pack_for_cpu(torch.randint(0, 16, (OUT, INSIDE), dtype=torch.int32), 1)
             weights = [packed.clone() for _ in range(2 * MEMORY // (INSIDE * OUT))]
             return in_turn(weights, lambda w: torch._weight_int4pack_mm_for_cpu(x, w, group, scale))

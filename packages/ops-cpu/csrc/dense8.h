@@ -2,12 +2,11 @@
 #ifndef WHERRY_OPS_CPU_DENSE8_H
 #define WHERRY_OPS_CPU_DENSE8_H
 
+#include "correlation.h"
 #include "int8.h"
 #include "parallel.h"
 
 namespace WRY_NAMESPACE {
-
-WRY_INLINE int64_t ceil_div8(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // The rows of a product are the places of `images` images of `lines` lines of `width`; of a matrix, those of a single line.
 struct Dense {
@@ -54,7 +53,7 @@ WRY_INLINE void dense_block(const Dense &d, int64_t block, int64_t image, int64_
       for (int i = 0; i < out_block; ++i) less[b * out_block + i] = int32_t(uint32_t(less[b * out_block + i]) * uint32_t(d.zero));
     }
   // Halves of equal size: of 8 rows, four and four.
-  const int64_t size = ceil_div8(width, ceil_div8(width, half));
+  const int64_t size = ceil_div(width, ceil_div(width, half));
   const auto with = [&](auto rows) {
     constexpr int n = decltype(rows)::value;
     if constexpr (n <= half)
@@ -73,13 +72,13 @@ void multiply_dense(const wry_call *call, const Dense &d, F &&finish) {
   const int64_t units = one_line ? d.width : d.lines, unit_values = max_of<int64_t>(1, one_line ? d.apart : d.line);
   const int64_t even = one_line ? 2 * half : 1;
   int64_t most = max_of<int64_t>(even, min_of(units, (int64_t(1) << 18) / int64_t(sizeof(Whole)) / unit_values));
-  const int64_t threads = threads_for(call, INT32_MAX), pairs = ceil_div8(d.blocks, blocks_at_once);
+  const int64_t threads = threads_for(call, INT32_MAX), pairs = ceil_div(d.blocks, blocks_at_once);
   // Threads share outputs rather than rows, so that each reads its part of the weights alone, unless there are few.
-  int64_t groups = threads > 1 ? min_of(pairs, ceil_div8(3 * threads, d.images * ceil_div8(units, most))) : 1;
-  if (threads > 1 && groups * d.images * ceil_div8(units, most) < 2 * threads)
-    most = max_of(even, min_of(most, ceil_div8(units * d.images * groups, 3 * threads)));
+  int64_t groups = threads > 1 ? min_of(pairs, ceil_div(3 * threads, d.images * ceil_div(units, most))) : 1;
+  if (threads > 1 && groups * d.images * ceil_div(units, most) < 2 * threads)
+    most = max_of(even, min_of(most, ceil_div(units * d.images * groups, 3 * threads)));
   if (one_line && units > most) most = most / even * even;
-  const int64_t cuts = ceil_div8(units, most);
+  const int64_t cuts = ceil_div(units, most);
   parallel_tasks(call, d.images * cuts * groups, [&](int64_t task) {
     const int64_t group = task % groups, cut = task / groups % cuts, image = task / groups / cuts;
     const int64_t first = cut * most, here = min_of(most, units - first), last_block = min_of(d.blocks, pairs * (group + 1) / groups * blocks_at_once);

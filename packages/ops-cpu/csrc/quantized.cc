@@ -204,7 +204,7 @@ struct Behind {
 // Inputs scale, bias, residual from the third on; attributes from residual_scale on.
 int behind_of(const wry_call *call, const char *op, int at, Behind *behind) {
   const wry_tensor *scale = input(call, 2), *bias = input(call, 3), *out = output(call, 0);
-  const int64_t n = scale->shape[0], full = ceil_div8(n, out_block) * out_block;
+  const int64_t n = scale->shape[0], full = ceil_div(n, out_block) * out_block;
   float *room = workspace<float>(call, 2 * full);
   if (!room) return fail_memory(call, op, 8 * full);
   memset(room, 0, size_t(2 * full) * sizeof(float));
@@ -349,7 +349,7 @@ Whole *framed_images(const wry_call *call, const T *from, const Bytes &x, const 
 template <typename T>
 bool dense_convolution(const wry_call *call, const T *from, const Bytes &x, const Window &window, const Shift &shift, int64_t *offsets,
                        Dense *d) {
-  const int64_t full = ceil_div8(x.channels, 4) * 4, width = x.w + window.paddings[2] + window.paddings[3];
+  const int64_t full = ceil_div(x.channels, 4) * 4, width = x.w + window.paddings[2] + window.paddings[3];
   const int64_t height = x.h + window.paddings[0] + window.paddings[1];
   bool as_it_is = serves_as_it_is<T> && x.channel == 1 && x.place == full && x.channels == full && !window.framed();
   as_it_is = as_it_is && x.line == x.w * full && x.image == x.h * x.line;
@@ -413,7 +413,7 @@ struct Loose {
 };
 
 int8_t *packed_weights(const wry_call *call, const Loose &w, int32_t *sums) {
-  const int64_t fours = ceil_div8(w.inside, 4), blocks = ceil_div8(w.outs, out_block), block = w.taps * fours * step_bytes;
+  const int64_t fours = ceil_div(w.inside, 4), blocks = ceil_div(w.outs, out_block), block = w.taps * fours * step_bytes;
   int8_t *to = workspace<int8_t>(call, blocks * block + 1);
   if (!to) return nullptr;
   const int flip = w.is_signed ? 0 : 128;
@@ -518,7 +518,7 @@ int matmul_int8(const wry_call *call) {
   const bool turn_x = attr_bool(call, 0), turn_y = attr_bool(call, 1), y_signed = y->dtype == WRY_INT8;
   const int rank = out->rank, xm = x->rank - (turn_x ? 1 : 2), xk = x->rank - (turn_x ? 2 : 1);
   const int yk = y->rank - (turn_y ? 1 : 2), yn = y->rank - (turn_y ? 2 : 1);
-  const int64_t m = out->shape[rank - 2], n = out->shape[rank - 1], k = x->shape[xk], full = ceil_div8(k, 4) * 4, count = out->size / (m * n);
+  const int64_t m = out->shape[rank - 2], n = out->shape[rank - 1], k = x->shape[xk], full = ceil_div(k, 4) * 4, count = out->size / (m * n);
   if (k == 0) {
     memset(out->data, 0, size_t(out->size) * sizeof(int32_t));
     return WRY_OK;
@@ -537,7 +537,7 @@ int matmul_int8(const wry_call *call) {
   const int64_t offset = 0;
   Dense d;
   d.image = d.line = 0, d.apart = full, d.images = d.lines = 1, d.width = m, d.runs = {&offset, 1, full}, d.zero = 0, d.in = rows;
-  d.blocks = ceil_div8(n, out_block), d.weight = nullptr;
+  d.blocks = ceil_div(n, out_block), d.weight = nullptr;
   const uint8_t *last = nullptr;
   for (int64_t at = 0; at < count; ++at) {
     int64_t x_at = 0, y_at = 0, rest = at;
@@ -595,7 +595,7 @@ int conv2d_int8(const wry_call *call) {
     Dense d;
     const T *at = data<T>(x) + g * inside * image.channel;
     if (!dense_convolution(call, at, image, window, {shift.add, border}, offsets, &d)) return fail_memory(call, "conv2d_int8", x->size);
-    d.zero = 0, d.blocks = ceil_div8(outs, out_block);
+    d.zero = 0, d.blocks = ceil_div(outs, out_block);
     const auto *weights = data<uint8_t>(weight) + g * outs * inside * taps;
     d.weight = packed_weights(call, {weights, w_signed, outs, taps, inside, inside * taps, 1, taps}, sums);
     d.images = to[0], d.lines = out_h, d.width = out_w;
@@ -626,7 +626,7 @@ struct Channels {
 
 bool channels_of(const wry_call *call, const wry_tensor *weight, const Window &window, int32_t zero, Channels *c) {
   const int64_t kh = window.kh;
-  c->kw = window.kw, c->count = weight->shape[2], c->full = ceil_div8(c->count, out_block) * out_block, c->fours = ceil_div8(kh, 4);
+  c->kw = window.kw, c->count = weight->shape[2], c->full = ceil_div(c->count, out_block) * out_block, c->fours = ceil_div(kh, 4);
   c->lines = window.dilations[0] == 1 ? (4 * c->fours - kh) / window.strides[0] + 1 : 1;
   int8_t *none = workspace<int8_t>(call, c->full);
   c->weight = workspace<int8_t>(call, c->lines * c->line_weights()), c->less = workspace<int32_t>(call, c->full);
@@ -709,7 +709,7 @@ int quantized_depthwise_conv2d(const wry_call *call) {
   Whole *strips = workspace<Whole>(call, room * threads_for(call, INT32_MAX));
   if (!strips) return fail_memory(call, "quantized_depthwise_conv2d", room);
   memset(border, int(zero_point), size_t(image.line));
-  const int64_t turns = ceil_div8(out_h, c.lines);
+  const int64_t turns = ceil_div(out_h, c.lines);
   parallel_for(call, out->shape[0] * turns, max_of<int64_t>(1, 8192 / max_of<int64_t>(1, image.line)), [&](int64_t first, int64_t last) {
     Whole *strip = strips + room * thread_index();
     for (int64_t turn = first; turn < last; ++turn) {
