@@ -55,6 +55,6 @@ def _version(number: int) -> str:
 
 def _tensor(var: desc.VarDesc | None, name: str) -> dict[str, Any]:
     tensor = None if var is None else var.tensor
-    if tensor is None:
+    if tensor is None or tensor.dtype is None:
         return {"name": name, "dtype": None, "shape": None}
     return {"name": name, "dtype": desc.dtype_name(tensor.dtype, repr(name)), "shape": list(tensor.dims)}
