@@ -223,7 +223,8 @@ def static(folder):
             executor = paddle.static.Executor()
             tool = PostTrainingQuantization(
                 executor, str(folder / "float"), model_filename="model.pdmodel", params_filename="model.pdiparams", batch_nums=2, algo=algo,
-                data_loader=paddle.io.DataLoader(Images(), batch_size=4, shuffle=False), quantizable_op_type=["conv2d", "matmul_v2"],
+                data_loader=paddle.io.DataLoader(Images(), batch_size=4, shuffle=False, use_buffer_reader=False),
+                quantizable_op_type=["conv2d", "matmul_v2"],
                 onnx_format=onnx,
             )
             tool.quantize()
