@@ -23,6 +23,7 @@ from wherry_vision.models.densenet import densenet161 as densenet161
 from wherry_vision.models.densenet import densenet169 as densenet169
 from wherry_vision.models.densenet import densenet201 as densenet201
 from wherry_vision.models.densenet import densenet264 as densenet264
+from wherry_vision.models.from_torch import from_torch as from_torch
 from wherry_vision.models.googlenet import GoogLeNet as GoogLeNet
 from wherry_vision.models.googlenet import googlenet as googlenet
 from wherry_vision.models.inceptionv3 import InceptionV3 as InceptionV3

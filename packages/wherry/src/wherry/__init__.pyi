@@ -3,6 +3,8 @@ from wherry import amp as amp
 from wherry import audio as audio
 from wherry import autograd as autograd
 from wherry import callbacks as callbacks
+from wherry import compat as compat
+from wherry import cuda as cuda
 from wherry import device as device
 from wherry import distributed as distributed
 from wherry import distribution as distribution
@@ -24,10 +26,12 @@ from wherry import ort as ort
 from wherry import profiler as profiler
 from wherry import quant as quant
 from wherry import quantization as quantization
+from wherry import random as random
 from wherry import reader as reader
 from wherry import regularizer as regularizer
 from wherry import signal as signal
 from wherry import sparse as sparse
+from wherry import special as special
 from wherry import static as static
 from wherry import sysconfig as sysconfig
 from wherry import tensor as tensor
@@ -36,7 +40,9 @@ from wherry import utils as utils
 from wherry import version as version
 from wherry import vision as vision
 from wherry._alias import alias_paddle as alias_paddle
+from wherry._modes import disable_compat as disable_compat
 from wherry._modes import disable_signal_handler as disable_signal_handler
+from wherry._modes import enable_compat as enable_compat
 from wherry.utils.checks import check_shape as check_shape
 from wherry_autograd.backward_mode import grad as grad
 from wherry_autograd.grad_mode import enable_grad as enable_grad
@@ -46,6 +52,13 @@ from wherry_distributed.parallel import DataParallel as DataParallel
 from wherry_graph.static.switching import disable_static as disable_static
 from wherry_graph.static.switching import enable_static as enable_static
 from wherry_infer.session import InferenceSession as InferenceSession
+from wherry_nn.compat import softmax as softmax
+from wherry_nn.functional.conv import conv1d as conv1d
+from wherry_nn.functional.conv import conv2d as conv2d
+from wherry_nn.functional.conv import conv3d as conv3d
+from wherry_nn.functional.norm import group_norm as group_norm
+from wherry_nn.functional.norm import layer_norm as layer_norm
+from wherry_nn.functional.pooling import adaptive_avg_pool1d as adaptive_avg_pool1d
 from wherry_nn.layer import create_parameter as create_parameter
 from wherry_nn.lazy import LazyGuard as LazyGuard
 from wherry_nn.param_attr import ParamAttr as ParamAttr
@@ -57,12 +70,18 @@ from wherry_tensor._core import DType as DType
 from wherry_tensor._core import DType as _DType
 from wherry_tensor._core import Generator as Generator
 from wherry_tensor._core import Tensor as Tensor
+from wherry_tensor._core import bfloat16 as _bfloat16
 from wherry_tensor._core import bfloat16 as bfloat16
 from wherry_tensor._core import bool_ as _bool_
+from wherry_tensor._core import complex128 as _complex128
 from wherry_tensor._core import complex128 as complex128
+from wherry_tensor._core import complex64 as _complex64
 from wherry_tensor._core import complex64 as complex64
+from wherry_tensor._core import float16 as _float16
 from wherry_tensor._core import float16 as float16
+from wherry_tensor._core import float32 as _float32
 from wherry_tensor._core import float32 as float32
+from wherry_tensor._core import float64 as _float64
 from wherry_tensor._core import float64 as float64
 from wherry_tensor._core import get_num_threads as get_num_threads
 from wherry_tensor._core import int16 as int16
@@ -78,6 +97,7 @@ from wherry_tensor.device import CUDAPlace as CUDAPlace
 from wherry_tensor.device import CustomPlace as CustomPlace
 from wherry_tensor.device import IPUPlace as IPUPlace
 from wherry_tensor.device import NPUPlace as NPUPlace
+from wherry_tensor.device import XPUPinnedPlace as XPUPinnedPlace
 from wherry_tensor.device import XPUPlace as XPUPlace
 from wherry_tensor.device import get_cudnn_version as get_cudnn_version
 from wherry_tensor.device import get_device as get_device
@@ -97,8 +117,35 @@ from wherry_tensor.dtype import is_complex as is_complex
 from wherry_tensor.dtype import is_floating_point as is_floating_point
 from wherry_tensor.dtype import is_integer as is_integer
 from wherry_tensor.dtype import set_default_dtype as set_default_dtype
+from wherry_tensor.dtype_names import float8_e4m3fn as float8_e4m3fn
+from wherry_tensor.dtype_names import float8_e5m2 as float8_e5m2
+from wherry_tensor.dtype_names import pstring as pstring
+from wherry_tensor.dtype_names import raw as raw
+from wherry_tensor.dtype_names import uint32 as uint32
+from wherry_tensor.dtype_names import uint64 as uint64
 from wherry_tensor.flags import get_flags as get_flags
 from wherry_tensor.flags import set_flags as set_flags
+from wherry_tensor.functions.conversions import BFloat16Tensor as BFloat16Tensor
+from wherry_tensor.functions.conversions import BoolTensor as BoolTensor
+from wherry_tensor.functions.conversions import ByteTensor as ByteTensor
+from wherry_tensor.functions.conversions import CharTensor as CharTensor
+from wherry_tensor.functions.conversions import DoubleTensor as DoubleTensor
+from wherry_tensor.functions.conversions import FloatTensor as FloatTensor
+from wherry_tensor.functions.conversions import HalfTensor as HalfTensor
+from wherry_tensor.functions.conversions import IntTensor as IntTensor
+from wherry_tensor.functions.conversions import LongTensor as LongTensor
+from wherry_tensor.functions.conversions import ShortTensor as ShortTensor
+from wherry_tensor.functions.conversions import as_tensor as as_tensor
+from wherry_tensor.functions.conversions import asarray as asarray
+from wherry_tensor.functions.conversions import e as e
+from wherry_tensor.functions.conversions import from_dlpack as from_dlpack
+from wherry_tensor.functions.conversions import from_numpy as from_numpy
+from wherry_tensor.functions.conversions import inf as inf
+from wherry_tensor.functions.conversions import nan as nan
+from wherry_tensor.functions.conversions import newaxis as newaxis
+from wherry_tensor.functions.conversions import pi as pi
+from wherry_tensor.functions.conversions import range as range
+from wherry_tensor.functions.conversions import to_dlpack as to_dlpack
 from wherry_tensor.functions.creation import arange as arange
 from wherry_tensor.functions.creation import assign as assign
 from wherry_tensor.functions.creation import cast as cast
@@ -125,8 +172,34 @@ from wherry_tensor.functions.creation import triu as triu
 from wherry_tensor.functions.creation import triu_indices as triu_indices
 from wherry_tensor.functions.creation import zeros as zeros
 from wherry_tensor.functions.creation import zeros_like as zeros_like
+from wherry_tensor.functions.draws import bernoulli_ as bernoulli_
+from wherry_tensor.functions.draws import binomial as binomial
+from wherry_tensor.functions.draws import log_normal as log_normal
+from wherry_tensor.functions.draws import log_normal_ as log_normal_
+from wherry_tensor.functions.draws import rand_like as rand_like
+from wherry_tensor.functions.draws import randn_like as randn_like
+from wherry_tensor.functions.draws import random_ as random_
+from wherry_tensor.functions.draws import standard_gamma as standard_gamma
 from wherry_tensor.functions.einsum import einsum as einsum
 from wherry_tensor.functions.einsum import tensordot as tensordot
+from wherry_tensor.functions.elementary import bitwise_left_shift as bitwise_left_shift
+from wherry_tensor.functions.elementary import bitwise_left_shift_ as bitwise_left_shift_
+from wherry_tensor.functions.elementary import bitwise_right_shift as bitwise_right_shift
+from wherry_tensor.functions.elementary import bitwise_right_shift_ as bitwise_right_shift_
+from wherry_tensor.functions.elementary import copysign as copysign
+from wherry_tensor.functions.elementary import copysign_ as copysign_
+from wherry_tensor.functions.elementary import gammainc as gammainc
+from wherry_tensor.functions.elementary import gammainc_ as gammainc_
+from wherry_tensor.functions.elementary import gammaincc as gammaincc
+from wherry_tensor.functions.elementary import gammaincc_ as gammaincc_
+from wherry_tensor.functions.elementary import isin as isin
+from wherry_tensor.functions.elementary import isneginf as isneginf
+from wherry_tensor.functions.elementary import isposinf as isposinf
+from wherry_tensor.functions.elementary import isreal as isreal
+from wherry_tensor.functions.elementary import positive as positive
+from wherry_tensor.functions.elementary import signbit as signbit
+from wherry_tensor.functions.elementary import sinc as sinc
+from wherry_tensor.functions.elementary import sinc_ as sinc_
 from wherry_tensor.functions.factorization import cholesky as cholesky
 from wherry_tensor.functions.factorization import eigvalsh as eigvalsh
 from wherry_tensor.functions.factorization import inv as _inv
@@ -139,16 +212,19 @@ from wherry_tensor.functions.inplace import asinh_ as asinh_
 from wherry_tensor.functions.inplace import atan_ as atan_
 from wherry_tensor.functions.inplace import atanh_ as atanh_
 from wherry_tensor.functions.inplace import bitwise_and_ as bitwise_and_
+from wherry_tensor.functions.inplace import bitwise_not_ as _bitwise_not_
 from wherry_tensor.functions.inplace import bitwise_not_ as bitwise_not_
 from wherry_tensor.functions.inplace import bitwise_or_ as bitwise_or_
 from wherry_tensor.functions.inplace import bitwise_xor_ as bitwise_xor_
 from wherry_tensor.functions.inplace import ceil_ as ceil_
+from wherry_tensor.functions.inplace import clip_ as _clip_
 from wherry_tensor.functions.inplace import clip_ as clip_
 from wherry_tensor.functions.inplace import cos_ as cos_
 from wherry_tensor.functions.inplace import cosh_ as cosh_
 from wherry_tensor.functions.inplace import cumprod_ as cumprod_
 from wherry_tensor.functions.inplace import cumsum_ as cumsum_
 from wherry_tensor.functions.inplace import digamma_ as digamma_
+from wherry_tensor.functions.inplace import divide_ as _divide_
 from wherry_tensor.functions.inplace import divide_ as divide_
 from wherry_tensor.functions.inplace import equal_ as equal_
 from wherry_tensor.functions.inplace import erf_ as erf_
@@ -168,7 +244,9 @@ from wherry_tensor.functions.inplace import lcm_ as lcm_
 from wherry_tensor.functions.inplace import ldexp_ as ldexp_
 from wherry_tensor.functions.inplace import lerp_ as lerp_
 from wherry_tensor.functions.inplace import less_equal_ as less_equal_
+from wherry_tensor.functions.inplace import less_than_ as _less_than_
 from wherry_tensor.functions.inplace import less_than_ as less_than_
+from wherry_tensor.functions.inplace import lgamma_ as _lgamma_
 from wherry_tensor.functions.inplace import lgamma_ as lgamma_
 from wherry_tensor.functions.inplace import log10_ as log10_
 from wherry_tensor.functions.inplace import log1p_ as log1p_
@@ -180,6 +258,7 @@ from wherry_tensor.functions.inplace import logical_or_ as logical_or_
 from wherry_tensor.functions.inplace import logical_xor_ as logical_xor_
 from wherry_tensor.functions.inplace import logit_ as logit_
 from wherry_tensor.functions.inplace import multigammaln_ as multigammaln_
+from wherry_tensor.functions.inplace import multiply_ as _multiply_
 from wherry_tensor.functions.inplace import multiply_ as multiply_
 from wherry_tensor.functions.inplace import nan_to_num_ as nan_to_num_
 from wherry_tensor.functions.inplace import neg_ as neg_
@@ -197,6 +276,7 @@ from wherry_tensor.functions.inplace import sin_ as sin_
 from wherry_tensor.functions.inplace import sinh_ as sinh_
 from wherry_tensor.functions.inplace import sqrt_ as sqrt_
 from wherry_tensor.functions.inplace import square_ as square_
+from wherry_tensor.functions.inplace import subtract_ as _subtract_
 from wherry_tensor.functions.inplace import subtract_ as subtract_
 from wherry_tensor.functions.inplace import tan_ as tan_
 from wherry_tensor.functions.inplace import tanh_ as tanh_
@@ -205,6 +285,26 @@ from wherry_tensor.functions.inplace import triu_ as triu_
 from wherry_tensor.functions.inplace import trunc_ as trunc_
 from wherry_tensor.functions.inplace import where_ as where_
 from wherry_tensor.functions.inplace import zero_ as zero_
+from wherry_tensor.functions.joining import block_diag as block_diag
+from wherry_tensor.functions.joining import broadcast_shapes as broadcast_shapes
+from wherry_tensor.functions.joining import cartesian_prod as cartesian_prod
+from wherry_tensor.functions.joining import column_stack as column_stack
+from wherry_tensor.functions.joining import dsplit as dsplit
+from wherry_tensor.functions.joining import dstack as dstack
+from wherry_tensor.functions.joining import hsplit as hsplit
+from wherry_tensor.functions.joining import hstack as hstack
+from wherry_tensor.functions.joining import matrix_transpose as matrix_transpose
+from wherry_tensor.functions.joining import msort as msort
+from wherry_tensor.functions.joining import narrow as narrow
+from wherry_tensor.functions.joining import ravel as ravel
+from wherry_tensor.functions.joining import repeat as repeat
+from wherry_tensor.functions.joining import slice_scatter as slice_scatter
+from wherry_tensor.functions.joining import split_with_sizes as split_with_sizes
+from wherry_tensor.functions.joining import swapaxes as _swapaxes
+from wherry_tensor.functions.joining import swapaxes as swapaxes
+from wherry_tensor.functions.joining import tensor_split as tensor_split
+from wherry_tensor.functions.joining import vstack as _vstack
+from wherry_tensor.functions.joining import vstack as vstack
 from wherry_tensor.functions.linalg import addmm as addmm
 from wherry_tensor.functions.linalg import addmm_ as addmm_
 from wherry_tensor.functions.linalg import bmm as bmm
@@ -219,16 +319,21 @@ from wherry_tensor.functions.linalg import mm as mm
 from wherry_tensor.functions.linalg import multi_dot as multi_dot
 from wherry_tensor.functions.linalg import mv as mv
 from wherry_tensor.functions.linalg import norm as norm
+from wherry_tensor.functions.linalg import outer as _outer
 from wherry_tensor.functions.linalg import outer as outer
 from wherry_tensor.functions.linalg import trace as trace
 from wherry_tensor.functions.logic import allclose as allclose
 from wherry_tensor.functions.logic import bitwise_and as bitwise_and
+from wherry_tensor.functions.logic import bitwise_not as _bitwise_not
 from wherry_tensor.functions.logic import bitwise_not as bitwise_not
 from wherry_tensor.functions.logic import bitwise_or as bitwise_or
 from wherry_tensor.functions.logic import bitwise_xor as bitwise_xor
+from wherry_tensor.functions.logic import equal as _equal
 from wherry_tensor.functions.logic import equal as equal
 from wherry_tensor.functions.logic import equal_all as equal_all
+from wherry_tensor.functions.logic import greater_equal as _greater_equal
 from wherry_tensor.functions.logic import greater_equal as greater_equal
+from wherry_tensor.functions.logic import greater_than as _greater_than
 from wherry_tensor.functions.logic import greater_than as greater_than
 from wherry_tensor.functions.logic import is_empty as is_empty
 from wherry_tensor.functions.logic import is_tensor as is_tensor
@@ -236,12 +341,15 @@ from wherry_tensor.functions.logic import isclose as isclose
 from wherry_tensor.functions.logic import isfinite as isfinite
 from wherry_tensor.functions.logic import isinf as isinf
 from wherry_tensor.functions.logic import isnan as isnan
+from wherry_tensor.functions.logic import less_equal as _less_equal
 from wherry_tensor.functions.logic import less_equal as less_equal
+from wherry_tensor.functions.logic import less_than as _less_than
 from wherry_tensor.functions.logic import less_than as less_than
 from wherry_tensor.functions.logic import logical_and as logical_and
 from wherry_tensor.functions.logic import logical_not as logical_not
 from wherry_tensor.functions.logic import logical_or as logical_or
 from wherry_tensor.functions.logic import logical_xor as logical_xor
+from wherry_tensor.functions.logic import not_equal as _not_equal
 from wherry_tensor.functions.logic import not_equal as not_equal
 from wherry_tensor.functions.logic import where as where
 from wherry_tensor.functions.math import abs as abs
@@ -255,12 +363,14 @@ from wherry_tensor.functions.math import atan as atan
 from wherry_tensor.functions.math import atan2 as atan2
 from wherry_tensor.functions.math import atanh as atanh
 from wherry_tensor.functions.math import ceil as ceil
+from wherry_tensor.functions.math import clip as _clip
 from wherry_tensor.functions.math import clip as clip
 from wherry_tensor.functions.math import conj as conj
 from wherry_tensor.functions.math import cos as cos
 from wherry_tensor.functions.math import cosh as cosh
 from wherry_tensor.functions.math import deg2rad as deg2rad
 from wherry_tensor.functions.math import digamma as digamma
+from wherry_tensor.functions.math import divide as _divide
 from wherry_tensor.functions.math import divide as divide
 from wherry_tensor.functions.math import erf as erf
 from wherry_tensor.functions.math import erfinv as erfinv
@@ -279,6 +389,7 @@ from wherry_tensor.functions.math import increment as increment
 from wherry_tensor.functions.math import lcm as lcm
 from wherry_tensor.functions.math import ldexp as ldexp
 from wherry_tensor.functions.math import lerp as lerp
+from wherry_tensor.functions.math import lgamma as _lgamma
 from wherry_tensor.functions.math import lgamma as lgamma
 from wherry_tensor.functions.math import log as log
 from wherry_tensor.functions.math import log10 as log10
@@ -289,8 +400,10 @@ from wherry_tensor.functions.math import logit as logit
 from wherry_tensor.functions.math import maximum as maximum
 from wherry_tensor.functions.math import minimum as minimum
 from wherry_tensor.functions.math import multigammaln as multigammaln
+from wherry_tensor.functions.math import multiply as _multiply
 from wherry_tensor.functions.math import multiply as multiply
 from wherry_tensor.functions.math import nan_to_num as nan_to_num
+from wherry_tensor.functions.math import neg as _neg
 from wherry_tensor.functions.math import neg as neg
 from wherry_tensor.functions.math import pow as pow
 from wherry_tensor.functions.math import rad2deg as rad2deg
@@ -309,6 +422,7 @@ from wherry_tensor.functions.math import sinh as sinh
 from wherry_tensor.functions.math import sqrt as sqrt
 from wherry_tensor.functions.math import square as square
 from wherry_tensor.functions.math import stanh as stanh
+from wherry_tensor.functions.math import subtract as _subtract
 from wherry_tensor.functions.math import subtract as subtract
 from wherry_tensor.functions.math import tan as tan
 from wherry_tensor.functions.math import tanh as tanh
@@ -316,7 +430,10 @@ from wherry_tensor.functions.math import trunc as trunc
 from wherry_tensor.functions.matrices import renorm as renorm
 from wherry_tensor.functions.matrices import renorm_ as renorm_
 from wherry_tensor.functions.matrices import vander as vander
+from wherry_tensor.functions.matrices import vecdot as vecdot
+from wherry_tensor.functions.movement import as_complex as _as_complex
 from wherry_tensor.functions.movement import as_complex as as_complex
+from wherry_tensor.functions.movement import as_real as _as_real
 from wherry_tensor.functions.movement import as_real as as_real
 from wherry_tensor.functions.movement import as_strided as as_strided
 from wherry_tensor.functions.movement import atleast_1d as atleast_1d
@@ -327,6 +444,7 @@ from wherry_tensor.functions.movement import broadcast_tensors as broadcast_tens
 from wherry_tensor.functions.movement import broadcast_to as broadcast_to
 from wherry_tensor.functions.movement import cast_ as cast_
 from wherry_tensor.functions.movement import chunk as chunk
+from wherry_tensor.functions.movement import concat as _concat
 from wherry_tensor.functions.movement import concat as concat
 from wherry_tensor.functions.movement import crop as crop
 from wherry_tensor.functions.movement import diff as diff
@@ -355,6 +473,7 @@ from wherry_tensor.functions.movement import t as t
 from wherry_tensor.functions.movement import t_ as t_
 from wherry_tensor.functions.movement import tile as tile
 from wherry_tensor.functions.movement import tolist as tolist
+from wherry_tensor.functions.movement import transpose as _transpose
 from wherry_tensor.functions.movement import transpose as transpose
 from wherry_tensor.functions.movement import transpose_ as transpose_
 from wherry_tensor.functions.movement import unbind as unbind
@@ -395,9 +514,16 @@ from wherry_tensor.functions.positions import scatter_nd_add as scatter_nd_add
 from wherry_tensor.functions.positions import select_scatter as select_scatter
 from wherry_tensor.functions.positions import shard_index as shard_index
 from wherry_tensor.functions.positions import take as take
+from wherry_tensor.functions.positions import take_along_axis as _take_along_axis
 from wherry_tensor.functions.positions import take_along_axis as take_along_axis
 from wherry_tensor.functions.positions import unique as unique
 from wherry_tensor.functions.positions import unique_consecutive as unique_consecutive
+from wherry_tensor.functions.products import baddbmm as baddbmm
+from wherry_tensor.functions.products import baddbmm_ as baddbmm_
+from wherry_tensor.functions.products import histogram_bin_edges as histogram_bin_edges
+from wherry_tensor.functions.products import histogramdd as histogramdd
+from wherry_tensor.functions.products import pdist as pdist
+from wherry_tensor.functions.products import reduce_as as reduce_as
 from wherry_tensor.functions.random import bernoulli as bernoulli
 from wherry_tensor.functions.random import cauchy_ as cauchy_
 from wherry_tensor.functions.random import exponential_ as exponential_
@@ -413,6 +539,7 @@ from wherry_tensor.functions.random import randint as randint
 from wherry_tensor.functions.random import randint_like as randint_like
 from wherry_tensor.functions.random import randn as randn
 from wherry_tensor.functions.random import randperm as randperm
+from wherry_tensor.functions.random import seed as _seed
 from wherry_tensor.functions.random import seed as seed
 from wherry_tensor.functions.random import set_cuda_rng_state as set_cuda_rng_state
 from wherry_tensor.functions.random import set_rng_state as set_rng_state
@@ -446,6 +573,11 @@ from wherry_tensor.functions.reduction import quantile as quantile
 from wherry_tensor.functions.reduction import std as std
 from wherry_tensor.functions.reduction import sum as sum
 from wherry_tensor.functions.reduction import var as var
+from wherry_tensor.functions.scattering import masked_scatter as masked_scatter
+from wherry_tensor.functions.scattering import masked_scatter_ as masked_scatter_
+from wherry_tensor.functions.scattering import scatter_add as scatter_add
+from wherry_tensor.functions.scattering import scatter_add_ as scatter_add_
+from wherry_tensor.functions.scattering import scatter_reduce as scatter_reduce
 from wherry_tensor.functions.search import argsort as argsort
 from wherry_tensor.functions.search import bincount as bincount
 from wherry_tensor.functions.search import bucketize as bucketize
@@ -453,6 +585,7 @@ from wherry_tensor.functions.search import histogram as histogram
 from wherry_tensor.functions.search import kthvalue as kthvalue
 from wherry_tensor.functions.search import masked_select as masked_select
 from wherry_tensor.functions.search import mode as mode
+from wherry_tensor.functions.search import nonzero as _nonzero
 from wherry_tensor.functions.search import nonzero as nonzero
 from wherry_tensor.functions.search import searchsorted as searchsorted
 from wherry_tensor.functions.search import sort as sort
@@ -468,6 +601,12 @@ from wherry_tensor.functions.special import i1e as i1e
 from wherry_tensor.functions.special import nextafter as nextafter
 from wherry_tensor.functions.special import polygamma as polygamma
 from wherry_tensor.printing import set_printoptions as set_printoptions
+from wherry_tensor.shapes import Size as Size
+from wherry_train.amp.casting import autocast as autocast
+from wherry_train.amp.casting import get_autocast_cpu_dtype as get_autocast_cpu_dtype
+from wherry_train.amp.casting import get_autocast_dtype as get_autocast_dtype
+from wherry_train.amp.casting import get_autocast_gpu_dtype as get_autocast_gpu_dtype
+from wherry_train.amp.casting import is_autocast_enabled as is_autocast_enabled
 from wherry_train.diagnosis import doctor as doctor
 from wherry_train.model import Model as Model
 from wherry_train.reader import batch as batch
@@ -478,10 +617,50 @@ from wherry_train.tables import flops as flops
 from wherry_train.tables import summary as summary
 __all__: list[str]
 __version__: str
+argwhere = _nonzero
+bitwise_invert = _bitwise_not
+bitwise_invert_ = _bitwise_not_
 bool = _bool_
+cat = _concat
+cdouble = _complex128
+cfloat = _complex64
+clamp = _clip
+clamp_ = _clip_
+concatenate = _concat
+div = _divide
+div_ = _divide_
+double = _float64
 dtype = _DType
+eq = _equal
+float = _float32
 floor_mod = _remainder
 floor_mod_ = _remainder_
+gammaln = _lgamma
+gammaln_ = _lgamma_
+ge = _greater_equal
+ger = _outer
+greater = _greater_than
+gt = _greater_than
+half = _float16
 inverse = _inv
+le = _less_equal
+less = _less_than
+less_ = _less_than_
+lt = _less_than
+manual_seed = _seed
 mod = _remainder
 mod_ = _remainder_
+mul = _multiply
+mul_ = _multiply_
+ne = _not_equal
+negative = _neg
+permute = _transpose
+row_stack = _vstack
+sub = _subtract
+sub_ = _subtract_
+swapdims = _swapaxes
+take_along_dim = _take_along_axis
+true_divide = _divide
+uint16 = _bfloat16
+view_as_complex = _as_complex
+view_as_real = _as_real
