@@ -253,7 +253,8 @@ def test_an_sdist_builds_from_a_folder_of_wheels_without_a_network(empty, tmp_pa
     (sdist,) = tmp_path.glob("*.tar.gz")
     run(sys.executable, "-m", "pip", "download", "-q", "--only-binary", ":all:", "-d", tmp_path / "tools", "hatchling>=1.27")
     alone = ("unshare", "--map-root-user", "--net")
-    reached = subprocess.run([*alone, sys.executable, "-c", "import socket; socket.create_connection(('127.0.0.1', 9), 1)"], capture_output=True, text=True)
+    connect = "import socket; socket.create_connection(('127.0.0.1', 9), 1)"
+    reached = subprocess.run([*alone, sys.executable, "-c", connect], capture_output=True, text=True)
     assert "Network is unreachable" in reached.stderr
     run(*alone, empty(), "-m", "pip", "wheel", "-q", "--no-index", "--find-links", tmp_path / "tools", "--no-deps", "-w", tmp_path / "built", sdist)
     assert list((tmp_path / "built").glob("wherry_text-*.whl"))
