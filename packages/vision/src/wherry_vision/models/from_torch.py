@@ -63,8 +63,9 @@ def from_torch(name: str, file: Any, **kwargs: Any) -> Layer:
         >>> state = {k.replace("_mean", "running_mean").replace("_variance", "running_var"): v.numpy() for k, v in net.state_dict().items()}
         >>> state["fc.weight"] = state["fc.weight"].T
         >>> again = wherry.vision.from_torch("resnet18", state, num_classes=10)
+        >>> net.eval()
         >>> x = wherry.ones([1, 3, 32, 32])
-        >>> bool(wherry.allclose(again(x), net.eval()(x)))
+        >>> bool(wherry.allclose(again(x), net(x)))
         True
     """
     module = next((module for module, names in _SAME.items() if name in names), None)
