@@ -431,9 +431,9 @@ class _Integers:
     def _linear(self, inputs: _Quantized, w: _Weight, end: _End) -> None:
         self.need(inputs.q)
         weight = self._bound(layout.packed_linear_weight(w.q))
-        residual, *more = self._residual(end, False)
+        residual, step, zero = self._residual(end, False)
         with self.recording:
-            made = ops.quantized_linear(inputs.q, weight, self._bound(end.scale), self._bound(end.bias), residual, **self._behind(inputs, end, *more))
+            made = ops.quantized_linear(inputs.q, weight, self._bound(end.scale), self._bound(end.bias), residual, **self._behind(inputs, end, step, zero))
         self._finish(end, self.recording.variable_of(made), False)
 
     def _convolved(self, node: Node, inputs: _Quantized, w: _Weight, end: _End) -> None:
@@ -447,11 +447,11 @@ class _Integers:
         depthwise = w.q.shape[1] == 1 and node.attr("groups") > 1
         op = ops.quantized_depthwise_conv2d if depthwise else ops.quantized_conv2d
         weight = self._bound((layout.packed_depthwise_weight if depthwise else layout.packed_conv_weight)(w.q))
-        residual, *more = self._residual(end, planes)
+        residual, step, zero = self._residual(end, planes)
         with self.recording:
             made = self.recording.variable_of(op(
                 image, weight, self._bound(end.scale), self._bound(end.bias), residual, strides=strides, paddings=paddings, dilations=dilations,
-                **self._behind(inputs, end, *more),
+                **self._behind(inputs, end, step, zero),
             ))
         self._finish(end, made, planes)
 

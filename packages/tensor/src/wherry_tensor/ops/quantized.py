@@ -13,6 +13,8 @@ spot. All of it in float32, each step rounded:
 `v / out_scale` is v * (1 / out_scale), and v itself without `out_scale`: then `scale` counts steps already. A residual of integers stands for
 (residual - residual_zero_point) * residual_scale. `low` and `high` are by default those of the dtype.
 """
+from typing import Any
+
 from wherry_tensor import ops
 from wherry_tensor._core import bfloat16, float16, float32, int8, int32, uint8
 from wherry_tensor.ops.blocked import ACTIVATIONS, applied, filled
@@ -56,7 +58,7 @@ conv2d_int8 = op(
     "conv2d_int8", "x, weight, x_zero_point?, weight_zero_point?", strides=tuple, paddings=tuple, dilations=tuple, groups=int, data_format=str
 )
 
-_BEHIND = dict(
+_BEHIND: Any = dict(
     x_zero_point=int, residual_scale=float, residual_zero_point=int, activation=str, out_scale=float, out_zero_point=int, low=int, high=int,
     dtype=DType,
 )
