@@ -433,7 +433,9 @@ class _Integers:
         weight = self._bound(layout.packed_linear_weight(w.q))
         residual, step, zero = self._residual(end, False)
         with self.recording:
-            made = ops.quantized_linear(inputs.q, weight, self._bound(end.scale), self._bound(end.bias), residual, **self._behind(inputs, end, step, zero))
+            made = ops.quantized_linear(
+                inputs.q, weight, self._bound(end.scale), self._bound(end.bias), residual, **self._behind(inputs, end, step, zero)
+            )
         self._finish(end, self.recording.variable_of(made), False)
 
     def _convolved(self, node: Node, inputs: _Quantized, w: _Weight, end: _End) -> None:
