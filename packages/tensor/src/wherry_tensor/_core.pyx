@@ -16,7 +16,7 @@ from cpython.buffer cimport (
     PyBUF_FORMAT, PyBUF_FULL_RO, PyBUF_ND, PyBUF_STRIDES, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer,
 )
 from cpython.memoryview cimport PyMemoryView_FromMemory
-from cpython.object cimport PyObject, PyTypeObject, destructor, reprfunc
+from cpython.object cimport PyObject_GenericSetAttr,  PyObject, PyTypeObject, destructor, reprfunc
 from cpython.ref cimport Py_INCREF, Py_DECREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
 from libc.stdint cimport int8_t, uint16_t

@@ -59,12 +59,7 @@ class Size(list[int]):
 class Count(int):
     """What `x.size` is: the number of elements, and, called as PyTorch's method, `x.size()` the sizes of the axes and `x.size(0)` one of them."""
 
-    shape: list[int]
-
-    def __new__(cls, count: int, shape: list[int]) -> Count:
-        found = int.__new__(cls, count)
-        found.shape = shape
-        return found
+    shape: list[int]  # the core sets it
 
     def __call__(self, *axis: Any, **named: Any) -> Any:
         return self.sizes(self.shape, *axis, **named)

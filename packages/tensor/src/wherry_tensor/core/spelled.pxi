@@ -12,6 +12,9 @@ cdef extern from "Python.h":
 
 cdef extern from *:
     """
+    static PyObject *wry_int_of(PyObject *kind, PyObject *args) {
+        return PyLong_Type.tp_new((PyTypeObject *)kind, args, NULL);  // of a subclass of int, without its __init__
+    }
     /* `x.f(...)` calls `f(x, ...)` and makes no method. */
     static void wry_enable_unbound_calls(PyTypeObject *type) {
       type->tp_flags |= Py_TPFLAGS_METHOD_DESCRIPTOR;
@@ -19,6 +22,7 @@ cdef extern from *:
     }
     """
     void wry_enable_unbound_calls(PyTypeObject *)
+    object wry_int_of(object, tuple)
 
 cdef object respell = None   # spellings.respell: (a Spelled, args, kwargs) -> the result
 
@@ -182,7 +186,12 @@ cdef class CountOrShape:
         if x is None:
             return self
         total = count_of(<Tensor?>x)
-        return total if count_class is None or not PyLong_CheckExact(total) else count_class(total, (<Tensor>x).shape)
+        if count_class is None or not PyLong_CheckExact(total):
+            return total
+        # Without the function __new__ that a class written in Python would have: 0.23 us in place of 0.4.
+        found = wry_int_of(count_class, (total,))
+        PyObject_GenericSetAttr(found, "shape", (<Tensor>x).shape)
+        return found
 
     def __set__(self, x, value):
         raise AttributeError(f"size: the number of elements cannot be set. Got {value!r}, expected reshape or a new tensor.")
