@@ -3,6 +3,7 @@
     quant_program.py run              scales, whole weights and results of PTQ and QAT, and of the helpers of calibration
     quant_program.py save FOLDER      a converted model saved as FOLDER/net, and what it gives
     quant_program.py static FOLDER    models as Paddle's static tools write them, in both styles, and what its predictor gives (Paddle alone)
+    quant_program.py post SOURCE FOLDER   the float model in SOURCE, calibrated in static mode in every way, and what the quantized ones give
     quant_program.py flow FOLDER      models quantized as in 2.3, saved there, and what they give
     quant_program.py load FOLDER      what the saved models there give
 
@@ -229,6 +230,29 @@ def static(folder):
             )
             tool.quantize()
             tool.save_quantized_model(str(folder / f"post{algo}{onnx:d}"), model_filename="model.pdmodel", params_filename="model.pdiparams")
+    paddle.disable_static()
+    return load(folder)
+
+
+def post(source, folder):
+    """`PostTrainingQuantization` of the float model in SOURCE, in all ways."""
+    from paddle.static.quantization import PostTrainingQuantization
+
+    paddle.enable_static()
+    for name, options in {
+        "KL": {"algo": "KL"}, "hist": {"algo": "hist"}, "mse": {"algo": "mse"}, "emd": {"algo": "emd"}, "avg": {"algo": "avg"},
+        "abs_max": {"algo": "abs_max"}, "min_max": {"algo": "min_max"}, "one scale": {"algo": "abs_max", "weight_quantize_type": "abs_max"},
+        "one batch": {"algo": "abs_max", "batch_nums": 1}, "only products": {"algo": "abs_max", "quantizable_op_type": ["matmul_v2"]},
+        "skipped": {"algo": "abs_max", "skip_tensor_list": ["flatten_0.tmp_0"]},
+        "four bits": {"algo": "abs_max", "weight_bits": 4, "activation_bits": 4},
+    }.items():
+        options.setdefault("quantizable_op_type", ["conv2d", "matmul_v2"])
+        tool = PostTrainingQuantization(
+            paddle.static.Executor(), str(source), model_filename="model.pdmodel", params_filename="model.pdiparams",
+            data_loader=paddle.io.DataLoader(Images(), batch_size=4, shuffle=False, use_buffer_reader=False), onnx_format=True, **options,
+        )
+        tool.quantize()
+        tool.save_quantized_model(str(folder / name))
     paddle.disable_static()
     return load(folder)
 

@@ -64,3 +64,23 @@ def test_the_flow_of_2_3_gives_models_that_answer_the_same(tmp_path):
     assert list(ours) == list(theirs) and len(ours) == 3
     for name, expected in theirs.items():
         np.testing.assert_allclose(ours[name], expected, **CLOSE, err_msg=name)
+
+
+def test_static_calibration_gives_models_that_answer_as_paddles(tmp_path):
+    float_model = result_of("paddle", PROGRAM, "static", tmp_path / "static")["float/model"]
+    source = tmp_path / "static" / "float"
+    ours = result_of("wherry", PROGRAM, "post", source, tmp_path / "ours")
+    theirs = result_of("paddle", PROGRAM, "post", source, tmp_path / "theirs")
+    assert list(ours) == list(theirs) and len(ours) == 12
+    step = max(map(abs, float_model)) / 127
+    for name, expected in theirs.items():
+        assert np.abs(np.subtract(ours[name], float_model)).max() > 1e-4  # something was rounded
+        if name == "min_max/model":  # Paddle writes thresholds of this one down, and rounds nothing
+            assert ours[name] == ours["abs_max/model"] and expected == float_model
+        elif name.split("/")[0] in ("KL", "hist", "mse", "emd"):  # thresholds of histograms that are counted otherwise
+            np.testing.assert_allclose(ours[name], expected, rtol=0, atol=3 * step, err_msg=name)
+        else:
+            np.testing.assert_allclose(ours[name], expected, **CLOSE, err_msg=name)
+    loaded = result_of("paddle", PROGRAM, "load", tmp_path / "ours")
+    for name, expected in ours.items():
+        np.testing.assert_allclose(loaded[name], expected, **CLOSE, err_msg=name)

@@ -280,6 +280,8 @@ quantization.quantize: Quantization < wherry_quant.quantizing
 quantization.wrapper: ObserveWrapper < wherry_quant.layers
 static: load_vars save_vars setitem < wherry._inside.variables
 static.io: load_vars save_vars < wherry._inside.variables
+static.quantization: PostTrainingQuantization < wherry_quant.post_training
+static.quantization.post_training_quantization: PostTrainingQuantization < wherry_quant.post_training
 static.quantization: quant_config=* < wherry._inside.quant_config
 tensor: array_length array_read array_write create_array < wherry._inside.arrays
 tensor: cholesky_inverse cholesky_solve cond corrcoef cov eig eigh eigvals householder_product lstsq lu lu_solve lu_unpack < wherry.linalg
@@ -352,10 +354,10 @@ nn.quant.quant_layers: FakeQuantAbsMax FakeQuantChannelWiseAbsMax FakeQuantMAOut
 nn.quant.quant_layers: MovingAverageAbsMaxScale QuantStub QuantizedColumnParallelLinear QuantizedConv2D QuantizedConv2DTranspose QuantizedLinear
 nn.quant.quant_layers: QuantizedMatmul QuantizedRowParallelLinear
 static.quantization: AddQuantDequantForInferencePass AddQuantDequantPass AddQuantDequantPassV2 ConvertToInt8Pass OutScaleForInferencePass
-static.quantization: OutScaleForTrainingPass PostTrainingQuantization PostTrainingQuantizationProgram QuantWeightPass QuantizationFreezePass
+static.quantization: OutScaleForTrainingPass PostTrainingQuantizationProgram QuantWeightPass QuantizationFreezePass
 static.quantization: QuantizationTransformPass QuantizationTransformPassV2 ReplaceFakeQuantDequantPass TransformForMobilePass WeightQuantization
 static.quantization.quantization_pass: QuantizationFreezePass QuantizationTransformPass
-static.quantization.post_training_quantization: PostTrainingQuantization WeightQuantization
+static.quantization.post_training_quantization: WeightQuantization
 static.quantization.utils: _channelwise_quant_axis1_ops _get_input_name_index _get_op_input_var_names _get_op_output_var_names
 static.quantization.utils: _get_output_name_index bias_correction_w calculate_quant_cos_error load_variable_data quant_tensor set_variable_data
 static.quantization.utils: stable_sigmoid tqdm dequant_tensor
