@@ -4,6 +4,9 @@ import pytest
 
 import wherry_nn as nn
 import wherry_ops_cpu.column
+from wherry_quant import PTQ, QuantConfig
+from wherry_quant.adaptive import adaround, adaround_weight
+from wherry_quant.observers import AbsMaxChannelWiseWeightObserver
 from wherry_quant.rounding import gptq, gptq_weight
 from wherry_quant.weight_only import quantize_weights, rounded_weight
 from wherry_tensor import randn, seed, to_tensor
@@ -15,6 +18,16 @@ def inputs(rows, columns):
     """Inputs that hang together, as those of a network do."""
     rng = np.random.default_rng(0)
     return (rng.standard_normal((rows, 8)) @ rng.standard_normal((8, columns)) + 0.1 * rng.standard_normal((rows, columns))).astype(np.float32)
+
+
+def converted(net, x):
+    """The model with weights of 4 bits by PTQ."""
+    config = QuantConfig(activation=None, weight=None)
+    config.add_type_config([nn.Linear, nn.Conv2D], activation=None, weight=AbsMaxChannelWiseWeightObserver(quant_bits=4))
+    net.eval()
+    observed = PTQ(config).quantize(net)
+    observed(x)
+    return PTQ(config).convert(observed)
 
 
 @pytest.mark.parametrize(("bits", "group"), [(4, 0), (4, 32), (8, 0)])
@@ -54,3 +67,57 @@ def test_it_needs_batches():
         gptq(nn.Sequential(nn.Linear(16, 4)), [])
     with pytest.raises(ValueError, match="only 8 and 4"):
         gptq(nn.Sequential(nn.Linear(16, 4)), [randn([4, 16])], bits=3)
+
+
+@pytest.mark.parametrize("bits", [3, 4, 8])
+def test_the_error_of_the_results_is_below_that_of_rounding_to_nearest(bits):
+    x = inputs(512, 64)
+    weight = np.random.default_rng(1).standard_normal((64, 24)).astype(np.float32)
+    high = 2 ** (bits - 1) - 1
+    scales = np.abs(weight).max(0)
+    found = adaround_weight(weight, x.T @ x, scales, bits)
+    exact = weight / scales * high
+
+    def error(q):
+        return np.square(x @ (q - exact)).sum(0)
+
+    assert (found == np.rint(found)).all() and np.abs(found - exact).max() < 1.0001 and np.abs(found).max() == high
+    assert (error(found) <= error(np.rint(exact))).all() and error(found).sum() < 0.5 * error(np.rint(exact)).sum()
+
+
+def test_without_correlations_nearest_is_best():
+    weight = np.random.default_rng(1).standard_normal((16, 4)).astype(np.float32)
+    scales = np.abs(weight).max(0)
+    assert (adaround_weight(weight, np.eye(16), scales, 4) == np.rint(weight / scales * 7)).all()
+
+
+def test_calibration_and_weights_alone_keep_these_whole_numbers():
+    seed(0)
+    net, x = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 8)), to_tensor(inputs(512, 64))
+    rounded = adaround(net, [x[:256], x[256:]], bits=4)
+    expected, on_grid = net(x).numpy(), rounded(x).numpy()
+    nearest = quantize_weights(net, 4)(x).numpy()
+    assert np.square(on_grid - expected).mean() < 0.5 * np.square(nearest - expected).mean()
+    np.testing.assert_allclose(quantize_weights(rounded, 4)(x).numpy(), on_grid, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(converted(rounded, x)(x).numpy(), on_grid, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("options", [{"padding": 1}, {"stride": 2, "padding": [0, 1, 2, 1]}, {"dilation": 2}])
+def test_convolutions(options):
+    seed(5)
+    net = nn.Sequential(nn.Conv2D(3, 6, 3, **options))
+    smooth_images = to_tensor(np.cumsum(np.cumsum(np.random.default_rng(0).standard_normal((8, 3, 12, 12)), 2), 3).astype(np.float32))
+    expected = net(smooth_images).numpy()
+    found = converted(adaround(net, [smooth_images], bits=4), smooth_images)(smooth_images).numpy()
+    nearest = converted(net, smooth_images)(smooth_images).numpy()
+    assert np.square(found - expected).mean() < 0.5 * np.square(nearest - expected).mean()
+
+
+def test_what_adaround_refuses():
+    net = nn.Sequential(nn.Linear(4, 2))
+    for call, message in (
+        (lambda: adaround(net, []), "no batch"), (lambda: adaround(net, [randn([2, 4])], bits=1), "so many bits"),
+        (lambda: adaround(net, [randn([2, 4])], steps=0), "steps=0"), (lambda: adaround(1, []), "not a layer"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=message):
+            call()

@@ -11,14 +11,16 @@ from typing import Any
 import numpy as np
 
 from wherry_autograd import no_grad
+from wherry_nn.functional.sliding import unfold
 from wherry_nn.layer import Layer
 from wherry_nn.layers.common import Linear
+from wherry_nn.layers.conv import Conv2D
 from wherry_quant.files.weights import QuantizedWeight
 from wherry_quant.weight_only import WeightOnlyLinear, rounded_weight
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import InvalidArgumentError
 
-__all__ = ["gptq", "gptq_weight"]
+__all__ = ["gptq", "gptq_weight", "moments_of", "plain_convolution"]
 
 Array = np.ndarray[Any, Any]
 
@@ -81,25 +83,54 @@ def gptq(model: Layer, batches: Iterable[Any], bits: int = 4, group_size: int = 
     """
     model = copy.deepcopy(model)
     model.eval()
-    linears = [layer for layer in model.sublayers(include_self=True) if type(layer) is Linear]
-    moments: dict[Layer, Array] = {}
-
-    def see(layer: Layer, inputs: tuple[Any, ...]) -> None:
-        x = inputs[0].astype("float32").numpy().astype(np.float64)
-        x = x.reshape(-1, x.shape[-1])
-        moments[layer] = moments.get(layer, 0) + x.T @ x
-
-    handles = [layer.register_forward_pre_hook(see) for layer in linears]
-    with no_grad():
-        for batch in batches:
-            model(*((batch,) if isinstance(batch, Tensor) else batch))
-    for handle in handles:
-        handle.remove()
-    if linears and not moments:
-        raise InvalidArgumentError("gptq: rounding looks at inputs. Got no batch that reaches a Linear layer, expected some. Pass batches of inputs.")
+    moments = moments_of(model, [layer for layer in model.sublayers(include_self=True) if type(layer) is Linear], batches, "gptq")
     holder: dict[str, Any] = {"model": model}
     _replace(holder, moments, bits, group_size)
     return holder["model"]  # type: ignore[no-any-return]
+
+
+def moments_of(model: Layer, layers: Iterable[Layer], batches: Iterable[Any], what: str) -> dict[Layer, Array]:
+    """The sum of `x x^T` over what each of these Linear layers and convolutions multiplies by its weight: rows of an input, or windows.
+
+    Raises:
+        ValueError: no batch reaches one of them.
+    """
+    moments: dict[Layer, Array] = {}
+
+    def see(layer: Any, inputs: tuple[Any, ...]) -> None:
+        x = inputs[0].astype("float32")
+        rows = x.numpy().reshape(-1, x.shape[-1]) if isinstance(layer, Linear) else _windows(layer, x)
+        rows = rows.astype(np.float64)
+        moments[layer] = moments.get(layer, 0) + rows.T @ rows
+
+    watched = list(layers)
+    handles = [layer.register_forward_pre_hook(see) for layer in watched]
+    try:
+        with no_grad():
+            for batch in batches:
+                model(*((batch,) if isinstance(batch, Tensor) else batch))
+    finally:
+        for handle in handles:
+            handle.remove()
+    if watched and not moments:
+        raise InvalidArgumentError(
+            f"{what}: rounding looks at inputs. Got no batch that reaches a layer with a weight, expected some. Pass batches of inputs."
+        )
+    return moments
+
+
+def _windows(layer: Conv2D, x: Tensor) -> Array:
+    """What the filters of a convolution in one group are multiplied by, a window a row."""
+    strides, paddings, dilations, *_ = layer._window
+    weight: Any = layer.weight
+    assert paddings is not None  # noqa: S101  `plain_convolution` asked
+    columns = unfold(x, list(weight.shape[2:]), list(strides), [paddings[0], paddings[2], paddings[1], paddings[3]], list(dilations))
+    return np.moveaxis(columns.numpy(), 1, 2).reshape(-1, columns.shape[1])  # type: ignore[no-any-return]
+
+
+def plain_convolution(layer: Layer) -> bool:
+    """Whether a layer is a convolution in one group of images with channels first, with zeros around them."""
+    return type(layer) is Conv2D and layer._groups == 1 and layer._data_format == "NCHW" and layer._fill is None and layer._window[1] is not None
 
 
 def _replace(layers: dict[str, Any], moments: dict[Layer, Array], bits: int, group_size: int) -> None:
