@@ -72,6 +72,16 @@ def test_every_source_of_data_gives_the_same(folder):
     assert (found[0] == found[1]).all() and (found[0] == found[2]).all()
 
 
+def test_adaround_is_nearer_than_rounding_to_nearest(folder):
+    errors = []
+    for kind in "round", "adaround":
+        one = tool(folder, algo="abs_max", weight_bits=4, round_type=kind)
+        one.quantize()
+        one.save_quantized_model(str(folder / kind))
+        errors.append(np.square(answers(folder / kind) - answers(folder)).mean())
+    assert errors[1] < 0.9 * errors[0]
+
+
 def test_scales_are_shared_and_given(folder):
     def scales(**options):
         program = tool(folder, algo="abs_max", **options).quantize()

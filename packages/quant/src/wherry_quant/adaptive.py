@@ -17,7 +17,7 @@ from wherry_quant.observers import magnitudes, output_axis
 from wherry_quant.rounding import moments_of, plain_convolution
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 
-__all__ = ["adaround", "adaround_weight"]
+__all__ = ["adaround", "adaround_array", "adaround_weight"]
 
 Array = np.ndarray[Any, Any]
 
@@ -73,6 +73,13 @@ def adaround_weight(weight: Array, moments: Array, scales: Array, bits: int, ste
     return np.where(error(found) < error(nearest), found, nearest)
 
 
+def adaround_array(values: Array, axis: int, moments: Array, scales: Array, bits: int, steps: int = 400, learning_rate: float = 0.02) -> Array:
+    """`adaround_weight` of a matrix `[in, out]` (`axis` 1) or of filters (`axis` 0), in their shape."""
+    rows = values if axis == 1 else values.reshape(len(values), -1).T
+    found = adaround_weight(rows, moments, scales, bits, steps, learning_rate)
+    return found if axis == 1 else found.T.reshape(values.shape)
+
+
 def adaround(
     model: Layer, batches: Iterable[Any], bits: int = 8, per_channel: bool = True, steps: int = 400, learning_rate: float = 0.02,
     inplace: bool = False,
@@ -121,8 +128,7 @@ def adaround(
         axis = output_axis(layer)
         scales = magnitudes(values, axis) if per_channel else np.abs(values).max(keepdims=True).ravel()
         scales = np.where(scales > 0, scales, 1.0)
-        rows = values if axis == 1 else values.reshape(len(values), -1).T
-        q = adaround_weight(rows, moments, scales, bits, steps, learning_rate)
-        rounded = (q * (scales / levels(bits))).astype(np.float32)
-        parameter.set_value((rounded if axis == 1 else rounded.T.reshape(values.shape)).astype(values.dtype))
+        q = adaround_array(values, axis, moments, scales, bits, steps, learning_rate)
+        step = scales / levels(bits)
+        parameter.set_value((q * step.reshape([-1 if i == axis else 1 for i in range(values.ndim)])).astype(np.float32))
     return model

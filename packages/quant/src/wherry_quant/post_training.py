@@ -16,6 +16,7 @@ from wherry_program.passes.batch_norm import batch_norm
 from wherry_program.passes.rewriting import forget_unused, put_before
 from wherry_program.program.ir import Node, Program, Variable
 from wherry_program.run.interpreter import Interpreter
+from wherry_quant.adaptive import adaround_array
 from wherry_quant.numbers import Places, holder, levels, whole_numbers
 from wherry_quant.observers import (
     AbsmaxObserverLayer,
@@ -26,6 +27,7 @@ from wherry_quant.observers import (
     MSEObserverLayer,
     magnitudes,
 )
+from wherry_quant.rounding import windows
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, UnimplementedError, short
@@ -64,10 +66,10 @@ class PostTrainingQuantization:
         hist_percent: the share of values below the threshold of "hist".
         quantizable_op_type: types of operators whose inputs are rounded; empty for convolutions and matrix products. Paddle rounds the inputs of
             every operator then.
-        round_type: "round".
+        round_type: "round" to nearest; "adaround" up or down as results change least, as `wherry.quant.adaround` does.
         learning_rate: no effect.
         is_full_quantize: round the inputs of sums, pooling, activations, softmax and concat too.
-        bias_correction: refused.
+        bias_correction: refused: `wherry.quant.correct_biases` corrects models of layers by data.
         activation_bits: of inputs.
         weight_bits: of weights.
         activation_quantize_type: no effect on what is saved: the scales that were found.
@@ -125,7 +127,7 @@ class PostTrainingQuantization:
             if value is None:
                 raise AssertedArgumentError(f"PostTrainingQuantization: The {name} cannot be None. Got None, expected one.")
         _among("algo", algo, _ALGORITHMS)
-        _among("round_type", round_type, ("round",))
+        _among("round_type", round_type, ("round", "adaround"))
         _among("weight_quantize_type", weight_quantize_type, ("abs_max", "channel_wise_abs_max"))
         _among("activation_quantize_type", activation_quantize_type, ("range_abs_max", "moving_average_abs_max", "abs_max"))
         for kind in quantizable_op_type:
@@ -142,6 +144,7 @@ class PostTrainingQuantization:
         options = {"percent": hist_percent} if algo == "hist" else {}
         self._observer = lambda: _ALGORITHMS[algo](None, activation_bits, **options)
         self._observer()  # whose arguments are checked before anything runs
+        self._searches = round_type == "adaround"
         self._each = weight_quantize_type == "channel_wise_abs_max"
         self._skipped, self._same, self._given = set(skip_tensor_list or ()), list(same_scale_tensor_list or ()), dict(scale_dict or {})
         model = os.path.join(model_dir, model_filename or "__model__")
@@ -175,7 +178,8 @@ class PostTrainingQuantization:
         program = self._program.copy()[0]
         chosen = self._chosen(program)
         inputs = {id(x): x for _, values in chosen for x in values}
-        scales = self._scales(program, list(inputs.values()))
+        seen: dict[int, Any] = {}  # of a weight, by its id: the second moments of what it is multiplied by
+        scales = self._scales(program, list(inputs.values()), [node for node, _ in chosen if self._searches and _rows_of(node) is not None], seen)
         rounded: dict[int, Variable] = {}
         for node, values in chosen:
             for x in values:
@@ -183,7 +187,7 @@ class PostTrainingQuantization:
                     rounded[id(x)] = self._rounded(program, node, x, scales[x.name])
             weight = _weight_of(node)
             if weight is not None and id(weight) not in rounded:
-                rounded[id(weight)] = self._whole(program, node, weight)
+                rounded[id(weight)] = self._whole(program, node, weight, seen.get(id(weight)))
             node.inputs = (*(rounded.get(id(x), x) for x in _read(node)), *node.inputs[len(_read(node)) :])  # type: ignore[arg-type]
         forget_unused(program)
         return program
@@ -225,14 +229,18 @@ class PostTrainingQuantization:
                 chosen.append((node, values))
         return chosen
 
-    def _scales(self, program: Program, inputs: list[Variable]) -> dict[str, float]:
+    def _scales(self, program: Program, inputs: list[Variable], products: list[Node], moments: dict[int, Any]) -> dict[str, float]:
         run = Interpreter(program, fetches=inputs, prune=True)
         observers = [self._observer() for _ in inputs]
         count = 0
         for batch in self._batches():
             count += 1
-            for observer, value in zip(observers, run(*batch), strict=True):
+            values = dict(zip(map(id, inputs), run(*batch), strict=True))
+            for observer, value in zip(observers, values.values(), strict=True):
                 observer(value)
+            for node in products:
+                rows = _rows_of(node)(values[id(node.inputs[0])].astype("float32")).astype(np.float64)  # type: ignore[misc]
+                moments[id(node.inputs[1])] = moments.get(id(node.inputs[1]), 0) + rows.T @ rows
         if not count:
             raise AssertedArgumentError("PostTrainingQuantization.quantize: scales come from data. Got no batch, expected some.")
         scales = {x.name: float(observer.scales().item()) for x, observer in zip(inputs, observers, strict=True)}
@@ -256,12 +264,17 @@ class PostTrainingQuantization:
         put_before(node, ops.dequantize_linear, (whole, step, None), (None, None, x.dtype), (back,))
         return back
 
-    def _whole(self, program: Program, node: Node, weight: Variable) -> Variable:
+    def _whole(self, program: Program, node: Node, weight: Variable, moments: Any) -> Variable:
         assert weight.bound is not None  # noqa: S101  `_weight_of` asked
         values = weight.bound.astype("float32").numpy()
         places = Places(_output_axis(node) % values.ndim if self._each else None, None)
         scales = np.maximum(np.abs(values).max() if places.axis is None else magnitudes(values, places.axis), np.float32(_SMALLEST))
-        q = _constant(program, f"{weight.name}.quantized", whole_numbers(values, scales, self._weight_bits, places))
+        if moments is None or _rows_of(node) is None:  # a weight that others read otherwise
+            whole = whole_numbers(values, scales, self._weight_bits, places)
+        else:
+            axis = _output_axis(node) % values.ndim
+            whole = adaround_array(values, axis, moments, np.atleast_1d(scales), self._weight_bits).astype(holder(self._weight_bits).name)
+        q = _constant(program, f"{weight.name}.quantized", whole)
         step = _constant(program, f"{weight.name}@scale", (scales / levels(self._weight_bits)).astype(np.float32))
         back = program.blocks[0].variable(weight.sizes, weight.dtype, f"{weight.name}.quantized.dequantized")
         put_before(node, ops.dequantize_linear, (q, step, None), (places.axis, None, weight.dtype), (back,))
@@ -319,6 +332,17 @@ def _output_axis(node: Node) -> int:
     if node.op is ops.conv2d_transpose:
         return 1
     return -2 if node.op is ops.matmul and node.attr("transpose_y") else -1
+
+
+def _rows_of(node: Node) -> Callable[[Tensor], np.ndarray[Any, Any]] | None:
+    """What makes rows, which the weight is multiplied by, of the first input of a product: of matrices, and of convolutions in one group."""
+    weight = _weight_of(node)
+    if weight is None:
+        return None
+    if node.op is ops.conv2d and node.attr("groups") == 1 and node.attr("data_format") == "NCHW":
+        return lambda x: windows(x, weight.sizes[2:], node.attr("strides"), node.attr("paddings"), node.attr("dilations"))
+    plain = node.op is ops.linear or (node.op is ops.matmul and not node.attr("transpose_x") and not node.attr("transpose_y"))
+    return (lambda x: x.numpy().reshape(-1, x.shape[-1])) if plain and weight.ndim == 2 else None
 
 
 def _constant(program: Program, name: str, values: np.ndarray[Any, Any]) -> Variable:

@@ -5,7 +5,7 @@ Source: Frantar et al., GPTQ: accurate post-training quantization for generative
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from wherry_quant.weight_only import WeightOnlyLinear, rounded_weight
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import InvalidArgumentError
 
-__all__ = ["gptq", "gptq_weight", "moments_of", "plain_convolution"]
+__all__ = ["gptq", "gptq_weight", "moments_of", "plain_convolution", "windows"]
 
 Array = np.ndarray[Any, Any]
 
@@ -99,7 +99,7 @@ def moments_of(model: Layer, layers: Iterable[Layer], batches: Iterable[Any], wh
 
     def see(layer: Any, inputs: tuple[Any, ...]) -> None:
         x = inputs[0].astype("float32")
-        rows = x.numpy().reshape(-1, x.shape[-1]) if isinstance(layer, Linear) else _windows(layer, x)
+        rows = x.numpy().reshape(-1, x.shape[-1]) if isinstance(layer, Linear) else windows(x, layer.weight.shape[2:], *layer._window[:3])
         rows = rows.astype(np.float64)
         moments[layer] = moments.get(layer, 0) + rows.T @ rows
 
@@ -119,12 +119,9 @@ def moments_of(model: Layer, layers: Iterable[Layer], batches: Iterable[Any], wh
     return moments
 
 
-def _windows(layer: Conv2D, x: Tensor) -> Array:
-    """What the filters of a convolution in one group are multiplied by, a window a row."""
-    strides, paddings, dilations, *_ = layer._window
-    weight: Any = layer.weight
-    assert paddings is not None  # noqa: S101  `plain_convolution` asked
-    columns = unfold(x, list(weight.shape[2:]), list(strides), [paddings[0], paddings[2], paddings[1], paddings[3]], list(dilations))
+def windows(x: Tensor, kernel: Sequence[int], strides: Sequence[int], paddings: Sequence[int], dilations: Sequence[int]) -> Array:
+    """What filters are multiplied by, a window a row, of images with channels first; `paddings` as the op `conv2d` takes them."""
+    columns = unfold(x, list(kernel), list(strides), [paddings[0], paddings[2], paddings[1], paddings[3]], list(dilations))
     return np.moveaxis(columns.numpy(), 1, 2).reshape(-1, columns.shape[1])  # type: ignore[no-any-return]
 
 
