@@ -17,6 +17,9 @@ __all__ = [
 ]
 
 
+_MOST_EMPTY = 1 << 16  # parts without elements: each is a tensor
+
+
 def hstack(x: Sequence[Tensor], name: str | None = None) -> Tensor:
     """Tensors side by side: along axis 1, or along the only axis of vectors.
 
@@ -151,6 +154,11 @@ def _split_at(x: Any, num_or_indices: Any, axis: Any, op_name: str) -> list[Tens
         if count < 1:
             raise InvalidArgumentError(
                 f"{op_name}: there must be parts. Got num_or_indices={count}, expected an int of at least 1. Use 1 for one part."
+            )
+        if count > size + _MOST_EMPTY:
+            raise InvalidArgumentError(
+                f"{op_name}: nearly all parts would be empty. Got num_or_indices={count} for an axis of {size}, expected at most "
+                f"{size + _MOST_EMPTY}. Use fewer parts."
             )
         least, longer = divmod(size, count)
         starts = [i * least + min(i, longer) for i in range(count + 1)]
