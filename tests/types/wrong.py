@@ -7,7 +7,7 @@ from wherry.nn import Liner  # wrong
 x = paddle.to_tensor([1.0])
 paddle.matmull(x, x)  # wrong
 paddle.nn.Liner(2, 3)  # wrong
-nn.Conv2d(1, 6, 3)  # wrong
+nn.Conv2dd(1, 6, 3)  # wrong
 F.sofmax(x)  # wrong
 x.reshap([1])  # wrong
 x.sum(dim=0)  # wrong

@@ -110,7 +110,12 @@ class Reference:
     def _names(self) -> Any:
         taken: set[str] = set()
         for paths, value in docstrings.names():
-            short, *others = sorted((path.partition(".")[2] for path in paths), key=lambda path: (len(path), path.startswith("Tensor."), path))
+            home = "nn." if (getattr(value, "__module__", "") or "").startswith("wherry_nn") else ""  # `paddle.conv2d` is a later name of it
+
+            def rank(path: str, home: str = home) -> tuple[Any, ...]:
+                return not path.startswith(home), len(path), path.startswith("Tensor."), path
+
+            short, *others = sorted((path.partition(".")[2] for path in paths), key=rank)
             if not short or (getattr(value, "__module__", "") or "").partition(".")[0] in ("builtins", "typing", "collections", "numpy"):
                 continue
             document = short

@@ -237,7 +237,12 @@ def respell(function: Spelled, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
                 f"{owner}() got an unexpected keyword argument {name!r}. {'Did you mean ' + repr(near) + '? ' if near in names else ''}"
                 f"{_ELSEWHERE[owner].format(owner)}, as PyTorch's {owner} does."
             )
-    result = call.function(*call.args, **call.kwargs)
+    try:
+        result = call.function(*call.args, **call.kwargs)
+    except TypeError as error:
+        if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+            raise
+        raise TypeError(*error.args) from None  # Python refused the call, which is the user's: so it is raised on purpose
     for change in call.after:
         result = change(result)
     return result

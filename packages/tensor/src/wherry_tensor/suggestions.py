@@ -237,7 +237,7 @@ _OURS = frozenset(
         "wherry", "wherry_tensor", "wherry_ops_cpu", "wherry_ops_cuda", "wherry_autograd", "wherry_nn", "wherry_train", "wherry_graph",
         "wherry_infer", "wherry_export", "wherry_vision", "wherry_web", "wherry_distribution", "wherry_sparse", "wherry_text", "wherry_audio",
         "wherry_extension", "wherry_program", "wherry_paddle_files", "wherry_onnx_files", "wherry_distributed", "wherry_cuda_emulator",
-        "wherry_pytest",
+        "wherry_pytest", "wherry_quant", "wherry_migrate",
     )
 )
 _UNEXPECTED = re.compile(r"([\w.<>]+)\(\) got an unexpected keyword argument '(\w+)'")

@@ -34,6 +34,7 @@ def set_respell(function):
 
 
 @cython.final
+@cython.binding(False)   # methods check their self
 cdef class Spelled:
     """A function, and what understands calls of it whose arguments have other names.
 
@@ -171,6 +172,7 @@ def set_count_class(kind):
 
 
 @cython.final
+@cython.binding(False)   # methods check their self
 cdef class CountOrShape:
     """`x.size`, the number of elements, and `x.size()`, the sizes of the axes.
 

@@ -295,6 +295,8 @@ def _require_end(name, dtype, *, activation, out_scale, out_zero_point, low, hig
             f"{name}: this activation cannot come behind. Got activation={activation!r}, expected 'none' or one of {', '.join(ACTIVATIONS)}. "
             f"Use an op of its own."
         )
+    if not isinstance(dtype, DType):
+        raise TypeError(f"{name}: `dtype` is not a dtype. Got {dtype!r}, expected that of the result, such as paddle.int8 or paddle.float32.")
     require_dtype(name, "dtype", dtype, (*_BYTES, float16, bfloat16, float32))
     if dtype.is_floating:
         return
