@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from package_table import ROOT, packages  # noqa: E402
 
 EXPORT = ROOT / "packages" / "export"
-SCRIPTS = ("wherry.js", "core.js", "worker.js", "pool.js", "thread.js", "training.js", "wherry.d.ts")
+SCRIPTS = ("wherry.js", "core.js", "worker.js", "digest.js", "pool.js", "thread.js", "training.js", "wherry.d.ts")
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import wherry
 from conftest import ROOT, FileServer, until  # noqa: E402
 from wherry_export.web import engine_files
+from wherry_export.web.single import filled
 
 NEEDS_WHEELS = False  # nothing of Pyodide
 pytestmark = pytest.mark.skipif(engine_files.missing() is not None, reason=str(engine_files.missing()))
@@ -156,4 +157,88 @@ def test_the_example_of_the_npm_package_is_a_page_that_answers(served):
     page.goto(f"{server.address}/wherry/example.html")
     page.wait_for_function("document.getElementById('answer').textContent.startsWith('Class ')", timeout=60_000)
     assert page.inner_text("#answer").endswith("of 10")
+    page.close()
+
+
+def softmax_of(net, example):
+    net.eval()
+    return wherry.nn.functional.softmax(net(wherry.to_tensor(example)), axis=-1).numpy()[0]
+
+
+def shares_of(page, labels):
+    """What the bars show, in the order of the labels."""
+    shown = page.evaluate("Object.fromEntries(Array.from(document.querySelectorAll('meter'), (one) => [one.getAttribute('aria-label'), one.value]))")
+    return np.array([shown[label] for label in labels])
+
+
+@pytest.fixture
+def alone(tmp_path, browser):
+    """Opens a file of a disk without a network; at the end nothing was logged, and nothing asked for but the file and its worker."""
+    context = browser.new_context()
+    said, asked = [], []
+    context.on("console", lambda message: said.append(message.text))
+    context.on("weberror", lambda error: said.append(str(error.error)))
+    context.on("request", lambda request: asked.append(request.url))
+
+    def open_file(path):
+        context.set_offline(True)
+        return opened(context, path.as_uri())
+
+    yield open_file
+    context.close()
+    assert not said
+    assert [address.partition(":")[0] for address in asked] == ["file", "blob"]
+
+
+@pytest.mark.parametrize("options", [{}, {"precision": "int8"}], ids=["float32", "int8"])
+def test_one_file_answers_from_a_disk_and_asks_for_nothing(tmp_path, alone, options):
+    wherry.seed(0)
+    net = wherry.vision.models.LeNet()
+    example = np.random.default_rng(0).standard_normal((1, 1, 28, 28)).astype("float32")
+    spec = [wherry.static.InputSpec([None, 1, 28, 28], "float32", "image")]
+    labels = [f"digit {i}" for i in range(10)]
+    made = wherry.export.web(net, tmp_path / "one # two.html", input_spec=spec, labels=labels, example=[example], single_file=True, **options)
+    wanted = softmax_of(net, example)
+    page = alone(made.folder)
+    assert page.inner_text("#said") == labels[int(wanted.argmax())]
+    assert np.abs(shares_of(page, labels) - wanted).max() <= (1e-5 if not options else 2e-2) * wanted.max()
+    assert page.evaluate("document.getElementById('facts').textContent").endswith("Threads1") and page.is_hidden("#single")
+    page.focus("canvas")
+    page.keyboard.press("Shift+ArrowDown")  # draws
+    page.wait_for_selector("body[data-state=settled]")
+    assert page.get_attribute("#status", "data-kind") == ""
+
+
+def test_a_damaged_file_says_so(tmp_path, browser):
+    spec = [wherry.static.InputSpec([None, 4], "float32", "x")]
+    path = wherry.export.web(wherry.nn.Linear(4, 3), tmp_path / "one.html", input_spec=spec, single_file=True).folder
+    before, mark, behind = path.read_text(encoding="utf-8").partition('data-file="data/weights-0.')
+    at = behind.index(">") + 1
+    path.write_text(before + mark + behind[:at] + ("A" if behind[at] != "A" else "B") + behind[at + 1 :], encoding="utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    page.wait_for_selector("#status[data-kind=error]")
+    assert "is not what the manifest says. Got another content" in page.inner_text("#status")
+    page.close()
+
+
+def test_the_page_makes_the_file_that_python_writes(served):
+    folder, server, context = served
+    wherry.seed(0)
+    net = wherry.vision.models.LeNet()
+    example = np.random.default_rng(0).standard_normal((1, 1, 28, 28)).astype("float32")
+    told = {"input_spec": [wherry.static.InputSpec([None, 1, 28, 28], "float32", "image")], "title": "Ziffern, größer", "example": [example]}
+    site = wherry.export.web(net, folder / "site", **told)
+    page = opened(context, f"{server.address}/site/")
+    page.click("summary")
+    with page.expect_download() as download:
+        page.click("#single")
+    assert download.value.suggested_filename == "Ziffern-größer.html"
+    one = Path(download.value.path()).read_bytes()
+    assert one == filled({name: (folder / "site" / name).read_bytes() for name in site.files})
+    (folder / "one.html").write_bytes(one)
+    answer = page.inner_text("#answers")
+    page.close()
+    page = opened(context, f"{server.address}/one.html")  # a server may send it, too
+    assert page.inner_text("#answers") == answer and not page.evaluate("navigator.serviceWorker.controller")
     page.close()

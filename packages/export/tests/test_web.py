@@ -424,7 +424,7 @@ def test_a_large_export_says_how_far_it_is_and_what_its_size_means(tmp_path, mon
     monkeypatch.setattr(exporting, "LONG", 1 << 20)
     site = export(nn.Linear(600, 600), tmp_path / "site", input_spec=spec)
     said = capsys.readouterr().err
-    assert [line.partition("  ")[2].partition("  ")[2].split()[0] for line in said.splitlines()] == ["the", "1.44", "18", "done:"], said
+    assert [line.partition("  ")[2].partition("  ")[2].split()[0] for line in said.splitlines()] == ["the", "1.44", "20", "done:"], said
     assert "every visitor downloads 1." in str(site) and "precision='float16' halves" in str(site)
 
 

@@ -179,6 +179,29 @@ test("loading says how far it is and can be aborted", { skip }, async () => {
   server.close();
 });
 
+test("a bundle that the caller holds is not fetched, and has to be whole", { skip }, async () => {
+  const names = ["manifest.json", ...(await readdir(join(site, "data"))).map((name) => `data/${name}`)];
+  const files = Object.fromEntries(await Promise.all(names.map(async (name) => [name, new Uint8Array(await readFile(join(site, name)))])));
+  const x = Float32Array.of(1, -2, 3, -4);
+  const asked = globalThis.fetch;
+  globalThis.fetch = () => assert.fail("it was fetched");
+  try {
+    const model = await load("bundle:/", { files });
+    assert.deepEqual(await model.predict(x), await (await load(url)).predict(x));
+    const weights = names.find((name) => name.includes("weights"));
+    const { [weights]: kept, ...rest } = files;
+    await assert.rejects(load("bundle:/", { files: rest }), fails("format", /bundle:\/data\/weights-0.* is not among the files\. Got .*manifest\.json/));
+    const other = kept.slice();
+    other[0] ^= 1;
+    await assert.rejects(load("bundle:/", { files: { ...files, [weights]: other } }), fails("network", /is not what the manifest says\. Got another content/));
+    const told = JSON.parse(new TextDecoder().decode(files["manifest.json"]));
+    const trains = new TextEncoder().encode(JSON.stringify({ ...told, train: { pyodide: { url: "data/", files: [] }, files: {} } }));
+    await assert.rejects(load("bundle:/", { files: { ...files, "manifest.json": trains } }), fails("input", /trains loads Pyodide from its folder/));
+  } finally {
+    globalThis.fetch = asked;
+  }
+});
+
 test("several threads answer with the same bits as one", { skip }, async () => {
   const image = (n) => ({ data: Float32Array.from({ length: n * 3 * 32 * 32 }, (_, i) => Math.sin(i)), shape: [n, 3, 32, 32] });
   const alone = await load(images);

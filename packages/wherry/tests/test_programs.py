@@ -95,6 +95,8 @@ def test_a_program_becomes_a_page(model, tmp_path, capsys):
         assert status == 1 and "make engine" in said.err
         return
     assert status == 0 and "http.server" in said.out
+    assert main(["export-web", f"{prefix}.pdmodel", str(tmp_path / "pets.html"), "--title", "Pets", "--single-file"]) == 0
+    assert "pets.html: one file, " in capsys.readouterr().out and "<h1>Pets</h1>" in (tmp_path / "pets.html").read_text()
     assert "Pets" in (tmp_path / "site" / "index.html").read_text() and '"dog"' in (tmp_path / "site" / "manifest.json").read_text()
 
 

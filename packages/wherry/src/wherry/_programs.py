@@ -58,6 +58,7 @@ def add_commands(commands: Any) -> None:
     web.add_argument("--engine", choices=("predict", "train"), default="predict", help="train: the model also trains in the page (default: predict)")
     web.add_argument("--wheels", metavar="DIR", help="for --engine train: the wheels for the browser (default: wheelhouse/wasm)")
     web.add_argument("--pyodide", metavar="DIR", help="for --engine train: the npm package pyodide, unpacked (default: .cache/wasm/pyodide)")
+    web.add_argument("--single-file", action="store_true", help="one HTML file, lenet.html say, in place of the folder")
 
     predict = commands.add_parser(
         "predict", help="what a saved program answers, and how fast",
@@ -159,7 +160,7 @@ def export_web(chosen: argparse.Namespace) -> int:
     print(export(
         chosen.model, chosen.folder, title=chosen.title, labels=labels, preprocess=preprocess or None, precision=chosen.precision,
         example=examples or None, engine=chosen.engine, wheels=chosen.wheels, pyodide=chosen.pyodide,
-        compute=chosen.compute,
+        compute=chosen.compute, single_file=chosen.single_file,
     ))
     return 0
 

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import html
 import importlib
 import json
 import math
@@ -22,6 +21,7 @@ from wherry_export.web.checking import TOLERANCE, TOLERANCE_OF_INT8, Checked, ch
 from wherry_export.web.engine_files import built
 from wherry_export.web.int8 import int8_weights, quantized_inputs
 from wherry_export.web.program import Description, for_pages
+from wherry_export.web.single import filled, is_single, page, template
 from wherry_export.web.wasm import custom_section
 from wherry_export.web.weights import PRECISIONS, Stored, bytes_of, stored
 from wherry_export.web.wheels import found
@@ -61,7 +61,7 @@ class Exported:
     """The result of `export`.
 
     Attributes:
-        folder: the folder.
+        folder: the folder; with `single_file` the path of the file.
         files: bytes of each file by its name in the folder.
         compressed: bytes of the files before the first prediction, as a server sends them compressed (with brotli where that package is
             installed, else gzip); of large files told from pieces of them.
@@ -78,13 +78,19 @@ class Exported:
         self.losses, self.checked = losses, checked
 
     @property
+    def is_single(self) -> bool:
+        """Whether it is one file."""
+        return MARK not in self.files
+
+    @property
     def command(self) -> str:
-        """The command that serves the folder."""
-        return f"python -m http.server --bind 127.0.0.1 --directory {self.folder} 8000"
+        """The command that serves the folder, or that of a single file."""
+        folder = self.folder.parent if self.is_single else self.folder
+        return f"python -m http.server --bind 127.0.0.1 --directory {folder} 8000"
 
     def __str__(self) -> str:
         lines = [
-            f"{self.folder}: {len(self.files)} files, {_bytes(sum(self.files.values()))}; "
+            f"{self.folder}: {'one file' if self.is_single else f'{len(self.files)} files'}, {_bytes(sum(self.files.values()))}; "
             f"{_bytes(self.compressed)} with {self.compression} before the first prediction"
         ]
         if self.losses:
@@ -95,7 +101,10 @@ class Exported:
         if self.compressed > LONG:
             lines.append(f"every visitor downloads {_bytes(self.compressed)}: precision='float16' halves the weights, 'int8' quarters them")
         lines.append("not checked: Node is not installed (apt install nodejs)" if self.checked is None else str(self.checked))
-        lines.append(f"look at it:  {self.command}   then http://127.0.0.1:8000/")
+        if self.is_single:
+            lines.append(f"look at it:  {self.folder.resolve().as_uri()}")
+        else:
+            lines.append(f"look at it:  {self.command}   then http://127.0.0.1:8000/")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -106,7 +115,7 @@ def export(
     model: Any, folder: str | os.PathLike[str], input_spec: Sequence[Any] | None = None, title: str | None = None,
     labels: Sequence[str] | None = None, preprocess: Mapping[str, Any] | None = None, precision: str = "float32", example: Any = None,
     engine: str = "predict", wheels: str | os.PathLike[str] | None = None, pyodide: str | os.PathLike[str] | None = None,
-    compute: str | None = None,
+    compute: str | None = None, single_file: bool = False,
 ) -> Exported:
     """Write a folder in which a model answers in browsers, without Python and without a server of its own.
 
@@ -132,6 +141,8 @@ def export(
         pyodide: for "train", the npm package of this name, unpacked; default: $WHERRY_PYODIDE, else .cache/wasm/pyodide.
         compute: "int8", the default where precision is: convolutions of many channels quantize their inputs to 7 bits as they come,
             each pixel or image with a step of its own, which is faster and moves the outputs more (see `losses`); or "float32".
+        single_file: one HTML file in place of the folder: the page with everything in it, which answers from a disk or a mail too, with one
+            thread, and asks for nothing. `folder` is then its path, "digits.html".
 
     Returns:
         What was written; printed, it says how large it is, what was checked and how to look at it.
@@ -152,7 +163,10 @@ def export(
     """
     kernels = built()
     target = Path(path_of(folder, "web"))
-    _check_folder(target)
+    if single_file:
+        _check_file(target, engine)
+    else:
+        _check_folder(target)
     if precision not in PRECISIONS:
         raise ValueError(f"web: there is no such precision. Got {short(precision)}, expected one of {', '.join(PRECISIONS)}.")
     if engine not in ENGINES:
@@ -195,10 +209,14 @@ def export(
         say(f"{len(files)} files written, {_bytes(sum(map(len, files.values())))}; running them in Node")
         tolerance = TOLERANCE_OF_INT8 if quantized else TOLERANCE
         checked = check(made, {x.name: value for x, value in zip(program.feeds, examples)}, expected, tolerance)
-        if target.exists():
+        if single_file:
+            files = {target.name: filled(files)}
+            made = Path(scratch) / "single.html"
+            made.write_bytes(files[target.name])
+        elif target.exists():
             shutil.rmtree(target)
         os.replace(made, target)
-    later = ("data/example", "data/train", "data/engine-relaxed", "sw.js")
+    later = () if single_file else ("data/example", "data/train", "data/engine-relaxed", "data/single", "sw.js")
     compressed, how = _compressed([content for at, content in files.items() if not at.startswith(later)])
     say(f"done: {_bytes(compressed)} with {how} before the first prediction, for every visitor")
     return Exported(target, {at: len(content) for at, content in files.items()}, compressed, how, losses, checked)
@@ -377,6 +395,18 @@ def _check_folder(target: Path) -> None:
         )
 
 
+def _check_file(target: Path, engine: str) -> None:
+    if engine == "train":
+        raise ValueError(
+            "web: a bundle that trains loads Pyodide and wheels from its folder. Got single_file=True with engine='train', expected "
+            "engine='predict'. Leave single_file out to export a folder."
+        )
+    if target.suffix.lower() not in (".html", ".htm"):
+        raise ValueError(f"web: with single_file the path is that of an HTML file. Got {str(target)!r}, expected {str(target) + '.html'!r}.")
+    if target.exists() and not is_single(target):
+        raise ValueError(f"web: {target} is something else. Got a path in use, expected a new one, or a file of an earlier export. Choose another.")
+
+
 def _is_ours(target: Path) -> bool:
     try:
         return "wherry" in json.loads((target / MARK).read_text(encoding="utf-8"))
@@ -433,7 +463,7 @@ def _files(
         return _facts_of(name, content)
 
     scripts = {name: (HERE / "js" / name).read_bytes() for name in SCRIPTS}
-    scripts |= {name: (HERE / "page" / name).read_bytes() for name in ("page.js", "shapes.js", "site.css", "icon.svg")}
+    scripts |= {name: (HERE / "page" / name).read_bytes() for name in ("page.js", "shapes.js", "single.js", "site.css", "icon.svg")}
     static = f"static/{_digest(b''.join(scripts.values()))}"
     files |= {f"{static}/{name}": content for name, content in scripts.items()}
     files["wherry.js"] = f'// The address without a digest, for pages elsewhere.\nexport * from "./{static}/wherry.js";\n'.encode()
@@ -455,13 +485,14 @@ def _files(
         "example": None if examples is None else [
             {**add(f"example-{i}", "bin", bytes_of(tensor)), "shape": list(tensor.shape)} for i, tensor in enumerate(examples)
         ],
+        **({} if training else {"single": add("single", "html", template(facts["title"]))}),
         **_training_part(files, training, add),
     }
     files[MARK] = json.dumps(manifest, indent=1).encode()
-    page = (HERE / "page" / "index.html").read_text(encoding="utf-8")
-    for word, value in ("TITLE", html.escape(facts["title"])), ("STATIC", static), ("POLICY", POLICY):
-        page = page.replace(f"{{{{{word}}}}}", value)
-    files["index.html"] = page.encode()
+    files["index.html"] = page(facts["title"], POLICY, "\n  ".join((
+        f'<link rel="stylesheet" href="{static}/site.css">', f'<link rel="icon" href="{static}/icon.svg" type="image/svg+xml">',
+        f'<script type="module" src="{static}/page.js"></script>',
+    ))).encode()
     worker = (HERE / "page" / "sw.js").read_text(encoding="utf-8")
     kept = ["./", MARK, *files]
     version = _digest(b"".join(hashlib.sha256(files[name]).digest() for name in sorted(files)))

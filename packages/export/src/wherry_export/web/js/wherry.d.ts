@@ -34,13 +34,18 @@ export interface LoadOptions {
   /** Aborting it stops the download; `load` then rejects with its reason. */
   signal?: AbortSignal;
   onprogress?: (progress: Progress) => void;
-  /** Answer in a worker, so that the page never waits? Default: where there are workers and a document. */
-  worker?: boolean;
+  /**
+   * Answer in a worker, so that the page never waits? Default: where there are workers and a document. Or a worker of the page's own that
+   * runs worker.js, for this model alone.
+   */
+  worker?: boolean | Worker;
   /**
    * At most so many threads compute, in workers of their own that share the model's memory. Default: 4, or as many processors as the
    * device has, where the page is cross-origin isolated, else 1. Pages that are not isolated always have one. In Node the default is 1.
    */
   threads?: number;
+  /** The content of every file of the manifest by name, manifest.json among them: nothing is fetched. Not of bundles that train. */
+  files?: Record<string, Uint8Array>;
 }
 
 /** What went wrong, in words for people. */

@@ -19,14 +19,14 @@ const RIGHT = -10206753;
 const hasWorkers = typeof Worker !== "undefined" && typeof document !== "undefined";
 
 /** Fetches a bundle and prepares it; see wherry.d.ts. */
-export async function load(url, { signal, onprogress, worker = hasWorkers, threads } = {}) {
+export async function load(url, { signal, onprogress, worker = hasWorkers, threads, files } = {}) {
   signal?.throwIfAborted();
   const folder = folderOf(url);
-  const back = worker ? new Remote() : new Local();
+  const back = worker ? new Remote(worker) : new Local();
   const stop = () => back.close(signal.reason);
   signal?.addEventListener("abort", stop, { once: true });
   try {
-    const facts = await back.load(folder, onprogress, { signal, threads });
+    const facts = await back.load(folder, onprogress, { signal, threads, files });
     signal?.throwIfAborted();
     return new Model(back, facts);
   } catch (error) {
@@ -179,14 +179,15 @@ class Remote {
   #next = 0;
   #ended = null;
 
-  constructor() {
-    this.#worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
+  // worker: true for worker.js beside this file (bundlers know the words below), or one that runs it.
+  constructor(worker) {
+    this.#worker = worker === true ? new Worker(new URL("./worker.js", import.meta.url), { type: "module" }) : worker;
     this.#worker.addEventListener("message", ({ data }) => this.#receive(data));
     this.#worker.addEventListener("error", (event) => this.close(new WherryError("browser", `The worker could not run: ${event.message || "its script did not load. Are worker.js and core.js beside wherry.js, and does the page's policy allow worker-src 'self'?"}`)));
   }
 
-  load(folder, onprogress, { threads }) {
-    return this.#call("load", [folder, { threads }], onprogress);
+  load(folder, onprogress, { threads, files }) {
+    return this.#call("load", [folder, { threads, files }], onprogress);
   }
 
   predict(inputs) {
@@ -274,9 +275,10 @@ function folderOf(url) {
 }
 
 /** Everything of a bundle: the engine that answers, and what is told of it. */
-async function fetched(folder, onprogress, { signal, threads } = {}) {
+async function fetched(folder, onprogress, { signal, threads, files: held } = {}) {
   if (typeof WebAssembly === "undefined") throw new WherryError("browser", "This browser has no WebAssembly. Expected one of the last years.");
-  const text = new TextDecoder().decode(await bytesOf(new URL("manifest.json", folder), { signal, cache: "no-cache" }));
+  const given = held && new Map(Object.entries(held).map(([name, bytes]) => [new URL(name, folder).href, bytes]));
+  const text = new TextDecoder().decode(await bytesOf(new URL("manifest.json", folder), { signal, cache: "no-cache", given }));
   let manifest;
   try {
     manifest = JSON.parse(text);
@@ -285,6 +287,7 @@ async function fetched(folder, onprogress, { signal, threads } = {}) {
   }
   if (manifest?.format !== FORMAT) throw new WherryError("format", `${folder} was made by another version of Wherry. Got format ${manifest?.format}, expected ${FORMAT}. Export the model again, or use the wherry.js in it.`);
   checked(manifest, folder);
+  if (given && manifest.train) throw new WherryError("input", 'A bundle that trains loads Pyodide from its folder. Got its files, expected those of engine="predict", or its address.');
   const kernels = manifest.relaxed && hasProducts() ? manifest.relaxed : manifest.engine; // the answers are the same
   const files = [kernels, manifest.program, ...manifest.weights];
   const total = files.reduce((sum, file) => sum + file.bytes, 0);
@@ -294,7 +297,7 @@ async function fetched(folder, onprogress, { signal, threads } = {}) {
   signal?.addEventListener("abort", () => stop.abort(signal.reason), { once: true });
   const count = (bytes) => onprogress?.({ loaded: (loaded += bytes), total });
   let memory, pool;
-  const one = (file) => bytesOf(new URL(file.url, folder), { signal: stops, count, file });
+  const one = (file) => bytesOf(new URL(file.url, folder), { signal: stops, count, file, given });
   const fits = async (module, program) => {
     const section = WebAssembly.Module.customSections(module, PROGRAM).map((content) => new TextDecoder().decode(content));
     if (section.length !== 1 || section[0] !== (await sha256(program))) throw new WherryError("format", `${folder} is damaged: its engine belongs to another program. Copy the folder again as a whole, or export the model again.`);
@@ -303,7 +306,7 @@ async function fetched(folder, onprogress, { signal, threads } = {}) {
   try {
     ({ memory, pool } = await memoryFor(kernels, threads));
     const [module, text, ...shards] = await Promise.all([
-      compiled(new URL(kernels.url, folder), { signal: stops, count, file: kernels, changed: pool ? kernels.shared : -1 }),
+      compiled(new URL(kernels.url, folder), { signal: stops, count, file: kernels, changed: pool ? kernels.shared : -1, given }),
       one(manifest.program),
       ...manifest.weights.map(one),
     ]);
@@ -335,6 +338,7 @@ function checked(manifest, folder) {
   file("engine", manifest.engine);
   if (manifest.relaxed) file("relaxed", manifest.relaxed);
   file("program", manifest.program);
+  if (manifest.single) file("single", manifest.single);
   list("weights", manifest.weights).forEach((value) => file("weights", value));
   for (const one of ["inputs", "outputs"]) {
     for (const value of list(one, manifest[one])) {
@@ -400,11 +404,17 @@ function memoryOf(initial, shared) {
   return null;
 }
 
-async function opened(url, { signal, cache }) {
+// given: the files that the caller holds, by address; nothing is fetched then.
+async function opened(url, { signal, cache, given }) {
+  if (given) {
+    const bytes = given.get(url.href);
+    if (!ArrayBuffer.isView(bytes)) throw new WherryError("format", `${url} is not among the files. Got ${[...given.keys()].join(", ")}, expected every file of the manifest, as a Uint8Array.`);
+    return read(bytes, url);
+  }
   if (url.protocol === "file:") {
     const { readFile } = await import(/* @vite-ignore */ /* webpackIgnore: true */ NODE_FILES);
     try {
-      return new Response(await readFile(url), { headers: { "Content-Type": url.pathname.endsWith(".wasm") ? "application/wasm" : "application/octet-stream" } });
+      return read(await readFile(url), url);
     } catch (error) {
       throw new WherryError("network", `${url} cannot be read: ${error.message}`, { cause: error });
     }
@@ -418,6 +428,10 @@ async function opened(url, { signal, cache }) {
   }
   if (!response.ok) throw new WherryError("network", `${url}: the server answered ${response.status}. Expected a file of the bundle; was the folder copied as a whole?`);
   return response;
+}
+
+function read(bytes, url) {
+  return new Response(bytes, { headers: { "Content-Type": url.pathname.endsWith(".wasm") ? "application/wasm" : "application/octet-stream" } });
 }
 
 async function bytesOf(url, options) {

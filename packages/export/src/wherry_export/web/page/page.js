@@ -1,8 +1,10 @@
 // The page of a bundle: an input form made from what the model takes, and a view of what it answers.
 import { fitted } from "./shapes.js";
+import { inlined, saved, workerOfPage } from "./single.js";
 import { load } from "./wherry.js";
 
-const ROOT = new URL("../../", import.meta.url); // this file is static/<digest>/page.js
+const FILES = inlined(); // of a page in one file
+const ROOT = FILES ? new URL("bundle:/") : new URL("../../", import.meta.url); // this file is static/<digest>/page.js
 const PER_CLASS = 10; // bars that are shown
 const SHOWN = 60; // numbers of a tensor that are shown
 const KINDS = { bool: Uint8Array, uint8: Uint8Array, int8: Int8Array, int16: Int16Array, int32: Int32Array, int64: BigInt64Array, float32: Float32Array, float64: Float64Array };
@@ -14,7 +16,8 @@ begin().catch((error) => say(error.message, "error"));
 
 async function begin() {
   const started = performance.now();
-  model = await load(ROOT, { onprogress: ({ loaded, total }) => (element("progress").value = loaded / total) });
+  const alone = FILES && { files: FILES, worker: workerOfPage(), threads: 1 };
+  model = await load(ROOT, { onprogress: ({ loaded, total }) => (element("progress").value = loaded / total), ...alone });
   const ready = performance.now() - started;
   element("progress").hidden = true;
   forms = model.inputs.map(formOf);
@@ -25,17 +28,22 @@ async function begin() {
     predict();
   });
   element("run").disabled = element("random").disabled = false;
-  const example = await exampleOf();
+  const manifest = JSON.parse(new TextDecoder().decode(await bytesOf("manifest.json")));
+  const example = await exampleOf(manifest);
   if (example) {
     element("example").hidden = false;
     element("example").addEventListener("click", () => useExample(example));
   }
   facts(ready);
+  if (manifest.single && !FILES) {
+    element("single").hidden = false;
+    element("single").addEventListener("click", () => saved(manifest, bytesOf).catch((error) => say(`The file could not be made: ${error.message}`, "error")));
+  }
   say(`The model is ready after ${(ready / 1e3).toFixed(2)} s. It runs in this tab.`);
   if (example) await useExample(example);
   else if (forms.every((form) => form.picture)) await predict();
   document.body.dataset.ready = "true";
-  if ("serviceWorker" in navigator) {
+  if (!FILES && "serviceWorker" in navigator) {
     navigator.serviceWorker.register(new URL("sw.js", ROOT)).catch((error) => console.warn(`No offline copy: ${error.message}`));
   }
 }
@@ -69,12 +77,18 @@ async function predict() {
   document.body.dataset.state = "settled";
 }
 
-async function exampleOf() {
-  const manifest = await (await fetch(new URL("manifest.json", ROOT), { cache: "no-cache" })).json();
+async function bytesOf(name) {
+  if (FILES) return FILES[name];
+  const response = await fetch(new URL(name, ROOT), { cache: name === "manifest.json" ? "no-cache" : "default" });
+  if (!response.ok) throw new Error(`${name}: the server answered ${response.status}. Was the folder copied as a whole?`);
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+async function exampleOf(manifest) {
   if (!manifest.example) return null;
   return Promise.all(manifest.example.map(async ({ url, shape }, i) => {
-    const bytes = await (await fetch(new URL(url, ROOT))).arrayBuffer();
-    return { data: new KINDS[model.inputs[i].dtype](bytes), shape };
+    const bytes = await bytesOf(url);
+    return { data: new KINDS[model.inputs[i].dtype](bytes.buffer), shape };
   }));
 }
 
