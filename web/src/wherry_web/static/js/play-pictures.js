@@ -18,7 +18,7 @@ export class Pictures {
   // Numbers from -1 to 1 into a canvas: class 0 and negative values in one colour, class 1 and positive ones in the other.
   plane(canvas, values, side, scale = 1, shift = 0) {
     if (canvas.width !== side) canvas.width = canvas.height = side;
-    const context = canvas.getContext("2d");
+    const context = canvas.getContext("2d", { willReadFrequently: true }); // in memory, where pixels are written quickest
     const image = context.createImageData(side, side);
     const pixels = new Uint32Array(image.data.buffer);
     const { table } = this.#colors;
@@ -117,20 +117,25 @@ export class Pictures {
 function finer(scores, side) {
   const size = side * FINER;
   const found = new Float32Array(size * size);
-  const places = Array.from({ length: size }, (_, i) => {
-    const at = Math.min(Math.max((i + 0.5) / FINER - 0.5, 0), side - 1);
-    const low = Math.min(Math.floor(at), side - 2);
-    return [low, at - low];
-  });
-  places.forEach(([top, down], i) => {
-    places.forEach(([left, right], k) => {
+  for (let i = 0; i < size; i++) {
+    const [top, down] = between(i, side);
+    for (let k = 0; k < size; k++) {
+      const [left, right] = between(k, side);
       const at = top * side + left;
       const above = scores[at] + right * (scores[at + 1] - scores[at]);
       const below = scores[at + side] + right * (scores[at + side + 1] - scores[at + side]);
-      found[i * size + k] = Math.tanh((above + down * (below - above)) / 2);
-    });
-  });
+      const score = above + down * (below - above);
+      found[i * size + k] = score > 12 ? 1 : score < -12 ? -1 : Math.tanh(score / 2);
+    }
+  }
   return found;
+}
+
+// Of a finer place: the known one before it, and how far behind that it lies.
+function between(i, side) {
+  const at = Math.min(Math.max((i + 0.5) / FINER - 0.5, 0), side - 1);
+  const low = Math.min(Math.floor(at), side - 2);
+  return [low, at - low];
 }
 
 function colors() {
