@@ -93,6 +93,16 @@ def trained(page: Page) -> None:
     time.sleep(0.5)
 
 
+def played(page: Page) -> None:
+    page.check("input[name=data][value=spirals]")
+    page.click("#more")
+    page.wait_for_selector("#run:enabled")
+    page.click("#run")
+    time.sleep(8)
+    page.mouse.wheel(0, 180)
+    time.sleep(0.5)
+
+
 def measured(page: Page) -> None:
     page.wait_for_selector("body[data-measured]")
 
@@ -124,7 +134,7 @@ def taught(page: Page) -> None:
     time.sleep(0.5)
 
 
-IN_USE = {"draw": drawn, "train": trained, "browser": measured, "model": opened, "playground": written, "classifier": taught}
+IN_USE = {"draw": drawn, "train": trained, "play": played, "browser": measured, "model": opened, "playground": written, "classifier": taught}
 
 
 def compose(pictures: list[tuple[str, bytes]], out: Path) -> None:

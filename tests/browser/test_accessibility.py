@@ -31,7 +31,7 @@ def axe(tmp_path_factory) -> str:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1200, 390])
-@pytest.mark.parametrize("address", ["/", "/train", "/classifier", "/model", "/playground", "/gallery", "/browser"])
+@pytest.mark.parametrize("address", ["/", "/train", "/play", "/classifier", "/model", "/playground", "/gallery", "/browser"])
 def test_axe_finds_nothing_serious(visit, axe, address, width, scheme):
     page = visit(color_scheme=scheme, viewport={"width": width, "height": 900}).open(address)
     if address == "/":
@@ -42,6 +42,11 @@ def test_axe_finds_nothing_serious(visit, axe, address, width, scheme):
         page.click("#run")
         until(page, "document.getElementById('progress').textContent !== ''")
         page.click("#run")
+    elif address == "/play":
+        page.click("#run")
+        until(page, "Number(document.getElementById('progress').dataset.steps) > 10")
+        page.check("input[name=data][value=own]")
+        until(page, "document.getElementById('run').disabled")
     elif address == "/classifier":
         for i in range(2):
             give(page, i, files(i, 5, seed=i))

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from conftest import PYODIDE, WHEELS, until  # noqa: E402
 
 NOTHING = "\N{EN DASH}"
-PAGES = ["/", "/train", "/classifier", "/model", "/playground", "/gallery", "/browser"]
+PAGES = ["/", "/train", "/play", "/classifier", "/model", "/playground", "/gallery", "/browser"]
 PARITY_PYTHON = os.environ.get("PARITY_PYTHON")
 DRAW_DIGITS = """async (indices) => {
   const canvas = document.getElementById("canvas"), answer = document.getElementById("answer");

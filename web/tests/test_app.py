@@ -11,7 +11,7 @@ def addresses(manifest) -> dict[str, str]:
     core = manifest["pyodide"]["url"]
     return {
         "/": "text/html", "/train": "text/html", "/model": "text/html", "/playground": "text/html", "/classifier": "text/html",
-        "/browser": "text/html", "/manifest.json": "application/json",
+        "/browser": "text/html", "/play": "text/html", "/manifest.json": "application/json",
         "/sw.js": "text/javascript", "/simple/": "text/html", "/simple/wherry-tensor/": "text/html",
         "/api/health": "application/json", "/api/openapi.json": "application/json", "/api/models": "application/json",
         "/api/models/digits": "application/json",
@@ -43,7 +43,7 @@ def test_every_answer_has_the_security_headers(client, manifest):
 
 
 def test_pages_hold_no_inline_script_and_no_foreign_address(client):
-    for address in ("/", "/train", "/classifier", "/model", "/playground", "/browser"):
+    for address in ("/", "/train", "/play", "/classifier", "/model", "/playground", "/browser"):
         text = client.get(address).get_data(as_text=True)
         assert "http" not in text.replace("http-equiv", "")
         assert " style=" not in text and " onclick" not in text and text.count("<script") == text.count('<script type="module" src=')

@@ -29,7 +29,9 @@ def test_needs_no_numpy(tmp_path):
     # On a page the client is all there is of this package.
     shutil.copytree(CLIENT, tmp_path / "wherry_web" / "client")
     (tmp_path / "wherry_web" / "__init__.py").touch()
-    program = "import sys; sys.path.insert(0, sys.argv[1]); import wherry_web.client.page; print('numpy' in sys.modules)"
+    play = {"data": "own", "points": [0, 0, 0, 1, 1, 1], "layers": [2], "activation": "ReLU", "optimizer": "SGD", "learning_rate": 0.1}
+    program = "import sys; sys.path.insert(0, sys.argv[1]); import wherry_web.client.page; from wherry_web.client.play import Play; " \
+              f"play = Play({play}); play.start(); play.run(0); print('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program, tmp_path], capture_output=True, text=True, check=True).stdout == "False\n"
 
 

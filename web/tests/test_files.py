@@ -16,7 +16,7 @@ def test_the_bundle_holds_what_a_page_needs_and_no_more(client, manifest):
     assert sorted(archive.namelist()) == [
         "wherry_tensor/__init__.py", "wherry_tensor/_core.so", "wherry_tensor/empty.py", "wherry_web/client/__init__.py",
         "wherry_web/client/backbone.py", "wherry_web/client/classifier.py", "wherry_web/client/digits.py", "wherry_web/client/model.py",
-        "wherry_web/client/networks.py", "wherry_web/client/page.py",
+        "wherry_web/client/networks.py", "wherry_web/client/page.py", "wherry_web/client/play.py",
     ]
     assert archive.read("wherry_tensor/__init__.py") == b"def one():\n    return 1"
 
@@ -46,7 +46,7 @@ def test_the_service_worker_keeps_everything_that_the_pages_load(client, manifes
     text = client.get("/sw.js").get_data(as_text=True)
     addresses = json.loads(re.search(r"ADDRESSES = (.*);", text)[1])
     needed = {manifest["playground"]["url"], manifest["bundle"]["url"], manifest["digits"], manifest["models"][0]["weights_url"]}
-    assert {manifest["backbone"], "./", "train", "classifier", "model", "playground", "browser"} | needed <= set(addresses)
+    assert {manifest["backbone"], "./", "train", "play", "classifier", "model", "playground", "browser"} | needed <= set(addresses)
     assert all(client.get(f"/{address.removeprefix('./')}").status_code == 200 for address in addresses)
 
 

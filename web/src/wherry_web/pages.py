@@ -11,8 +11,8 @@ from wherry_web.gallery import Gallery
 pages = Blueprint("pages", __name__)
 
 TITLES = {
-    "draw": "Draw a digit", "train": "Train in the tab", "classifier": "Image classifier by example", "model": "Your model",
-    "playground": "Playground", "gallery": "Models", "browser": "This browser",
+    "draw": "Draw a digit", "train": "Train in the tab", "play": "A network to play with", "classifier": "Image classifier by example",
+    "model": "Your model", "playground": "Playground", "gallery": "Models", "browser": "This browser",
 }
 
 
@@ -40,6 +40,11 @@ def draw() -> str:
 @pages.get("/train")
 def train() -> str:
     return page("train")
+
+
+@pages.get("/play")
+def play() -> str:
+    return page("play")
 
 
 @pages.get("/classifier")

@@ -1,15 +1,6 @@
 // The calls of the worker that teach a classifier; training itself goes as on the page Train in the tab (objects.trainer).
-export function classifying(objects, { plain, pyodide }) {
+export function classifying(objects, { plain, given, pyodide }) {
   let exporter; // the part of Wherry that exports, loaded when it is needed first
-
-  function given(values, use) {
-    const proxy = pyodide().toPy(values);
-    try {
-      return plain(use(proxy));
-    } finally {
-      proxy.destroy();
-    }
-  }
 
   return {
     openClassifier(weights) {

@@ -4,6 +4,7 @@
 import { startPython } from "./python.js";
 import { classifying } from "./worker-classifier.js";
 import { bringing } from "./worker-model.js";
+import { playing } from "./worker-play.js";
 import { training } from "./worker-training.js";
 
 let python; // the module wherry_web.client.page
@@ -20,8 +21,9 @@ const calls = {
   predict: (pixels) => plain(objects.predictor.predict(bytesOf(pixels))),
   describe: () => plain(python.describe()),
   timings: () => plain(python.timings()),
-  ...classifying(objects, { plain, pyodide: () => pyodide }),
+  ...classifying(objects, { plain, given, pyodide: () => pyodide }),
   ...bringing({ plain, pyodide: () => pyodide }),
+  ...playing({ plain, given, pyodide: () => pyodide }),
   ...training(objects, { plain, post: (message) => postMessage(message), python: () => python, pyodide: () => pyodide }),
 };
 
@@ -51,6 +53,16 @@ function plain(proxy) {
   const value = proxy.toJs({ dict_converter: Object.fromEntries });
   proxy.destroy();
   return value;
+}
+
+// What a call returns that takes values of JavaScript as Python has them.
+function given(values, use) {
+  const proxy = pyodide.toPy(values);
+  try {
+    return plain(use(proxy));
+  } finally {
+    proxy.destroy();
+  }
 }
 
 // Of a Python traceback only the message: "ValueError: ..." without the type.
