@@ -1,7 +1,7 @@
 """`paddle.nn`: layers, and what belongs to them."""
 # ruff: noqa: F403, F405  wherry_nn lists its names
 from wherry import _absent
-from wherry.nn import attention, functional, initializer, quant, utils
+from wherry.nn import attention, functional, initializer, utils
 from wherry.nn import layer as layer
 from wherry_nn import *  # type: ignore[no-redef]
 from wherry_nn import __all__ as _names
@@ -11,4 +11,4 @@ _NOT_HERE = ("ParamAttr", "Parameter", "WeightDecayRegularizer", "WeightNormPara
 __all__ = ["attention", "functional", "initializer", "quant", "utils"]
 __all__ += [name for name in _names if name not in _NOT_HERE]
 
-_absent.explain(__name__)
+_absent.explain(__name__, later=("quant",))
