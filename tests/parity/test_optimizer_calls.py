@@ -69,14 +69,24 @@ def check(key, ours, theirs):
     same_state(ours["state"], theirs["state"], "state", factor)
 
 
+def kind_of(name: str) -> str:
+    """Of an accumulator's name what the parameter's does not say."""
+    return "_".join(name.rsplit("_", 2)[1:])
+
+
 def same_state(ours, theirs, where, factor=1.0):
     assert ours.keys() == theirs.keys(), f"{where}: keys {sorted(ours)}, Paddle's {sorted(theirs)}"
+    # As of gradients, the scale is that of all accumulators of a kind together ("w_0_moment1_0", "b_0_moment1_0").
+    scales: dict[str, float] = {}
+    for name, expected in theirs.items():
+        if isinstance(expected, list) and expected[:1] == ["tensor"]:
+            scales[kind_of(name)] = max(scales.get(kind_of(name), 0.0), magnitude(expected))
     for name, expected in theirs.items():
         mine = ours[name]
         if isinstance(expected, dict):
             same_state(mine, expected, f"{where} {name}", factor)
         elif isinstance(expected, list) and expected[:1] == ["tensor"]:
-            compare(mine, expected, f"{where} {name}", factor)
+            compare(mine, expected, f"{where} {name}", factor, scales[kind_of(name)])
         elif isinstance(expected, float):
             assert mine == pytest.approx(expected, rel=1e-9, abs=1e-12), f"{where} {name}"
         else:
