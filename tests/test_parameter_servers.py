@@ -104,7 +104,7 @@ def test_what_servers_cannot_do_is_refused(tmp_path):
         done = subprocess.run(
             [sys.executable, "-m", "wherry", "launch", *options, str(script)], capture_output=True, text=True, timeout=60, check=False,
             env={name: value for name, value in os.environ.items() if name != "PADDLE_JOB_SECRET"})
-        assert done.returncode == 1 and text in done.stderr, done.stderr
+        assert done.returncode == 2 and text in done.stderr, done.stderr
 
 
 def test_one_process_needs_no_servers(tmp_path):

@@ -143,7 +143,8 @@ def test_a_missing_mpi_says_what_to_type(monkeypatch):
 
 
 @pytest.mark.parametrize(("arguments", "text"), [
-    (["--server_num", "1", "x.py"], "--server_num belongs to parameter servers"),
+    (["--server_num", "1", "x.py"], "--worker_num None"),
+    (["--heter_workers", "1", "x.py"], "--heter_workers belongs to workers of several kinds"),
     (["--backend", "nccl", "x.py"], "there is no backend nccl"),
     (["--nnodes", "2", "x.py"], "--master HOST:PORT"),
     (["--ips", "a,b", "x.py"], "--master HOST:PORT"),

@@ -22,11 +22,12 @@ from types import FrameType
 
 import numpy as np
 
+from wherry_tensor.suggestions import is_ours
+
 ROWS, RING, ENTRY = 32, 16, 256        # groups, entries of each, bytes of an entry: number, group, signature, text
 HEAD, STACK, FAILURE = 64, 448, 1536   # bytes
 STRIDE = HEAD + STACK + FAILURE + ROWS * RING * ENTRY
 PID, ASKED, ANSWERED, LEFT, FAILED = range(5)  # words of the head
-OURS = os.path.dirname(os.path.abspath(__file__))
 
 
 class CollectiveError(RuntimeError):
@@ -34,9 +35,9 @@ class CollectiveError(RuntimeError):
 
 
 def user_frame(frame: FrameType | None) -> FrameType | None:
-    """The innermost frame outside of this package, or the innermost one."""
+    """The innermost frame that is not ours, or the innermost one."""
     first = frame
-    while frame is not None and frame.f_code.co_filename.startswith(OURS):
+    while frame is not None and is_ours(frame.f_globals.get("__name__", "")):
         frame = frame.f_back
     return frame or first
 

@@ -108,7 +108,7 @@ def main(arguments: Sequence[str] | None = None, prog: str = "launch") -> int:
             return run_with_servers(options, say, print_table)
         except EnforceNotMet as error:
             print(error, file=sys.stderr)
-            return 1
+            return 2
     elastic = options.elastic or options.elastic_level >= 0 or least < most
     restarts = 0
     while True:
