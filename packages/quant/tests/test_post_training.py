@@ -1,10 +1,15 @@
-"""Calibration of saved models in static mode: `paddle.static.quantization.PostTrainingQuantization`."""
+"""Calibration of saved models in static mode: `static.quantization.PostTrainingQuantization`."""
 import numpy as np
 import pytest
 
-import wherry as paddle
-from wherry import nn
-from wherry.static.quantization import PostTrainingQuantization
+import wherry_nn as nn
+import wherry_ops_cpu.column
+from wherry_graph import jit, static
+from wherry_quant.post_training import PostTrainingQuantization
+from wherry_quant.reporting import report
+from wherry_tensor import seed, to_tensor
+
+wherry_ops_cpu.column.register()
 
 FILES = dict(model_filename="model.pdmodel", params_filename="model.pdiparams")
 BATCHES = [{"x": np.random.RandomState(i).standard_normal((8, 1, 8, 8)).astype("float32")} for i in range(3)]
@@ -12,21 +17,21 @@ BATCHES = [{"x": np.random.RandomState(i).standard_normal((8, 1, 8, 8)).astype("
 
 @pytest.fixture
 def folder(tmp_path):
-    paddle.seed(1)
+    seed(1)
     net = nn.Sequential(nn.Conv2D(1, 4, 3), nn.BatchNorm2D(4), nn.ReLU(), nn.Conv2D(4, 4, 3, groups=4), nn.Flatten(), nn.Linear(64, 3))
     net.eval()
-    net[1]._mean.set_value(paddle.to_tensor([0.1, -0.2, 0.3, 0.0]))
-    paddle.jit.save(net, str(tmp_path / "model"), input_spec=[paddle.static.InputSpec([None, 1, 8, 8], "float32", "x")])
+    net[1]._mean.set_value(to_tensor([0.1, -0.2, 0.3, 0.0]))
+    jit.save(net, str(tmp_path / "model"), input_spec=[static.InputSpec([None, 1, 8, 8], "float32", "x")])
     return tmp_path
 
 
 def tool(folder, **options):
     options.setdefault("data_loader", BATCHES)
-    return PostTrainingQuantization(paddle.static.Executor(), str(folder), **FILES, **options)
+    return PostTrainingQuantization(static.Executor(), str(folder), **FILES, **options)
 
 
 def answers(folder):
-    return paddle.jit.load(str(folder / "model"))(paddle.to_tensor(BATCHES[0]["x"])).numpy()
+    return jit.load(str(folder / "model"))(to_tensor(BATCHES[0]["x"])).numpy()
 
 
 def quantized_nodes(program):
@@ -39,7 +44,7 @@ def test_products_run_in_integers_and_stay_near(folder):
     one.save_quantized_model(str(folder / "int8"))
     expected, found = answers(folder), answers(folder / "int8")
     assert 0 < np.abs(expected - found).max() < 0.03 * np.abs(expected).max()
-    rows = paddle.quant.report(str(folder / "int8" / "model"), paddle.to_tensor(BATCHES[0]["x"])).rows
+    rows = report(str(folder / "int8" / "model"), to_tensor(BATCHES[0]["x"])).rows
     assert [row.runs_in for row in rows] == ["int8"] * 3
 
 
@@ -118,4 +123,4 @@ def test_data_that_does_not_fit(folder):
     with pytest.raises(AssertionError, match="nothing is quantized"):
         tool(folder).save_quantized_model(str(folder / "none"))
     with pytest.raises(FileNotFoundError):
-        PostTrainingQuantization(paddle.static.Executor(), str(folder / "none"), data_loader=BATCHES)
+        PostTrainingQuantization(static.Executor(), str(folder / "none"), data_loader=BATCHES)

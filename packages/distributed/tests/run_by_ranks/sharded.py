@@ -8,7 +8,14 @@ import numpy as np
 import wherry_nn as nn
 import wherry_ops_cpu.column
 import wherry_tensor as wt
-from wherry_distributed import all_gather_object, all_reduce, broadcast_object_list, get_rank, get_world_size, init_parallel_env
+from wherry_distributed import (
+    all_gather_object,
+    all_reduce,
+    broadcast_object_list,
+    get_rank,
+    get_world_size,
+    init_parallel_env,
+)
 from wherry_distributed.sharding import group_sharded_parallel, save_group_sharded_model
 from wherry_nn import functional as F
 from wherry_train import amp, load
