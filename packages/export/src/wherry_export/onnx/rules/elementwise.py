@@ -6,7 +6,7 @@ import math
 from wherry_export.onnx.column import LOOP, cannot, to_onnx
 from wherry_export.onnx.writer import onnx_type
 from wherry_tensor import ops
-from wherry_tensor._core import bool_, int32
+from wherry_tensor._core import bool_, int8, int16, int32, uint8
 
 
 def _unary(op, kind):
@@ -95,6 +95,11 @@ def _binary(op, kind, bools=None):
             return g.op(bools, x, y)
         if kind in ("Max", "Min") and not x.is_floating and g.opset < 12:
             return g.op("Where", g.op("Greater" if kind == "Max" else "Less", x, y), x, y)
+        if kind in ("Add", "Sub", "Mul") and x.dtype in (int8, uint8, int16) and g.opset < 14:
+            raise NotImplementedError(
+                f"onnx: sums and products of whole numbers of 8 and 16 bits came with opset 14. Got '{op.name}' of {x.dtype.name} for opset "
+                f"{g.opset}, expected opset 14 or later. Export with opset_version=14."
+            )
         return g.op(kind, x, y)
 
 
