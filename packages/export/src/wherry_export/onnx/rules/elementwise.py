@@ -86,6 +86,14 @@ def onnx_cast(g, x, *, dtype):
     return g.op("Cast", x, to=onnx_type(dtype))
 
 
+def _require_arithmetic(g, name, x):
+    if x.dtype in (int8, uint8, int16) and g.opset < 14:
+        raise NotImplementedError(
+            f"onnx: sums and products of whole numbers of 8 and 16 bits came with opset 14. Got '{name}' of {x.dtype.name} for opset {g.opset}, "
+            f"expected opset 14 or later. Export with opset_version=14."
+        )
+
+
 def _binary(op, kind, bools=None):
     @to_onnx.rule(op)
     def onnx_binary(g, x, y):
@@ -95,11 +103,8 @@ def _binary(op, kind, bools=None):
             return g.op(bools, x, y)
         if kind in ("Max", "Min") and not x.is_floating and g.opset < 12:
             return g.op("Where", g.op("Greater" if kind == "Max" else "Less", x, y), x, y)
-        if kind in ("Add", "Sub", "Mul") and x.dtype in (int8, uint8, int16) and g.opset < 14:
-            raise NotImplementedError(
-                f"onnx: sums and products of whole numbers of 8 and 16 bits came with opset 14. Got '{op.name}' of {x.dtype.name} for opset "
-                f"{g.opset}, expected opset 14 or later. Export with opset_version=14."
-            )
+        if kind in ("Add", "Sub", "Mul"):
+            _require_arithmetic(g, op.name, x)
         return g.op(kind, x, y)
 
 
@@ -188,6 +193,7 @@ def onnx_bitwise_not(g, x):
 
 @to_onnx.rule(ops.floor_divide)
 def onnx_floor_divide(g, x, y):
+    _require_arithmetic(g, "floor_divide", x)
     return g.op("Floor", g.op("Div", x, y)) if x.is_floating else g.floor_divided(x, y)
 
 
