@@ -29,6 +29,11 @@ def free_ports(count: int) -> list[int]:
             each.close()
 
 
+def threads_each(processes: int) -> int:
+    """The threads of each of so many processes on the cores that this one may use."""
+    return max(1, len(os.sched_getaffinity(0)) // max(1, processes)) if hasattr(os, "sched_getaffinity") else 1
+
+
 @dataclass
 class Job:
     """The ranks of this host.
@@ -116,7 +121,7 @@ class Job:
         }
         if "OMP_NUM_THREADS" not in os.environ:
             # A pool of two threads runs at half the speed of one where another process holds a core.
-            found["OMP_NUM_THREADS"] = str(max(1, len(os.sched_getaffinity(0)) // self.count if hasattr(os, "sched_getaffinity") else 1))
+            found["OMP_NUM_THREADS"] = str(threads_each(self.count))
         return found
 
     def close(self, pids: Iterable[int]) -> None:

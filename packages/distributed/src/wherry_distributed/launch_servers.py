@@ -14,7 +14,7 @@ import tempfile
 import time
 from typing import Any, BinaryIO
 
-from wherry_distributed.job import end_all, ended_by, free_ports
+from wherry_distributed.job import end_all, ended_by, free_ports, threads_each
 from wherry_tensor.errors import InvalidArgumentError, short
 
 __all__ = ["PSERVER_OPTIONS", "run_with_servers"]
@@ -63,9 +63,8 @@ def run_with_servers(options: Any, say: Any, table: Any) -> int:
             "PADDLE_JOB_SECRET": _secret(servers, here), "PYTHONFAULTHANDLER": "1",
         }
         mine = [each for each in (*servers, *workers) if each.rsplit(":", 1)[0] in here]
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         if "OMP_NUM_THREADS" not in os.environ:
-            shared["OMP_NUM_THREADS"] = str(max(1, cores // max(1, len(mine))))
+            shared["OMP_NUM_THREADS"] = str(threads_each(len(mine)))
         started: list[_Process] = []
         stopped: list[int] = []
         before = {each: signal.signal(each, lambda number, frame: stopped.append(number)) for each in (signal.SIGINT, signal.SIGTERM)}

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from wherry_autograd import PyLayer, at_end_of_backward, no_grad, saved_tensors_hooks
+from wherry_distributed.around import AroundLayer
 from wherry_distributed.collective import (
     ReduceOp,
     all_gather,
@@ -116,26 +117,13 @@ def _clipped_in(group: Group, own: Any, common: Any, pairs: Any, clip: ClipGradB
     return [(p, scaled.get(id(p), g)) for p, g in pairs]
 
 
-class Sharded(Layer):
+class Sharded(AroundLayer):
     """A model whose state is that of the inner one."""
 
     def __init__(self, layer: Layer, group: Group) -> None:
         super().__init__(f"{layer.full_name()}_group_sharded")
         self._layers, self._group = layer, group
         make_equal(layer, group)
-
-    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        return self._layers(*inputs, **kwargs)
-
-    def state_dict(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """The state of the inner layer."""
-        return self._layers.state_dict(*args, **kwargs)
-
-    def set_state_dict(self, *args: Any, **kwargs: Any) -> tuple[list[str], list[str]]:
-        """Set the state of the inner layer."""
-        return self._layers.set_state_dict(*args, **kwargs)
-
-    set_dict = load_dict = set_state_dict
 
 
 class GroupShardedStage2(Sharded):

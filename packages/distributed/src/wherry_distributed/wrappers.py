@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from wherry_distributed.around import AroundLayer
 from wherry_distributed.gradients import broadcast_tensors
 from wherry_distributed.topology import HybridCommunicateGroup
 from wherry_distributed.world import Group
@@ -64,7 +65,7 @@ def broadcast_input_data(hcg: HybridCommunicateGroup, *inputs: Any, **kwargs: An
     return tuple(given), named
 
 
-class MetaParallelBase(Layer):
+class MetaParallelBase(AroundLayer):
     """A layer whose parameters the processes of a job hold equal. Its state has the names of the inner layer's."""
 
     def __init__(self, layers: Layer, hcg: HybridCommunicateGroup, strategy: Any = None) -> None:
@@ -78,19 +79,6 @@ class MetaParallelBase(Layer):
         broadcast_sep_parameters(self._layers, self._hcg)
         broadcast_sharding_parameters(self._layers, self._hcg)
         broadcast_dp_parameters(self._layers, self._hcg)
-
-    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        return self._layers(*inputs, **kwargs)
-
-    def state_dict(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """The state of the inner layer."""
-        return self._layers.state_dict(*args, **kwargs)
-
-    def set_state_dict(self, *args: Any, **kwargs: Any) -> tuple[list[str], list[str]]:
-        """Set the state of the inner layer."""
-        return self._layers.set_state_dict(*args, **kwargs)
-
-    set_dict = load_dict = set_state_dict
 
 
 class TensorParallel(MetaParallelBase):
