@@ -39,7 +39,7 @@ def parser(prog: str = "launch") -> argparse.ArgumentParser:
     add("--log_level", default="INFO", help="accepted for compatibility")
     add("--job_id", default="default", help="accepted for compatibility")
     add("--run_mode", default=None, help="collective")
-    add("--backend", default="auto", help="auto, mpi or gloo: all are MPI")
+    add("--backend", default="auto", help="auto, mpi, gloo or nccl: MPI, and NCCL between GPUs")
     add("--start_timeout", type=float, default=300.0, help="seconds to wait for other hosts")
     add("--elastic", action="store_true", help="start again when a process fails, with as many as are left")
     add("--elastic_level", type=int, default=-1, help="0 or more is --elastic")
@@ -77,13 +77,18 @@ def print_table(rows: dict[str, str]) -> None:
 
 def main(arguments: Sequence[str] | None = None, prog: str = "launch") -> int:
     """Run a program; returns its exit status: 0, or that of the process that has failed first."""
-    options = parser(prog).parse_args(arguments)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given and (given[0] == "--plan" or given[0].startswith("--plan=")):
+        from wherry_distributed import plan_command  # which trains: what starts programs alone needs no model
+
+        return plan_command.main(given, prog)
+    options = parser(prog).parse_args(given)
     for name in UNAVAILABLE:
         if getattr(options, name):
             print(f"launch: --{name} belongs to workers of several kinds, which are not there. Leave it out.", file=sys.stderr)
             return 2
-    if options.backend not in ("auto", "mpi", "gloo"):
-        print(f"launch: there is no backend {options.backend}. Got --backend {options.backend}, expected auto, mpi or gloo (MPI).", file=sys.stderr)
+    if options.backend not in ("auto", "mpi", "gloo", "nccl"):
+        print(f"launch: there is no backend {options.backend}. Got --backend {options.backend}, expected auto, mpi, gloo or nccl.", file=sys.stderr)
         return 2
     try:
         least, most = bounds(str(options.nnodes))
