@@ -139,6 +139,9 @@ distributed: ParallelMode < wherry_distributed.topology
 distributed: io=* < wherry.static
 distributed: fleet=* < wherry._inside.fleet
 distributed: split < wherry_distributed.tensor_parallel
+distributed: rpc=* < wherry_distributed.rpc
+distributed.rpc: WorkerInfo get_all_worker_infos get_current_worker_info get_worker_info init_rpc rpc_async rpc_sync < wherry_distributed.rpc
+distributed.rpc: shutdown < wherry_distributed.rpc
 distributed.collective: _c_concat _c_identity _c_lookup_table _c_softmax_with_cross_entropy _c_split _mp_allreduce < wherry_distributed.model_parallel
 distributed.collective: Group _get_default_group=get_group _get_global_group=get_group barrier new_group < wherry_distributed
 distributed.collective: all_gather all_reduce alltoall broadcast get_group is_initialized < wherry_distributed
@@ -327,10 +330,9 @@ _INNER = "Paddle's inner program descriptions are not kept. Use paddle.static.Pr
 REFUSED: tuple[tuple[str, str], ...] = (
     (_SEVERAL, """
 distributed.fleet.recompute.recompute: switch_rng_state_tracker
-distributed: ProcessMesh DistAttr Partial Placement ReduceType Replicate Shard Strategy dtensor_from_fn gloo_barrier
-distributed: gloo_init_parallel_env gloo_release reshard shard_layer shard_optimizer
-distributed: shard_op shard_tensor to_static
-distributed.rpc: get_all_worker_infos get_current_worker_info get_worker_info init_rpc rpc_async rpc_sync shutdown
+distributed: DistAttr Strategy gloo_barrier
+distributed: gloo_init_parallel_env gloo_release
+distributed: shard_op to_static
 distributed.fleet.meta_optimizers.dygraph_optimizer.dygraph_sharding_optimizer: DygraphShardingOptimizerV2
 distributed.fleet.meta_optimizers.dygraph_optimizer.hybrid_parallel_optimizer: HybridParallelClipGrad
 distributed.fleet.meta_parallel.parallel_layers.pp_layers: PipelineLayerChunk
