@@ -161,11 +161,10 @@ class Engine:
         if tensor.dtype.name in PARTS and op == "PROD":
             return self._product(what, tensor, sync_op)
         memory, kind, count, how = self._reducible(tensor, op)
-        own = tensor if memory.memory().address == tensor.memory().address else None
         address = memory.memory().address
         return self.put(
             what, memory, lambda comm, stream: comm.all_reduce(address, address, count, kind, how, stream),
-            tensor.mark_written if own is not None else lambda: _back(tensor, memory), sync_op)
+            tensor.mark_written if memory is tensor else lambda: _back(tensor, memory), sync_op)
 
     def _reducible(self, x: Tensor, op: str, copied: bool = False) -> tuple[Tensor, str, int, str]:
         """Memory that NCCL may reduce (`x` itself where that can be), its type, how many numbers of that, and the operation."""
@@ -197,9 +196,7 @@ class Engine:
         """Of `collective.reduce`."""
         at_root = self.group.rank == root
         if tensor.dtype.name in PARTS and op == "PROD":
-            kept = None if at_root else own_copy(tensor)
-            task = self._product(what, own_copy(tensor) if kept is not None else tensor, sync_op)
-            return task
+            return self._product(what, tensor if at_root else own_copy(tensor), sync_op)
         memory, kind, count, how = self._reducible(tensor, op, copied=True)
         address = memory.memory().address
         return self.put(

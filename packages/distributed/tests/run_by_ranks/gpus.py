@@ -16,6 +16,7 @@ from wherry_distributed import (
     barrier,
     broadcast,
     get_backend,
+    get_group,
     get_rank,
     get_world_size,
     init_parallel_env,
@@ -26,6 +27,7 @@ from wherry_distributed import (
     send,
     wait,
 )
+from wherry_distributed.messages import Messages
 from wherry_nn import functional as F
 from wherry_train.optimizer import Momentum
 
@@ -78,6 +80,16 @@ def messages():
         z = wt.zeros([7])
         recv(z, 0)
         assert z.numpy().tolist() == [4.0] * 7
+    barrier()
+    between = Messages(get_group())  # of stages: through the host, and back to the GPU
+    if rank == 0:
+        z = wt.full([3, 2], 6.0)
+        z.stop_gradient = False
+        between.send([z, wt.arange(4)], 1, 0)
+    elif rank == 1:
+        z, numbers = between.receive(0, 0)
+        assert z.place.is_gpu_place() and not z.stop_gradient and z.numpy().tolist() == [[6.0] * 2] * 3 and numbers.numpy().tolist() == [0, 1, 2, 3]
+    between.finish()
     barrier()
 
 
