@@ -15,6 +15,7 @@ from wherry_distributed import pmi
 from wherry_tensor.errors import UnavailableError
 
 PATIENCE = 1.0  # seconds between asking processes to end and ending them
+GRACE = 2.0     # seconds to wait for the process that another one tells of
 
 
 def free_ports(count: int) -> list[int]:
@@ -205,6 +206,11 @@ def end_all(pids: Iterable[int], alive: Any) -> None:
         while alive() and time.monotonic() < end:
             time.sleep(0.02)
         # A rank may be gone while its workers are not, so groups are killed in any case.
+
+
+def follows(lines: Iterable[str]) -> bool:
+    """Has a process failed because of another one, that is dead or has ended? It has said these lines last."""
+    return any("CollectiveError: " in line and (") is dead." in line or "has ended its program." in line) for line in lines)
 
 
 def ended_by(code: int) -> str:

@@ -16,11 +16,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, BinaryIO
 
-from wherry_distributed.job import Job, end_all, ended_by
+from wherry_distributed.job import GRACE, Job, end_all, ended_by, follows
 from wherry_distributed.launch_servers import PSERVER_OPTIONS, run_with_servers
 from wherry_tensor.errors import EnforceNotMet
 
-GRACE = 2.0           # seconds to wait for the process that another one tells of
 LONGEST = 64 << 10  # bytes of a log that are shown of a process that has failed
 UNAVAILABLE = ("heter_workers", "heter_worker_num")
 
@@ -260,9 +259,8 @@ class Launcher:
             return file.read().decode(errors="replace").splitlines()[-60:]
 
     def _follows(self, local: int) -> bool:
-        """Has a process failed because of another one, that is dead or has ended?"""
-        lines = [line for line in self._end_of_log(local) if "CollectiveError: " in line]
-        return any(") is dead." in line or "has ended its program." in line for line in lines)
+        """Has a process failed because of another one?"""
+        return follows(self._end_of_log(local))
 
 
 if __name__ == "__main__":

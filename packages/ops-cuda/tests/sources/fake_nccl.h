@@ -53,7 +53,7 @@ struct Call {  // as the program has made it; addresses are the device's
   int peer;  // or root
 };
 
-struct Shared;       // memory of all ranks
+struct Shared;  // memory of all ranks
 struct Communicator {
   Shared *shared;
   int size, rank, device;
