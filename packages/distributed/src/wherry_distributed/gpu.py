@@ -120,6 +120,7 @@ class Engine:
 
     def __init__(self, group: Group, device: str, library: nccl.Library, unique: bytes) -> None:
         self.group, self.device, self.library = group, device, library
+        self.ended = False
         self.stream = Stream(device)  # which makes it the thread's device of CUDA as well
         self.communicator = nccl.Communicator(library, group.nranks, group.rank, unique)
         self.waiting: list[Message] = []
@@ -306,6 +307,7 @@ class Engine:
             self.communicator.abort()
             return
         self.drain()
+        self.ended = True  # before the guard could take it for one that was aborted
         self.communicator.destroy()
 
 
@@ -460,7 +462,7 @@ class Guard:
                 self.ended = []
         for engine in self.engines:
             failure = engine.communicator.failure()
-            if failure is not None:
+            if failure is not None and not engine.ended:
                 mine = next((each.watch.name() for each in some if each.engine is engine), f"group {engine.group.id}")
                 raise_everywhere(f"{mine}: NCCL says '{failure}'. Run with NCCL_DEBUG=INFO to see more.")
             if engine.waiting and now - engine.waiting[0].since > SENT_AFTER:
