@@ -24,6 +24,7 @@ class Between(Values):
         self.between: dict[Any, Callable[[Node], bool]] = {
             ops.quantize_linear: self.again, ops.max_pool2d: self.pooled, ops.reshape: self.moved, ops.transpose: self.turned, ops.add: self.added,
             ops.concat: self.joined, ops.avg_pool2d: self.averaged, ops.adaptive_avg_pool2d: self.averaged, ops.reduce_mean: self.averaged,
+            ops.gather: self.chosen,
         }
 
     def again(self, node: Node) -> bool:
@@ -147,9 +148,19 @@ class Between(Values):
         self.finish(end, self.recording.variable_of(made), form == "NCHW" and not flat)
         return True
 
+    def chosen(self, node: Node) -> bool:
+        """Rows of a table as ONNX chooses them."""
+        if node.attr("axis") != 0 or node.inputs[0] is None or len(node.inputs[0].sizes) != 2:
+            return False
+        found = self.looked_up(node)
+        if isinstance(found, Note):
+            return False
+        found[1]()
+        return True
+
     def looked_up(self, node: Node) -> Note | tuple[str, Callable[[], None]]:
         """Rows of a table of whole numbers, which become floats behind the choice."""
-        index, table = node.inputs
+        index, table = node.inputs if node.op is ops.embedding else node.inputs[::-1]
         made = None if table is None or table.bound is not None else self.lazy.get(id(table)) or table.made_by
         if made is None or made.op is not ops.dequantize_linear or index is None:
             return Note(node, "float", "the table is no constant of whole numbers")
@@ -164,7 +175,8 @@ class Between(Values):
 
         def write() -> None:
             with self.recording:
-                found = ops.embedding(index, self.bound(whole), padding_index=node.attr("padding_index"))
+                attrs = dict(zip(node.op.attr_names, node.attrs, strict=True))
+                found = node.op(*(self.bound(whole) if x is table else x for x in node.inputs), **attrs)
                 if rows:
                     each = ops.gather(self.bound(scale), index, axis=0)
                     ops.multiply(ops.cast(found, dtype=dtype), ops.cast(each, dtype=dtype))
