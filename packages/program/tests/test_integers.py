@@ -257,3 +257,13 @@ def test_rows_of_a_table_stay_whole_numbers(axis):
     assert any(x is not None and x.bound is not None and x.bound.dtype is _core.int8 for node in fast.nodes for x in node.inputs)
     at = to_tensor(RNG.integers(0, 30, (5, 3)))
     np.testing.assert_allclose(compiled(fast)(at)[0].numpy(), compiled(program)(at)[0].numpy(), rtol=1e-6)
+
+
+def test_layers_that_share_an_input_share_its_whole_numbers():
+    weights = [weight(24, 8, axis=1) for _ in range(3)]
+
+    def build(x):
+        return ops.concat(*(F.linear(rounded(x, step), w()) for w, step in zip(weights, (0.02, 0.02, 0.03), strict=True)), axis=1)
+
+    found = agree(program_of(build, 5, 24), 5, 24, step=0.0)
+    assert found.count("quantize_linear") == 2 and found.count("quantized_linear") == 3

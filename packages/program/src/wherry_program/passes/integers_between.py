@@ -21,6 +21,7 @@ class Between(Values):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
+        self.rounded: dict[Any, Variable] = {}  # what was rounded, and how -> its whole numbers
         self.between: dict[Any, Callable[[Node], bool]] = {
             ops.quantize_linear: self.again, ops.max_pool2d: self.pooled, ops.reshape: self.moved, ops.transpose: self.turned, ops.add: self.added,
             ops.concat: self.joined, ops.avg_pool2d: self.averaged, ops.adaptive_avg_pool2d: self.averaged, ops.reduce_mean: self.averaged,
@@ -31,6 +32,12 @@ class Between(Values):
         """Quantizing what was just dequantized by the same step changes nothing; an image keeps its layout."""
         x = node.inputs[0]
         before, now = self.quantized(x), self.read(node)
+        if now is not None and x is not None:
+            # Layers that share an input share its whole numbers, where they have found the same step.
+            first = self.rounded.setdefault((id(x), now.step, now.zero, node.attrs), node.outputs[0])
+            if first is not node.outputs[0]:
+                self.same[id(node.outputs[0])] = first
+                return True
         if now is not None and x is not None and id(x) in self.images:
             with self.recording:
                 made = ops.quantize_linear(self.images[id(x)], *node.inputs[1:], **dict(zip(node.op.attr_names, node.attrs, strict=True)))
