@@ -265,6 +265,9 @@ nn.layer.norm: _BatchNormBase _InstanceNormBase=_InstanceNorm < wherry_nn.layers
 nn.layer.rnn: RNNBase RNNCellBase < wherry_nn.layers.rnn
 nn.layer.transformer: _convert_attention_mask _convert_param_attr_to_list < wherry._inside.attention
 nn.functional.activation: tanh < wherry_tensor
+nn.quant: FloatFunctionalLayer add concat divide flatten matmul multiply reshape subtract transpose < wherry_quant.functional
+nn.quant.functional_layers: FloatFunctionalLayer add concat divide flatten matmul multiply < wherry_quant.functional
+nn.quant.functional_layers: reshape subtract transpose < wherry_quant.functional
 nn.quant.format: ConvertibleQuantedLayer LinearDequanter LinearQuanter LinearQuanterDequanter < wherry_quant.format
 nn.quant.qat: QuantedConv2D QuantedLinear < wherry_quant.layers
 nn.quant.qat.conv: QuantedConv2D < wherry_quant.layers
@@ -319,7 +322,10 @@ vision.transforms.transforms: _check_input _get_image_size < wherry._inside.pict
 
 _SEVERAL = "training in several processes is not there yet. In one process, run the model as it is"
 _SERVERS = "parameter servers here have no part of this name. Use static.nn.sparse_embedding, InMemoryDataset and QueueDataset"
-_QUANTIZED = "quantization while training is not there yet. Quantize weights with paddle.nn.quant.weight_quantize"
+_QUANTIZED = (
+    "this part of Paddle's older quantization is not there. Train with paddle.quantization.QAT or ImperativeQuantAware, calibrate saved models with "
+    "paddle.static.quantization.PostTrainingQuantization, and give weights few bits with paddle.quant.quantize_weights"
+)
 _CHECKER = "the checker of numbers is not there yet. Use FLAGS_check_nan_inf, or paddle.amp.debugging.check_numerics"
 _INNER = "Paddle's inner program descriptions are not kept. Use paddle.static.Program"
 
@@ -348,7 +354,7 @@ incubate.operators: unzip
 static.nn: continuous_value_model
 """),
     (_QUANTIZED, """
-nn.quant: FloatFunctionalLayer QuantizedConv2D QuantizedLinear add concat divide flatten matmul multiply quant_layers_ reshape subtract transpose
+nn.quant: QuantizedConv2D QuantizedLinear quant_layers_
 nn.quant.lsq: FakeQuantActLSQPlus FakeQuantWeightLSQPlus
 nn.quant.quant_layers: FakeQuantAbsMax FakeQuantChannelWiseAbsMax FakeQuantMAOutputScaleLayer FakeQuantMovingAverageAbsMax MAOutputScaleLayer
 nn.quant.quant_layers: MovingAverageAbsMaxScale QuantStub QuantizedColumnParallelLinear QuantizedConv2D QuantizedConv2DTranspose QuantizedLinear
