@@ -283,6 +283,10 @@ quantization.quantize: Quantization < wherry_quant.quantizing
 quantization.wrapper: ObserveWrapper < wherry_quant.layers
 static: load_vars save_vars setitem < wherry._inside.variables
 static.io: load_vars save_vars < wherry._inside.variables
+framework: IrGraph < wherry_quant.transforming
+base.framework: IrGraph < wherry_quant.transforming
+static.quantization: QuantizationFreezePass QuantizationTransformPass < wherry_quant.transforming
+static.quantization.quantization_pass: QuantizationFreezePass QuantizationTransformPass < wherry_quant.transforming
 static.quantization: PostTrainingQuantization < wherry_quant.post_training
 static.quantization.post_training_quantization: PostTrainingQuantization < wherry_quant.post_training
 static.quantization: quant_config=* < wherry._inside.quant_config
@@ -360,9 +364,8 @@ nn.quant.quant_layers: FakeQuantAbsMax FakeQuantChannelWiseAbsMax FakeQuantMAOut
 nn.quant.quant_layers: MovingAverageAbsMaxScale QuantStub QuantizedColumnParallelLinear QuantizedConv2D QuantizedConv2DTranspose QuantizedLinear
 nn.quant.quant_layers: QuantizedMatmul QuantizedRowParallelLinear
 static.quantization: AddQuantDequantForInferencePass AddQuantDequantPass AddQuantDequantPassV2 ConvertToInt8Pass OutScaleForInferencePass
-static.quantization: OutScaleForTrainingPass PostTrainingQuantizationProgram QuantWeightPass QuantizationFreezePass
-static.quantization: QuantizationTransformPass QuantizationTransformPassV2 ReplaceFakeQuantDequantPass TransformForMobilePass WeightQuantization
-static.quantization.quantization_pass: QuantizationFreezePass QuantizationTransformPass
+static.quantization: OutScaleForTrainingPass PostTrainingQuantizationProgram QuantWeightPass
+static.quantization: QuantizationTransformPassV2 ReplaceFakeQuantDequantPass TransformForMobilePass WeightQuantization
 static.quantization.post_training_quantization: WeightQuantization
 static.quantization.utils: _channelwise_quant_axis1_ops _get_input_name_index _get_op_input_var_names _get_op_output_var_names
 static.quantization.utils: _get_output_name_index bias_correction_w calculate_quant_cos_error load_variable_data quant_tensor set_variable_data
@@ -373,9 +376,8 @@ amp.debugging: TensorCheckerConfig check_layer_numerics collect_operator_stats c
 amp.debugging: disable_tensor_checker enable_operator_stats_collection enable_tensor_checker
 """),
     (_INNER, """
-framework: IrGraph
 framework.core: Graph
-base.framework: IrGraph IrNode IrOpNode IrVarNode
+base.framework: IrNode IrOpNode IrVarNode
 base.core: Graph PassBuilder
 pir: Block Operation OpResult PassManager Program Value translate_to_pir
 pir.core: Program create_parameter default_main_program default_startup_program program_guard
