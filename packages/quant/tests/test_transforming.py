@@ -83,7 +83,8 @@ def test_gradients_are_those_of_rounded_weights():
     wanted = [given.inputs[0], f"{weight.name}@GRAD", f"{given.outputs[0].name}@GRAD"]
     inputs, gradient, hidden = executor.run(main, feed=feed, fetch_list=wanted)
     np.testing.assert_allclose(gradient, inputs.reshape(16, -1).T @ hidden, rtol=1e-4, atol=1e-5)  # by the rounded input
-    np.testing.assert_allclose(static.global_scope().value(weight.name).numpy(), old - gradient, rtol=1e-5, atol=1e-6)  # and it moves the weight itself
+    new = static.global_scope().value(weight.name).numpy()
+    np.testing.assert_allclose(new, old - gradient, rtol=1e-5, atol=1e-6)  # and it moves the weight itself
 
 
 def test_inputs_that_are_shared_are_rounded_once_and_scopes_of_names_are_left_alone():
