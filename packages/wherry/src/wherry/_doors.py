@@ -268,6 +268,9 @@ nn.layer.norm: _BatchNormBase _InstanceNormBase=_InstanceNorm < wherry_nn.layers
 nn.layer.rnn: RNNBase RNNCellBase < wherry_nn.layers.rnn
 nn.layer.transformer: _convert_attention_mask _convert_param_attr_to_list < wherry._inside.attention
 nn.functional.activation: tanh < wherry_tensor
+nn.quant: FloatFunctionalLayer add concat divide flatten matmul multiply reshape subtract transpose < wherry_quant.functional
+nn.quant.functional_layers: FloatFunctionalLayer add concat divide flatten matmul multiply < wherry_quant.functional
+nn.quant.functional_layers: reshape subtract transpose < wherry_quant.functional
 nn.quant.format: ConvertibleQuantedLayer LinearDequanter LinearQuanter LinearQuanterDequanter < wherry_quant.format
 nn.quant.qat: QuantedConv2D QuantedLinear < wherry_quant.layers
 nn.quant.qat.conv: QuantedConv2D < wherry_quant.layers
@@ -283,6 +286,10 @@ quantization.quantize: Quantization < wherry_quant.quantizing
 quantization.wrapper: ObserveWrapper < wherry_quant.layers
 static: load_vars save_vars setitem < wherry._inside.variables
 static.io: load_vars save_vars < wherry._inside.variables
+framework: IrGraph < wherry_quant.transforming
+base.framework: IrGraph < wherry_quant.transforming
+static.quantization: QuantizationFreezePass QuantizationTransformPass < wherry_quant.transforming
+static.quantization.quantization_pass: QuantizationFreezePass QuantizationTransformPass < wherry_quant.transforming
 static.quantization: PostTrainingQuantization < wherry_quant.post_training
 static.quantization.post_training_quantization: PostTrainingQuantization < wherry_quant.post_training
 static.quantization: quant_config=* < wherry._inside.quant_config
@@ -322,7 +329,10 @@ vision.transforms.transforms: _check_input _get_image_size < wherry._inside.pict
 
 _SEVERAL = "training in several processes is not there yet. In one process, run the model as it is"
 _SERVERS = "parameter servers here have no part of this name. Use static.nn.sparse_embedding, InMemoryDataset and QueueDataset"
-_QUANTIZED = "quantization while training is not there yet. Quantize weights with paddle.nn.quant.weight_quantize"
+_QUANTIZED = (
+    "this part of Paddle's older quantization is not there. Train with paddle.quantization.QAT or ImperativeQuantAware, calibrate saved models with "
+    "paddle.static.quantization.PostTrainingQuantization, and give weights few bits with paddle.quant.quantize_weights"
+)
 _CHECKER = "the checker of numbers is not there yet. Use FLAGS_check_nan_inf, or paddle.amp.debugging.check_numerics"
 _INNER = "Paddle's inner program descriptions are not kept. Use paddle.static.Program"
 
@@ -350,15 +360,14 @@ incubate.operators: unzip
 static.nn: continuous_value_model
 """),
     (_QUANTIZED, """
-nn.quant: FloatFunctionalLayer QuantizedConv2D QuantizedLinear add concat divide flatten matmul multiply quant_layers_ reshape subtract transpose
+nn.quant: QuantizedConv2D QuantizedLinear quant_layers_
 nn.quant.lsq: FakeQuantActLSQPlus FakeQuantWeightLSQPlus
 nn.quant.quant_layers: FakeQuantAbsMax FakeQuantChannelWiseAbsMax FakeQuantMAOutputScaleLayer FakeQuantMovingAverageAbsMax MAOutputScaleLayer
 nn.quant.quant_layers: MovingAverageAbsMaxScale QuantStub QuantizedColumnParallelLinear QuantizedConv2D QuantizedConv2DTranspose QuantizedLinear
 nn.quant.quant_layers: QuantizedMatmul QuantizedRowParallelLinear
 static.quantization: AddQuantDequantForInferencePass AddQuantDequantPass AddQuantDequantPassV2 ConvertToInt8Pass OutScaleForInferencePass
-static.quantization: OutScaleForTrainingPass PostTrainingQuantizationProgram QuantWeightPass QuantizationFreezePass
-static.quantization: QuantizationTransformPass QuantizationTransformPassV2 ReplaceFakeQuantDequantPass TransformForMobilePass WeightQuantization
-static.quantization.quantization_pass: QuantizationFreezePass QuantizationTransformPass
+static.quantization: OutScaleForTrainingPass PostTrainingQuantizationProgram QuantWeightPass
+static.quantization: QuantizationTransformPassV2 ReplaceFakeQuantDequantPass TransformForMobilePass WeightQuantization
 static.quantization.post_training_quantization: WeightQuantization
 static.quantization.utils: _channelwise_quant_axis1_ops _get_input_name_index _get_op_input_var_names _get_op_output_var_names
 static.quantization.utils: _get_output_name_index bias_correction_w calculate_quant_cos_error load_variable_data quant_tensor set_variable_data
@@ -369,9 +378,8 @@ amp.debugging: TensorCheckerConfig check_layer_numerics collect_operator_stats c
 amp.debugging: disable_tensor_checker enable_operator_stats_collection enable_tensor_checker
 """),
     (_INNER, """
-framework: IrGraph
 framework.core: Graph
-base.framework: IrGraph IrNode IrOpNode IrVarNode
+base.framework: IrNode IrOpNode IrVarNode
 base.core: Graph PassBuilder
 pir: Block Operation OpResult PassManager Program Value translate_to_pir
 pir.core: Program create_parameter default_main_program default_startup_program program_guard

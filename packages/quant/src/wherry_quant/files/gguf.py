@@ -119,6 +119,7 @@ class GGUFTensor:
         """A matrix of blocks as whole numbers `[in, out]` with scales, which kernels of integers take as they are.
 
         Raises:
+            FileFormatError: a scale is not finite.
             ValueError: not a matrix of Q8_0, Q4_0 or Q6_K. Blocks of Q4_K have minima that are no whole numbers: `numpy()` has their values.
         """
         if self.kind not in _CODES or len(self.shape) != 2:
@@ -128,6 +129,8 @@ class GGUFTensor:
             )
         with np.errstate(over="ignore", invalid="ignore"):
             codes, scales, bits = _CODES[self.kind](self._blocks())
+        if not np.isfinite(scales).all():
+            raise _damaged(f"{self.name!r} has scales that are not finite")
         rows, columns = self.shape
         group = codes.shape[-1]
         return QuantizedWeight(
