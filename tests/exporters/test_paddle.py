@@ -40,7 +40,7 @@ MODELS = {
     "gru": (Of(lambda s, x: s.r(x)[0].mean(1), r=nn.GRU(4, 3)), floats(2, 5, 4)),
     "transformer": (nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, 0.0), 1), floats(2, 5, 8)),
     "words": (nn.Sequential(nn.Embedding(9, 4), nn.Flatten(), nn.Linear(24, 2)), rng.integers(0, 9, (3, 6))),
-    "resized": (Of(lambda s, x: F.interpolate(x, scale_factor=2, mode="bilinear")), floats(2, 3, 4, 5)),
+    "resized": (Of(lambda s, x: F.interpolate(x, size=[8, 10], mode="bilinear")), floats(2, 3, 4, 5)),
     "indices": (Of(lambda s, x: paddle.topk(x, 2)[0] + paddle.argsort(x)[:, :2].astype("float32") + paddle.cumsum(x, 1)[:, 1:3]), floats(3, 5)),
     "shapes": (Of(lambda s, x: paddle.concat([x.transpose([0, 2, 1]), x.flip([1]).reshape([0, 4, 5])], 2).squeeze().unsqueeze(1)), floats(3, 5, 4)),
     "mobilenet_v3_small": (V.mobilenet_v3_small(num_classes=5, scale=0.5), floats(1, 3, 32, 32)),
@@ -50,6 +50,7 @@ if __name__ == "__main__":
     folder = sys.argv[1]
     paddle.seed(0)
     for name, (net, x) in MODELS.items():
+        print(name, file=sys.stderr, flush=True)  # which one it was that ended the process
         net.eval()
         paddle.jit.save(net, f"{folder}/{name}", input_spec=[paddle.static.InputSpec([None, *x.shape[1:]], str(x.dtype), "x")])
         paddle2onnx.export(f"{folder}/{name}.json", f"{folder}/{name}.pdiparams", f"{folder}/{name}.onnx", opset_version=15)

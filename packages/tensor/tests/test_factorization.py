@@ -96,8 +96,8 @@ def test_ranks_follow_the_bound():
 
 
 @pytest.mark.parametrize(("bounds", "rank"), [
-    ({"atol": 0.5}, 2), ({"rtol": 0.1}, 2), ({"atol": 0.05, "rtol": 0.001}, 3), ({"atol": 2.0, "rtol": 0.1}, 1), ({"atol": 0.0}, 4), ({"rtol": 0.0}, 4),
-    ({"atol": 0.5, "hermitian": True}, 2),
+    ({"atol": 0.5}, 2), ({"rtol": 0.1}, 2), ({"atol": 0.05, "rtol": 0.001}, 3), ({"atol": 2.0, "rtol": 0.1}, 1), ({"atol": 0.0}, 4),
+    ({"rtol": 0.0}, 4), ({"atol": 0.5, "hermitian": True}, 2),
 ])  # fmt: skip
 def test_a_rank_counts_above_both_bounds_of_paddle_3(bounds, rank):
     x = t(np.diag([4.0, 1.0, 0.1, 0.001, 0.0]))
