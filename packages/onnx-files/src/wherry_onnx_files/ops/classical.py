@@ -275,7 +275,7 @@ def read_label_encoder(o):
     default = o.integer("default_int64", -1) if kind == "int64s" else o.number("default_float", -0.0)
     hit = _known(o, o.x(0), keys)
     axis = hit.ndim - 1
-    place = ops.argmax(ops.cast(hit, dtype=_core.int8), axis=axis, keepdim=False, dtype=_core.int64)
+    place = ops.argmax(ops.cast(hit, dtype=_core.float32), axis=axis, keepdim=False)
     table = from_buffer(np.asarray(values, np.int64 if kind == "int64s" else np.float32))
     found = ops.gather(table, place, axis=0)
     return ops.where(ops.reduce_any(hit, axes=(axis,), keepdim=False), found, ops.full(shape=(), value=default, dtype=dtype))
