@@ -48,6 +48,13 @@ def model():
 # Names and tables: the expected values are those of Paddle 2.6.2 for the same program.
 
 
+def test_a_layer_at_two_places_is_yielded_at_both_where_that_is_wanted():
+    inner = nn.Sequential(nn.Identity())
+    net = nn.Sequential(inner, inner)
+    assert [name for name, _ in net.named_sublayers(remove_duplicate=False)] == ["0", "0.0", "1", "1.0"]
+    assert [name for name, _ in net.named_sublayers()] == ["0", "0.0"]
+
+
 def test_state_dict_has_the_keys_order_and_parameter_names_of_paddle(model):
     names = {key: value.name for key, value in model.state_dict().items()}
     assert list(names) == ["p", "q", "kept", "a.weight", "a.bias", "b.0.weight", "b.0.bias"]

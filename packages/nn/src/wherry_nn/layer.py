@@ -701,7 +701,7 @@ class Layer(SharedMethods):
     # Members by name.
 
     def named_sublayers(
-        self, prefix: str = "", include_self: bool = False, layers_set: set[Layer] | None = None
+        self, prefix: str = "", include_self: bool = False, layers_set: set[Layer] | None = None, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Layer]]:
         """All layers inside, at any depth, with their paths; a layer that occurs twice is yielded once.
 
@@ -709,6 +709,7 @@ class Layer(SharedMethods):
             prefix: the beginning of every path.
             include_self: whether the layer itself comes first.
             layers_set: layers to skip; those that are yielded are added.
+            remove_duplicate: False yields a layer at each of its places.
 
         Source:
             `paddle.nn.Layer.named_sublayers`.
@@ -727,7 +728,7 @@ class Layer(SharedMethods):
         rests = [iter(self._sub_layers.items())]
         while rests:
             for name, layer in rests[-1]:
-                if layer is not None and layer not in seen:
+                if layer is not None and (layer not in seen or not remove_duplicate):
                     seen.add(layer)
                     path = f"{paths[-1]}.{name}" if paths[-1] else name
                     yield path, layer

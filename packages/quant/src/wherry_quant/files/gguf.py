@@ -97,11 +97,21 @@ class GGUFTensor:
         name: in the file.
         kind: "F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_K", "Q6_K", or another plain type.
         shape: with the axis that changes fastest last; a matrix is `[out, in]`.
+        dtype: the name of the values' dtype; of blocks their kind.
+        nbytes: what it takes in the file.
     """
 
     def __init__(self, name: str, kind: _Type, shape: tuple[int, ...], data: Any) -> None:
         self.name, self.kind, self.shape = name, kind.name, shape
         self._kind, self._data = kind, data
+
+    @property
+    def dtype(self) -> str:
+        return "bfloat16" if self.kind == "BF16" else self.kind if self._kind.dtype is None else str(self._kind.dtype.name)
+
+    @property
+    def nbytes(self) -> int:
+        return len(self._data)
 
     def __repr__(self) -> str:
         return f"GGUFTensor({self.name!r}, {self.kind}, {list(self.shape)})"
