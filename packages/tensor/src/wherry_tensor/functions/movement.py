@@ -1097,7 +1097,7 @@ def unstack(x: Tensor, axis: int = 0, num: int | None = None) -> list[Tensor]:
         [[1, 3], [2, 4]]
     """
     at, size = _cut_axis(x, axis, "unstack", "x")
-    if num is not None and num != size:
+    if num is not None and integer(num, "unstack", "num") != size:
         raise InvalidArgumentError(
             f"unstack: num is not the size of the axis. Got num={num} for axis {at} of shape {x.shape}, expected {size}. "
             f"Leave num out."
