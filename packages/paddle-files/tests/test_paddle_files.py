@@ -702,3 +702,38 @@ def test_the_maximum_of_a_whole_picture_is_no_adaptive_pool2d(layout):
     types = [op.type for op in desc.parse(models.write_program(program)).blocks[0].ops]
     assert "max_pool2d_with_index" in types and "pool2d" not in types
 
+
+def test_a_pool_whose_channels_are_last_is_one_of_channels_first():
+    # Paddle's predictor gives other numbers for the former behind some operators.
+    pools = (
+        lambda x: wt.ops.max_pool2d(x, (2, 2), (1, 1), (0, 0, 0, 0), False, "NHWC")[0],
+        lambda x: wt.ops.avg_pool2d(x, (2, 2), (1, 1), (0, 0, 0, 0), False, True, None, "NHWC"),
+        lambda x: wt.ops.adaptive_avg_pool2d(x, output_size=(2, 2), data_format="NHWC"),
+    )
+    for pool in pools:
+        x = wt.rand([2, 4, 5, 3])
+        program = recorded(pool, x)
+        same(program, through_file(program), x)
+        found = [op for op in desc.parse(models.write_program(program)).blocks[0].ops if op.type not in ("feed", "fetch", "scale", "assign")]
+        assert [op.type for op in found] == ["transpose2", "pool2d", "transpose2"]
+        assert {a.name: a.value for a in found[1].attrs}["data_format"] == b"NCHW"
+
+
+def test_windows_are_folded_by_index_add():
+    x = wt.rand([2, 8, 9])
+    program = recorded(lambda x: F.fold(x, [4, 5], [2, 2], dilations=1, paddings=[1, 1], strides=2), x)
+    same(program, through_file(program), x)
+    types = [op.type for op in desc.parse(models.write_program(program)).blocks[0].ops]
+    assert types.count("index_add") == 2 and "expand_v2" not in types and "index_put" not in types
+
+
+def test_images_of_float16_are_resized_in_float32():
+    x = wt.rand([2, 3, 4, 6]).astype("float16")
+    program = recorded(lambda x: F.interpolate(x, [5, 7], mode="bilinear"), x)
+    (found,) = compiled(through_file(program))(x)
+    np.testing.assert_allclose(found.numpy(), F.interpolate(x, [5, 7], mode="bilinear").numpy(), atol=2e-3)  # two roundings of float16
+    blocks = desc.parse(models.write_program(program)).blocks[0]
+    kinds = {var.name: var.type.lod_tensor.tensor.dtype for var in blocks.vars if var.type.lod_tensor}
+    half = kinds[blocks.ops[0].outputs[0].arguments[0]]
+    products = [op for op in blocks.ops if op.type == "elementwise_mul"]
+    assert products and all(kinds[slot.arguments[0]] != half for op in products for slot in op.inputs)

@@ -58,8 +58,16 @@ def read_transpose(o):
     return api.transpose(o.x("X"), o.integers("axis"))
 
 
+def _with_an_axis(w, x):
+    """`x` with one axis at least: oneDNN, in Paddle's predictor, does not spread a tensor without any."""
+    return x if x.ndim else w.reshape(x, [1])
+
+
 @writes(ops.broadcast_to)
 def write_broadcast_to(w, x, *, shape):
+    if w.filled(x) is not None and not x.dtype.startswith("complex"):
+        return w.constant(w.filled(x), x.dtype, shape)
+    x = _with_an_axis(w, x)
     more, plain = w.shape_inputs("expand_shapes_tensor", shape)
     return w("expand_v2", {"X": x, **more}, {"shape": plain}, shape=plain)
 
@@ -258,6 +266,7 @@ def write_reshape_like(w, x, like):
 
 @writes(ops.broadcast_like)
 def write_broadcast_like(w, x, like):
+    x = _with_an_axis(w, x)
     if -1 not in like.shape:
         return w("expand_v2", {"X": x}, {"shape": list(like.shape)}, shape=like.shape)
     return w("expand_v2", {"X": x, "Shape": _shape(w, like)}, {"shape": list(like.shape)}, shape=like.shape)
