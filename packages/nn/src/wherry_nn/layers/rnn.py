@@ -15,7 +15,16 @@ from wherry_nn.layer import Layer
 from wherry_nn.param_attr import ParamAttr
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int32, int64
-from wherry_tensor.arguments import MAX_RANK, integer, one_axis, real_number, repeats, require_rank, require_room, require_tensor
+from wherry_tensor.arguments import (
+    MAX_RANK,
+    integer,
+    one_axis,
+    real_number,
+    repeats,
+    require_rank,
+    require_room,
+    require_tensor,
+)
 from wherry_tensor.dtype import get_default_dtype
 from wherry_tensor.errors import (
     AssertedArgumentError,

@@ -17,9 +17,10 @@ def write_resample(w, x, index, weight, *, axis):
     count = index.shape[0]
     shape = [*x.shape[:axis], count, *x.shape[axis + 1 :]]
     for k in range(index.shape[1]):
-        at = [w("slice", {"Input": one}, {"axes": [1], "starts": [k], "ends": [k + 1], "decrease_axis": [1]}, shape=[count]) for one in (index, weight)]
-        part = w("gather", {"X": wide, "Index": at[0]}, {"axis": axis}, shape=shape)
-        share = w.reshape(at[1], [count] + [1] * (x.ndim - 1 - axis))
+        column = {"axes": [1], "starts": [k], "ends": [k + 1], "decrease_axis": [1]}
+        places, share = (w("slice", {"Input": one}, column, shape=[count]) for one in (index, weight))
+        part = w("gather", {"X": wide, "Index": places}, {"axis": axis}, shape=shape)
+        share = w.reshape(share, [count] + [1] * (x.ndim - 1 - axis))
         part = w("elementwise_mul", {"X": part, "Y": share}, {"axis": -1})
         total = part if total is None else w("elementwise_add", {"X": total, "Y": part}, {"axis": -1})
     return w.cast(total, "float16")
