@@ -250,7 +250,7 @@ class WeightOnlyLinear(Layer):
 
     def forward(self, input: Tensor) -> Tensor:
         return ops.weight_only_linear(  # type: ignore[no-any-return]
-            input, self.weight, self.weight_scale, self.zero_point, _as(self.bias, input), group=self.group_size
+            input, self.weight, self.weight_scale, self.zero_point, _as("WeightOnlyLinear", self.bias, input), group=self.group_size
         )
 
     def extra_repr(self) -> str:
