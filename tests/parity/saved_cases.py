@@ -98,6 +98,7 @@ def cases(step: int | str = 1, tables: tuple[str, ...] = (*TABLES, "layers")) ->
 def of_call(name, row, random):
     if any(word in row.expression for word in NO_PROGRAM) or not row.inputs:
         return
+    drawn = random or any(word in row.expression for word in DRAWN)
     floats = any(np.asarray(x).dtype.kind == "f" for x in row.inputs.values())
     dtypes = [*row.dtypes, *(other for other in OTHERS if "float32" in row.dtypes and floats)]
     for dtype in dtypes:
@@ -105,7 +106,7 @@ def of_call(name, row, random):
         for opened in (False, True):
             if (any(x.ndim for x in inputs.values()) and opened) or (not opened and dtype in (row.dtypes[0], "int64")):
                 source = as_layer("None", inputs, row.expression) if opened else as_function(inputs, row.expression)
-                yield Case(f"{name} {dtype} {row.expression}", source, inputs, "float32", opened, random or any(word in row.expression for word in DRAWN))
+                yield Case(f"{name} {dtype} {row.expression}", source, inputs, "float32", opened, drawn)
 
 
 def of_layer(row):
