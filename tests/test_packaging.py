@@ -1,5 +1,6 @@
 """The packages as a user gets them: pip's ordinary isolated builds, what the wheels hold, what is missing when."""
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -244,6 +245,24 @@ def test_sdist_of_ops_cpu_carries_the_header(empty, tmp_path):
     assert any(name.endswith("_vendored/wherry_tensor/include/wherry/abi.h") for name in names)
     assert any(name.endswith("_vendored/wherry_tensor/include/wherry/WherryModule.cmake") for name in names)
     assert any(name.endswith("cmake/backend.py") for name in names)
+
+
+@pytest.mark.slow
+def test_a_free_threaded_python_builds_wherry_and_trains(tmp_path):
+    """With the lock, which Python turns on at the import of modules that do not say that they need none."""
+    names = ("python3.14t", "python3.13t")
+    python = next((name for name in names if shutil.which(name) and subprocess.run([name, "-c", ""], capture_output=True).returncode == 0), None)
+    if python is None:
+        pytest.skip(f"no free-threaded Python is installed: looked for {', '.join(names)}")
+    run(python, "-m", "venv", tmp_path / "environment")
+    inside = tmp_path / "environment" / "bin" / "python"
+    pip_install(inside, PACKAGES / "tensor", PACKAGES / "ops-cpu", PACKAGES / "autograd", "pytest", "hypothesis")
+    program = (
+        "import sys, wherry_tensor as w\n"
+        "x = w.to_tensor([1.0, 2.0], stop_gradient=False); (x * x).sum().backward(); print(x.grad.tolist(), sys._is_gil_enabled())"
+    )
+    assert run(inside, "-c", program) == "[2.0, 4.0] True\n"
+    run(inside, "-m", "pytest", "-q", "--pyargs", "wherry_tensor.testing", "-k", "softmax or add")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the network is taken away by Linux's namespaces")

@@ -1,5 +1,6 @@
 """tools/wheels.py: which wheels are taken, and what they are built for."""
 import json
+import os
 import re
 import subprocess
 import sys
@@ -113,11 +114,11 @@ def test_builds_of_several_processes_wait_for_each_other(tmp_path, monkeypatch):
     assert most == [1, 1, 1, 1]
 
 
-def configured(folder: Path, *choice: str) -> subprocess.CompletedProcess:
+def configured(folder: Path, *choice: str, **variables: str) -> subprocess.CompletedProcess:
     tools = wheels.build_environment(sys.executable) / "bin"
     command = [tools / "cmake", "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tools / 'ninja'}", f"-DPython_EXECUTABLE={tools / 'python'}",
                *(f"-DWHERRY_ISAS={name}" for name in choice), "-S", ROOT / "packages" / "ops-cpu", "-B", folder]
-    return subprocess.run(command, capture_output=True, text=True)
+    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **variables})
 
 
 def test_kernels_for_this_processor_alone_are_those_that_it_would_choose(tmp_path):
@@ -139,3 +140,23 @@ def test_an_unknown_choice_of_instruction_sets_is_refused(tmp_path):
     done = configured(tmp_path, "fastest")
     assert done.returncode != 0
     assert "Got 'fastest', expected here, native or all" in " ".join(done.stderr.split())
+
+
+def test_a_free_threaded_python_gets_kernels_of_its_own(tmp_path):
+    """It has no stable ABI, and its header refuses to be asked for it. Here a Python that has a lock says that it has none."""
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "sitecustomize.py").write_text(
+        "import re, sysconfig\n"
+        "truth = sysconfig.get_config_var\n"
+        "def get_config_var(name):\n"
+        "    value = truth(name)\n"
+        "    return re.sub(r'(cpython-\\d+)', r'\\1t', value) if value and name in ('SOABI', 'EXT_SUFFIX') else value\n"
+        "sysconfig.get_config_var = get_config_var\n"
+    )
+    for folder, variables, module, limited in (("ordinary", {}, r"_kernels\.abi3\.so", True),
+                                               ("free", {"PYTHONPATH": str(site)}, r"_kernels\.cpython-\d+t-[\w-]+\.so", False)):
+        done = configured(tmp_path / folder, "native", **variables)
+        assert done.returncode == 0, done.stdout + done.stderr
+        plan = (tmp_path / folder / "build.ninja").read_text()
+        assert re.search(module, plan) and ("Py_LIMITED_API" in plan) == limited
