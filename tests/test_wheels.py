@@ -59,14 +59,14 @@ def test_native_wheels_that_an_older_clone_has_among_the_others_serve_nobody(she
     assert taken(native=True) is taken(native=False) is None
 
 
-@pytest.mark.parametrize("order", [(True, False), (False, True)], ids=["demo first", "test first"])
-def test_the_two_commands_of_the_readme_work_in_either_order(order, shelf, tmp_path, monkeypatch):
-    """`make demo` builds for this processor, `make test` for all: neither takes away or gets what the other has built."""
-    told = {}
+@pytest.fixture
+def told(shelf, tmp_path, monkeypatch):
+    """Compiles nothing, which would take minutes; a list of what pip was told."""
+    commands = []
 
-    def run_pip(command, *_):  # which takes minutes
+    def run_pip(command, *_):
         folder = Path(command[command.index("--wheel-dir") + 1])
-        told[wheels.NATIVE["ops-cpu"][1] in command] = " ".join(map(str, command))
+        commands.append(" ".join(map(str, command)))
         folder.mkdir(parents=True)
         info = "wherry_ops_cpu-0.7.0.dist-info"
         with WheelFile(folder / "wherry_ops_cpu-0.7.0-cp311-abi3-linux_x86_64.whl", "w") as wheel:
@@ -77,6 +77,12 @@ def test_the_two_commands_of_the_readme_work_in_either_order(order, shelf, tmp_p
     monkeypatch.setattr(wheels, "build_environment", lambda _: tools)
     monkeypatch.setattr(wheels, "platform_tag", lambda *_: "manylinux_2_27_x86_64")
     monkeypatch.setattr(wheels, "run_pip", run_pip)
+    return commands
+
+
+@pytest.mark.parametrize("order", [(True, False), (False, True)], ids=["demo first", "test first"])
+def test_the_two_commands_of_the_readme_work_in_either_order(order, told, tmp_path):
+    """`make demo` builds for this processor, `make test` for all: neither takes away or gets what the other has built."""
     built = {native: wheels.build_one(sys.executable, "ops-cpu", "d", native) for native in order}
     assert taken(native=False) == built[False] == tmp_path / "wherry_ops_cpu-0.7.0-cp311-abi3-manylinux_2_27_x86_64.whl"
     assert built[True] == tmp_path / "native" / "wherry_ops_cpu-0.7.0-1native-cp311-abi3-linux_x86_64.whl"
@@ -84,8 +90,34 @@ def test_the_two_commands_of_the_readme_work_in_either_order(order, shelf, tmp_p
     built[False].unlink()
     assert taken(native=True) == built[True]
     # CMake remembers what it was told: the two must not share a folder, and each is told.
-    assert "build-dir=build/native-{wheel_tag}" in told[True] and "build-dir" not in told[False]
-    assert "cmake.define.WHERRY_ISAS=all" in told[False]
+    for_this, for_all = told if order[0] else reversed(told)
+    assert "cmake.define.WHERRY_ISAS=native" in for_this and "build-dir=build/native-{wheel_tag}" in for_this
+    assert "cmake.define.WHERRY_ISAS=all" in for_all and "build-dir" not in for_all
+
+
+def test_pip_install_of_a_clone_gets_the_baseline_too_and_makes_no_wheel_for_others(told, monkeypatch):
+    monkeypatch.setattr(wheels, "needed", lambda names: names)
+    monkeypatch.setattr(wheels, "digest_of", lambda _: "d")
+    monkeypatch.setattr(sys, "argv", ["wheels.py", "here", "ops-cpu"])
+    wheels.main()
+    wheels.main()  # which finds it
+    (command,) = told
+    assert "cmake.define.WHERRY_ISAS=here" in command and "build-dir=build/here-{wheel_tag}" in command
+    assert taken(native=False) is None and "1native" in taken(native=True).name
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("-- Configuring\nCMake Error at Rules.cmake:5 (message):\n  Wherry: there is no C++ compiler.\n  Type  apt-get\n\nCall Stack",
+         "Wherry: there is no C++ compiler. Type apt-get"),
+        ("error: expected ;", "error: expected ;\n\nwheels: ops-cpu for cp311 failed to build"),
+    ],
+)
+def test_a_build_that_fails_for_a_reason_of_ours_says_nothing_else(said, shown):
+    with pytest.raises(SystemExit) as failed:
+        wheels.run_pip([sys.executable, "-c", f"print({said!r}); exit(1)"], {**os.environ}, "ops-cpu", "cp311")
+    assert str(failed.value) == shown
 
 
 def test_what_tools_leave_in_a_package_does_not_change_its_digest():
