@@ -108,10 +108,11 @@ def test_functions_of_the_system_are_asked_for_by_version(tmp_path):
 
 
 @pytest.mark.parametrize("package", ["tensor", "ops-cpu", "autograd", "program", "extension"])
-def test_without_a_compiler_the_build_says_what_to_type(package, tmp_path):
+@pytest.mark.parametrize("variables", [{}, {"CC": "gcc -pthread"}], ids=["", "CC"])  # scikit-build-core sets CC to what built Python
+def test_without_a_compiler_the_build_says_what_to_type(package, variables, tmp_path):
     tools = wheels_tool.build_environment(sys.executable) / "bin"
     command = [tools / "cmake", "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tools / 'ninja'}", "-S", PACKAGES / package, "-B", tmp_path / "build"]
-    done = subprocess.run(command, capture_output=True, text=True, env={"PATH": str(tmp_path)})
+    done = subprocess.run(command, capture_output=True, text=True, env={"PATH": str(tmp_path), **variables})
     said = " ".join(done.stderr.split())
     assert done.returncode != 0 and "no C++ compiler" in said
     assert "apt-get install g++" in said and "pip install --only-binary :all: wherry" in said
