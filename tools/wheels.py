@@ -219,7 +219,8 @@ def run_pip(command: list[str | Path], environment: dict[str, str], package: str
                 reported = time.monotonic()
                 print(f"wheels: {package}: {step[1]} of {step[2]} files after {reported - started:.0f} s", flush=True)
     if process.returncode:
-        reason = re.search(r"(?s)CMake Error at [^\n]*\n\s+(Wherry: .*?)\n\n", "".join(said))  # one of ours needs nothing around it
+        # One of ours needs nothing around it.
+        reason = re.search(r"(?s)CMake Error at [^\n]*\n\s+(Wherry: .*?)\n\s*(\n|Call Stack)", "".join(said))
         raise SystemExit(" ".join(reason[1].split()) if reason else f"{''.join(said)}\nwheels: {package} for {version} failed to build")
 
 

@@ -110,7 +110,8 @@ def found_siblings():
 def build_together(wheels, names):
     """Build the wheels that are missing; the terminal shows how far it is, although pip keeps what a backend says to itself."""
     # What pip has told this process, its path and its backend, is not for those in which the others are built.
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH" and not name.startswith("_PYPROJECT_HOOKS_")}
+    told = re.compile(r"PYTHONPATH$|PEP517_|_PYPROJECT_HOOKS_")
+    environment = {name: value for name, value in os.environ.items() if not told.match(name)}
     command = [sys.executable, wheels.__file__, "here", *names]
     with terminal() as shown:
         done = subprocess.run(command, env=environment, stdout=shown, stderr=subprocess.PIPE, text=True)
