@@ -70,7 +70,6 @@ def main() -> None:
     if arguments.action == "build":
         for python in available_pythons():
             build(python, needed(names))
-        (WHEELHOUSE / "README.md").write_text(readme(WHEELHOUSE))
         print(f"wheels: install them with  pip install wherry --find-links {WHEELHOUSE}")
         return
     if arguments.action == "here":
@@ -93,9 +92,9 @@ They are for CPython {said}, on {", ".join(systems) or "any system"}.
 
     pip install wherry --find-links {folder.name}
 
-Where pip answers "No matching distribution found for wherry-tensor (from versions: none)", the version (`python --version`) or the
-system is another one, or Python is the free-threaded build, for which there are no wheels. Then install one of these versions, or
-build from the sources: `pip install .` in a clone.
+Where pip answers "No matching distribution found for wherry-tensor", or for another of these packages, and "from versions: none", the
+version (`python --version`) or the system is another one, or Python is the free-threaded build, for which there are no wheels. Then
+install one of these versions, or build from the sources: `pip install .` in a clone.
 """
 
 
@@ -164,6 +163,7 @@ def build_missing(python: str, names: list[str], native: bool, options: Options)
         missing.sort(key=lambda package: (packages()[package].compiled, len(list(packages()[package].folder.glob("csrc/*")))), reverse=True)
         with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
             wheels |= zip(missing, pool.map(lambda package: build_one(python, package, digests[package], native, options), missing))
+        (WHEELHOUSE / "README.md").write_text(readme(WHEELHOUSE))
     return [wheel for wheel in wheels.values() if wheel]
 
 
