@@ -109,7 +109,7 @@ def test_pip_install_of_a_clone_gets_the_baseline_too_and_makes_no_wheel_for_oth
 @pytest.mark.parametrize(
     ("said", "shown"),
     [
-        ("-- Configuring\nCMake Error at Rules.cmake:5 (message):\n  Wherry: there is no C++ compiler.\n  Type  apt-get\n  Call Stack (most recent call first):\n\n",
+        ("-- Configuring\nCMake Error at A.cmake:5 (message):\n  Wherry: there is no C++ compiler.\n  Type  apt-get\n  Call Stack (most recent):\n",
          "Wherry: there is no C++ compiler. Type apt-get"),
         ("error: expected ;", "error: expected ;\n\nwheels: ops-cpu for cp311 failed to build"),
     ],
