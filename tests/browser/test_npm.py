@@ -26,8 +26,15 @@ pytestmark = [
 ]
 VITE = "vite@8.3.8"
 WAYS = [(1, True), (1, False), (2, True), (3, False)]  # threads, and whether in a worker
-PAGE = '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A page</title>{policy}</head><body><p id="answer"></p>{script}</body></html>'
-POLICY = '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; script-src \'self\' \'wasm-unsafe-eval\'; worker-src \'self\'; connect-src \'self\'">'
+POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'"
+PAGE = f"""<!doctype html>
+<html lang="en">
+<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<title>A page</title>
+<p id="answer"></p>
+<script type="module" src="./main.js"></script>
+</html>
+"""
 PROGRAM = """
 import { load } from "PACKAGE";
 const image = { data: Float32Array.from({ length: 784 }, (_, i) => Math.sin(i)), shape: [1, 1, 28, 28] };
@@ -66,7 +73,7 @@ def answers(browser, folder: Path, place: str) -> list:
     server.server.RequestHandlerClass.func.end_headers = end_headers
     page = browser.new_page()
     said = []
-    page.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") and "favicon" not in message.location["url"] else None)
+    page.on("console", lambda one: said.append(one.text) if one.type in ("error", "warning") and "favicon" not in one.location["url"] else None)
     page.on("pageerror", lambda error: said.append(str(error)))
     page.goto(f"{server.address}/{place}/")
     page.locator("#answer:not(:empty)").wait_for(timeout=90_000)
@@ -90,7 +97,7 @@ def test_a_bundler_makes_a_page_that_answers_under_a_strict_policy(browser, site
     source = tmp_path / "page"
     source.mkdir()
     (source / "package.json").write_text('{"private": true, "type": "module"}')
-    (source / "index.html").write_text(PAGE.format(policy=POLICY, script='<script type="module" src="./main.js"></script>'))
+    (source / "index.html").write_text(PAGE)
     (source / "main.js").write_text(PROGRAM.replace("PACKAGE", "@wherry/web"))
     got = subprocess.run(["npm", "install", "--silent", "--no-audit", "--no-fund", packed, VITE], cwd=source, capture_output=True, text=True)
     if got.returncode:
@@ -105,6 +112,6 @@ def test_a_page_imports_it_without_a_bundler(browser, site):
     folder, expected = site
     plain = folder / "plain"
     npm.layout(plain / "node_modules" / "@wherry" / "web")
-    (plain / "index.html").write_text(PAGE.format(policy=POLICY, script='<script type="module" src="./main.js"></script>'))
+    (plain / "index.html").write_text(PAGE)
     (plain / "main.js").write_text(PROGRAM.replace("PACKAGE", "./node_modules/@wherry/web/wherry.js"))
     check(answers(browser, folder, "plain"), expected)
