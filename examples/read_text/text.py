@@ -43,8 +43,8 @@ def letters(first: str, last: str, more: str = "") -> set[str]:
 
 LETTERS = {
     "latin": letters("a", "z", "äöüßàâçéèêëîïôùûœñáíóú"),
-    "greek": letters("α", "ω", "άέήίόύώϊϋΐΰ") - {"Ϊ́", "Ϋ́"},
-    "cyrillic": letters("а", "я", "ёієїґ"),
+    "greek": letters("\N{GREEK SMALL LETTER ALPHA}", "ω", "άέήίόύώϊϋΐΰ") - {"Ϊ́", "Ϋ́"},
+    "cyrillic": letters("\N{CYRILLIC SMALL LETTER A}", "я", "ёієїґ"),
 }
 ALPHABET = [*DIGITS, *MARKS, *sorted(set().union(*LETTERS.values())), " "]
 CLASS = {character: i + 1 for i, character in enumerate(ALPHABET)}  # 0 is CTC's blank

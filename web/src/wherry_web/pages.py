@@ -11,8 +11,8 @@ from wherry_web.gallery import Gallery
 pages = Blueprint("pages", __name__)
 
 TITLES = {
-    "draw": "Draw a digit", "train": "Train in the tab", "play": "A network to play with", "read": "Read text", "write": "Write along", "table": "Tell a column",
-    "classifier": "Image classifier by example",
+    "draw": "Draw a digit", "train": "Train in the tab", "play": "A network to play with",
+    "read": "Read text", "write": "Write along", "table": "Tell a column", "classifier": "Image classifier by example",
     "model": "Your model", "playground": "Playground", "gallery": "Models", "browser": "This browser",
 }
 

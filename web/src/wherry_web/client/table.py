@@ -166,8 +166,11 @@ class Table:
                 raise ValueError(f"There is no column {name!r}. The table has {', '.join(self.columns)}.")
         wrong = [name for name in used if self.columns[name].kind == "unused" or name == target]
         if self.columns[target].kind != "number" or wrong or not used:
-            raise ValueError("Choose a target of numbers, and other columns that say something. "
-                             f"Got the target {target!r} ({self.columns[target].kind}) and {', '.join(wrong) if wrong else 'no column' if not used else 'good columns'}.")
+            said = ", ".join(wrong) if wrong else "good columns" if used else "no column"
+            raise ValueError(
+                "Choose a target of numbers, and other columns that say something. "
+                f"Got the target {target!r} ({self.columns[target].kind}) and {said}."
+            )
         rate, hidden = float(settings["learning_rate"]), [int(width) for width in settings["hidden"]]
         if not 0 < rate <= 1 or len(hidden) > 4 or not all(1 <= width <= 256 for width in hidden):
             raise ValueError(f"settings: got a learning rate of {rate} and layers of {hidden}, expected up to 1 and at most 4 layers of 1 to 256.")
