@@ -197,7 +197,7 @@ def overlap(net: nn.Layer, files: list[Path], count: int, random: np.random.Gene
     both = either = 0
     for _ in range(count):
         picture, maps = text.page(random, files)
-        found, there = net(paddle.to_tensor(picture[None])).numpy()[0, 0] > 0.4, maps[0] > 0.5
+        found, there = net(paddle.to_tensor(picture[None])).numpy()[0, 0] > 0.5, maps[0] > 0.5
         both, either = both + (found & there).sum(), either + (found | there).sum()
     return both / either
 

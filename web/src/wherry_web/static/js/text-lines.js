@@ -1,6 +1,6 @@
 // Lines of text in the map of a detector: where each runs, and its picture made straight. No page is needed for it.
-const LIKELY = 0.35; // of a pixel that is of a line's middle
-const SURE = 0.5; // the mean of a line's pixels, at least
+const LIKELY = 0.5; // of a pixel that is of a line's middle
+const SURE = 0.6; // the mean of a line's pixels, at least
 const SMALLEST = 14; // pixels of a middle
 const LONG = 3; // times its thickness, from which on a middle says in which direction its line runs
 const BENT = 6; // the same for how it is bent
