@@ -5,6 +5,7 @@ import { added, startPython } from "./python.js";
 import { classifying } from "./worker-classifier.js";
 import { bringing } from "./worker-model.js";
 import { playing } from "./worker-play.js";
+import { tabular } from "./worker-table.js";
 import { training } from "./worker-training.js";
 
 let python; // the module wherry_web.client.page
@@ -26,6 +27,7 @@ const calls = {
   ...classifying(objects, { plain, given, pyodide: () => pyodide }),
   ...bringing({ plain, pyodide: () => pyodide, more }),
   ...playing({ plain, given, pyodide: () => pyodide }),
+  ...tabular(objects, { plain, given, pyodide: () => pyodide }),
   ...training(objects, { plain, post: (message) => postMessage(message), python: () => python, pyodide: () => pyodide }),
 };
 
