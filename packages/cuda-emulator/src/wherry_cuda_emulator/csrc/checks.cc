@@ -70,11 +70,11 @@ static inline bool ordered(uint32_t block, int thread, uint32_t epoch, uint32_t 
 
 static bool conflict(const Shadow &s, bool write, bool atomic, bool shared, const void *pc) {
   if (s.w_thread != nobody && !(atomic && s.w_atomic) && !ordered(s.w_block, s.w_thread, s.w_epoch, s.w_warp_epoch, shared)) {
-    fail(race_text(s, write, true, pc));
+    fail(race_text(s, write, true, pc), pc);
     return true;
   }
   if (write && s.r_thread != nobody && (s.r_several_blocks || !ordered(s.r_block, s.r_thread, s.r_epoch, s.r_warp_epoch, shared))) {
-    fail(race_text(s, write, false, pc));
+    fail(race_text(s, write, false, pc), pc);
     return true;
   }
   return false;
@@ -132,21 +132,25 @@ static void check_global(char *a, size_t bytes, bool write, bool atomic, const v
   if (!(a >= near && a + bytes <= near_end)) {
     auto it = allocations.upper_bound(a);
     if (it == allocations.begin() || !(--it)->second.live || a + bytes > it->first + it->second.bytes) {
-      fail(access(write, bytes, pc) + describe(a, bytes));
+      fail(access(write, bytes, pc) + describe(a, bytes), pc);
       abandon();
     }
     if (it->second.device != now->device) {
-      fail(access(write, bytes, pc) + "of device " + std::to_string(it->second.device) + ", and runs on device " + std::to_string(now->device));
+      fail(access(write, bytes, pc) + "of device " + std::to_string(it->second.device) + ", and runs on device " + std::to_string(now->device), pc);
       abandon();
     }
-    near = it->first, near_end = near + it->second.bytes;
+    near = it->first, near_end = near + it->second.bytes, near_constant = it->second.constant;
+  }
+  if (write && near_constant) {
+    fail(access(true, bytes, pc) + describe(a, bytes) + ", which kernels can only read", pc);
+    abandon();
   }
   const size_t offset = size_t(a - arena);
   if (measuring) measure_access(offset, bytes, write, atomic, false, pc);
   if (write && !atomic) {
     memset(written + offset, 1, bytes);
   } else if (memchr(written + offset, 0, bytes)) {
-    fail(access(false, bytes, pc) + "that nothing has written, " + describe(a, bytes));
+    fail(access(false, bytes, pc) + "that nothing has written, " + describe(a, bytes), pc);
     abandon();
   }
   if (race(global_shadows, offset, bytes, launch_serial, write, atomic, false, pc)) abandon();
@@ -159,14 +163,14 @@ static void check_shared(char *a, size_t bytes, bool write, bool atomic, const v
     if (measuring) measure_access(offset, bytes, write, atomic, true, pc);
     if (memchr(shared_written + offset, UNDER_WAY, bytes)) {
       fail(access(write, bytes, pc) + "of shared memory '" + o.name + "' at byte " + std::to_string(a - o.at) +
-           ", where a cp.async writes that its thread has not waited for");
+           ", where a cp.async writes that its thread has not waited for", pc);
       abandon();
     }
     if (write && !atomic) {
       memset(shared_written + offset, 1, bytes);
     } else if (memchr(shared_written + offset, 0, bytes)) {
       fail(access(false, bytes, pc) + "of shared memory '" + o.name + "' at byte " + std::to_string(a - o.at) +
-           ", which no thread of the block has written");
+           ", which no thread of the block has written", pc);
       abandon();
     }
     if (race(shared_shadows, offset, bytes, now->block_serial, write, atomic, true, pc)) abandon();
@@ -175,7 +179,7 @@ static void check_shared(char *a, size_t bytes, bool write, bool atomic, const v
   std::string beside;
   for (const SharedObject &o : now->objects)
     if (a + 32 >= o.at && a < o.at + o.bytes + 32) beside = ", beside '" + std::string(o.name) + "' of " + std::to_string(o.bytes) + " bytes";
-  fail(access(write, bytes, pc) + "outside of its shared memory" + beside);
+  fail(access(write, bytes, pc) + "outside of its shared memory" + beside, pc);
   abandon();
 }
 
@@ -195,7 +199,7 @@ static void check(char *a, size_t bytes, bool write, bool atomic, const void *pc
   if (a == (char *)&self || (a >= (char *)threads && a < (char *)(threads + max_threads))) return;  // threadIdx and the like
   if (a >= (char *)now->closure && a < (char *)now->closure + now->closure_size) return;            // parameters
   if (!write && is_of_module(a)) return;                                                            // constants of a library of kernels
-  fail(access(write, bytes, pc) + "of HOST memory");
+  fail(access(write, bytes, pc) + "of HOST memory" + (is_pinned(a) ? ", which is pinned: without cudaHostAllocMapped and its device pointer the GPU does not see it" : ""), pc);
   abandon();
 }
 

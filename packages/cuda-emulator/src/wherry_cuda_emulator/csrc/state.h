@@ -6,6 +6,7 @@
 //   measure.cc   sectors, banks: what kernels ask of memory
 //   memory.cc    device memory, its protection, faults, words for reports
 //   runtime.cc   streams, events, the host API
+//   program.cc   the end of a program that is run
 //   library.cc   kernels that are compiled and loaded at run time
 #ifndef CUDA_EMULATOR_STATE_H
 #define CUDA_EMULATOR_STATE_H
@@ -53,7 +54,7 @@ extern Counts counts;
 extern std::recursive_mutex mutex;
 extern cudaError_t sticky, last;
 extern std::string report;           // of the first error since it was cleared
-void fail(const std::string &text);  // keeps the first
+void fail(const std::string &text, const void *pc = nullptr);  // keeps the first; with the callers of the place that a kernel is at
 [[noreturn]] void abandon();         // leaves the running kernel for good: its frames own nothing
 void start();                        // once, at the first call
 
@@ -67,6 +68,7 @@ struct SharedObject {
 };
 struct Launch {
   void *kernel = nullptr, *closure = nullptr;
+  std::string name;
   size_t closure_size = 0;
   void (*call)(void *) = nullptr;
   dim3 grid, block;
@@ -94,6 +96,8 @@ void load_matrices(Thread *warp);
 void begin_block_copies();
 
 void drain_all();  // runs what waits in all streams
+std::string work_that_waits();
+void begin_program();  // the first call of CUDA: what is asked for its end (program.cc)
 
 // ---- memory ----
 
@@ -101,19 +105,24 @@ struct Allocation {
   size_t bytes, pages;
   bool live;
   int device;
+  const char *name;                // of a variable
+  bool constant, managed;          // no kernel writes it; the host may touch it while no kernel runs
 };
 extern char *arena, *stacks, *shared_base;
 extern std::map<char *, Allocation> allocations;  // by the first byte handed out
 extern unsigned char *written, *shared_written;   // one for each byte; NULL in the fast build
-extern char *near, *near_end;                     // the allocation that was accessed last
+extern char *near, *near_end;                     // the allocation that was accessed last,
+extern bool near_constant;                        // and whether it is a __constant__ variable
 extern bool device_open;
 void open_device(bool open);
-cudaError_t allocate(void **out, size_t bytes, int device);
+cudaError_t allocate(void **out, size_t bytes, int device, const char *name = nullptr, bool managed = false);
 cudaError_t give_back(void *p);
 bool inside_one(const void *p, size_t bytes);
+bool is_pinned(const void *p);
 inline bool is_device(const void *p) { return (char *)p >= arena && (char *)p < arena + arena_size; }
 std::string describe(const char *address, size_t bytes);
 std::string where_is(const void *pc);
+std::string callers_of(const void *pc);
 std::string kernel_name(void *kernel);
 void forget_names();  // a library that is unloaded gives its addresses back
 char *reserve(size_t bytes, int rights);
