@@ -134,7 +134,7 @@ def compile(
                 instead = ["-w", "-I", str(include() / "cuda_emulator" / "instead"), "-include", "cuda_emulator/cuda.h"]
                 text = _translated([compiler, *instead, *shared, *options, "-x", "c++", "-E", str(source)])
                 source = objects / f"{at}-{source.stem}.ii"
-                language, options = "c++-cpp-output", (*options, "-w")
+                language, options = "c++-cpp-output", (*options, "-w", "-fno-semantic-interposition")  # or no call of a function of the file is inlined
             else:
                 text, language = _run([compiler, *shared, *options, "-x", "c++", "-E", str(source)]), "c++"
             state = hashlib.sha256("\0".join([compiler, *options, text]).encode()).hexdigest()

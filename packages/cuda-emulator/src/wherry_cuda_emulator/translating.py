@@ -83,7 +83,8 @@ class _Unit:
             elif token.kind == "word" and token.text in _LIVES_IN and (span := self._variable(i)):
                 i = (self._shared if token.text == "__shared__" else self._device)(i, *span)
             elif token.kind == "word" and token.text in _RUNS_ON:
-                token.text = ""
+                # Calls are inlined: the compiler looks at what an argument loads only where it stands in a statement of its own.
+                token.text = "__attribute__((flatten))" if token.text == "__global__" else ""
                 i += 1
             else:
                 i += 1

@@ -44,7 +44,7 @@ static std::vector<Module> modules;
 size_t in_use;
 
 static char *arena_top;
-static size_t managed_ones;  // allocations that are
+static size_t managed_ones;                           // allocations that are
 static std::map<size_t, std::deque<char *>> retired;  // first pages of freed allocations, by number of pages
 
 void fail(const std::string &text, const void *pc) {
@@ -80,7 +80,7 @@ static std::vector<std::string> lines_of(const std::vector<const void *> &pcs) {
   return found;
 }
 static bool is_own(const std::string &line) {  // of the emulator's headers, of the compiler's, or of no known file
-  return line.empty() || line[0] == '?' || line.find("/cuda_emulator/") != std::string::npos || line.rfind("/usr/", 0) == 0 || line.find("/include/c++/") != std::string::npos;
+  return line.empty() || line[0] == '?' || line.find("/cuda_emulator/") != std::string::npos || line.find("/wherry_cuda_emulator/csrc/") != std::string::npos || line.rfind("/usr/", 0) == 0 || line.find("/include/c++/") != std::string::npos;
 }
 static std::string short_name(const std::string &line) { return line.substr(line.rfind('/') + 1); }
 
@@ -120,9 +120,10 @@ std::string callers_of(const void *pc) {
   for (const std::string &line : lines_of(w.frames)) {
     if (is_own(line) || short_name(line) == before || shown == 4) continue;
     before = short_name(line);
-    if (!shown && before == first) continue;
+    if ((!shown && before == first) || before == now->launched) continue;
     text += (shown++ ? ", " : "; called from ") + before;
   }
+  if (!now->launched.empty()) text += "; launched at " + now->launched;
   return text;
 }
 
@@ -263,6 +264,11 @@ cudaError_t give_back(void *p) {
 bool inside_one(const void *p, size_t bytes) {
   auto it = allocations.upper_bound((char *)p);
   return it != allocations.begin() && (--it)->second.live && (char *)p + bytes <= it->first + it->second.bytes;
+}
+
+bool is_managed(const void *p) {
+  auto it = allocations.upper_bound((char *)p);
+  return it != allocations.begin() && (--it)->second.live && it->second.managed;
 }
 
 void open_device(bool open) {

@@ -433,6 +433,7 @@ void run(Launch &l) {
   ++counts.launches;
   ++launch_serial;
   begin_launch_checks();
+  name_work("kernel " + l.name);
   l.n = int(l.block.x * l.block.y * l.block.z);
   for (int t = 0; t < l.n; ++t) {
     Thread &th = threads[t];

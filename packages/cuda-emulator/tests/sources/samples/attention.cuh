@@ -12,10 +12,13 @@ __global__ void attention(const float *__restrict__ q, const float *__restrict__
     if (plant != 1) __syncthreads();  // 1: the tile is overwritten while others read it
     for (int i = threadIdx.x; i < Tile * Width; i += blockDim.x) {
       const int key = begin + i / Width;
-      if (plant == 2 || key < keys) ks[i / Width][i % Width] = k[key * Width + i % Width], vs[i / Width][i % Width] = v[key * Width + i % Width];  // 2
+      if (plant == 2 || key < keys) {  // 2: past the last key
+        ks[i / Width][i % Width] = k[key * Width + i % Width];
+        if (plant != 3 || i % Width) vs[i / Width][i % Width] = v[key * Width + i % Width];  // 3: a column of the values is not loaded
+      }
     }
     __syncthreads();
-    const int here = plant == 3 ? Tile : min(Tile, keys - begin);  // 3: keys that nobody has loaded
+    const int here = min(Tile, keys - begin);
     for (int j = 0; j < here; ++j) {
       float score = 0;
       for (int d = 0; d < Width; ++d) score += mine[d] * ks[j][d];

@@ -12,7 +12,7 @@ __global__ void reduce(const float *in, float *out, unsigned n, int plant) {
   if (i + BlockSize < n || plant == 2) mine += in[i + BlockSize];  // 2: reads past the end
   sdata[tid] = mine;
   if (plant != 1) __syncthreads();  // 1: the tree begins too early
-  for (unsigned s = BlockSize / 2; s > 16; s >>= 1) {
+  for (unsigned s = BlockSize / 2; s >= 16; s >>= 1) {
     if (tid < s) sdata[tid] += sdata[tid + s];
     if (plant != 3) __syncthreads();  // 3: steps are not separated
     else if (tid < s) __syncthreads();

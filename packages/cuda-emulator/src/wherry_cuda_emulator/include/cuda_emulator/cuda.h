@@ -31,8 +31,7 @@ struct Dynamic {
 
 template <typename T>
 T &device_variable(T &value, const char *name) {
-  return *static_cast<T *>(device_object(name, const_cast<std::remove_cv_t<std::remove_all_extents_t<T>> *>(
-                                                   reinterpret_cast<const std::remove_all_extents_t<T> *>(&value)),
+  return *static_cast<T *>(device_object(name, const_cast<std::remove_cv_t<std::remove_all_extents_t<T>> *>(reinterpret_cast<const std::remove_all_extents_t<T> *>(&value)),
                                          sizeof(T)));
 }
 
@@ -56,6 +55,7 @@ struct Launcher {
   template <typename... A>
   void operator()(A... arguments) const {
     using K = Kept<A...>;
+    refuse_in_a_kernel(file, line);
     auto *kept = new K{kernel, std::tuple<A...>(std::move(arguments)...)};
     enqueue_named(name, file, line, grid, block, shared, stream, kept, sizeof *kept, K::call, K::destroy);
   }
@@ -105,8 +105,8 @@ inline cudaError_t cudaFuncSetCacheConfig(void (*)(P...), cudaFuncCache) {
 }
 // ---- more of the device's language than our own kernels need ----
 
-#define CUDA_EMULATOR_TWO(T)                                  \
-  inline T min(T a, T b) { return b < a ? b : a; }            \
+#define CUDA_EMULATOR_TWO(T)                       \
+  inline T min(T a, T b) { return b < a ? b : a; } \
   inline T max(T a, T b) { return a < b ? b : a; }
 CUDA_EMULATOR_TWO(int)
 CUDA_EMULATOR_TWO(unsigned)
@@ -142,10 +142,10 @@ CUDA_EMULATOR_ATOMIC(atomicMin, long long, v < o ? v : o)
 CUDA_EMULATOR_ATOMIC(atomicAdd, __half, __float2half(__half2float(o) + __half2float(v)))
 CUDA_EMULATOR_ATOMIC(atomicAdd, __nv_bfloat16, __float2bfloat16(__bfloat162float(o) + __bfloat162float(v)))
 #undef CUDA_EMULATOR_ATOMIC
-#define CUDA_EMULATOR_SCOPES(name)                          \
-  template <typename T, typename V>                         \
+#define CUDA_EMULATOR_SCOPES(name)                           \
+  template <typename T, typename V>                          \
   inline T name##_block(T *p, V v) { return name(p, T(v)); } \
-  template <typename T, typename V>                         \
+  template <typename T, typename V>                          \
   inline T name##_system(T *p, V v) { return name(p, T(v)); }
 CUDA_EMULATOR_SCOPES(atomicAdd)
 CUDA_EMULATOR_SCOPES(atomicSub)
@@ -170,18 +170,18 @@ inline unsigned __match_all_sync(unsigned mask, T value, int *all, CUDA_EMULATOR
   *all = __match_any_sync(mask, value, file, line) == mask;
   return *all ? mask : 0;
 }
-#define CUDA_EMULATOR_REDUCE(name, T, expression)                                                                                \
-  inline T name(unsigned mask, T value, CUDA_EMULATOR_AT) {                                                                      \
-    bool begun = false;                                                                                                          \
-    T a = 0;                                                                                                                     \
-    for (int lane = 0; lane < 32; ++lane)                                                                                        \
-      if (mask >> lane & 1) {                                                                                                    \
-        const T b = cuda_emulator::from_bits<T>(                                                                                 \
-            cuda_emulator::warp_function(cuda_emulator::SHFL, mask, cuda_emulator::to_bits(value), lane, 32, file, line));       \
-        a = begun ? T(expression) : b;                                                                                           \
-        begun = true;                                                                                                            \
-      }                                                                                                                          \
-    return a;                                                                                                                    \
+#define CUDA_EMULATOR_REDUCE(name, T, expression)                                                                          \
+  inline T name(unsigned mask, T value, CUDA_EMULATOR_AT) {                                                                \
+    bool begun = false;                                                                                                    \
+    T a = 0;                                                                                                               \
+    for (int lane = 0; lane < 32; ++lane)                                                                                  \
+      if (mask >> lane & 1) {                                                                                              \
+        const T b = cuda_emulator::from_bits<T>(                                                                           \
+            cuda_emulator::warp_function(cuda_emulator::SHFL, mask, cuda_emulator::to_bits(value), lane, 32, file, line)); \
+        a = begun ? T(expression) : b;                                                                                     \
+        begun = true;                                                                                                      \
+      }                                                                                                                    \
+    return a;                                                                                                              \
   }
 CUDA_EMULATOR_REDUCE(__reduce_add_sync, int, a + b)
 CUDA_EMULATOR_REDUCE(__reduce_add_sync, unsigned, a + b)
@@ -240,7 +240,7 @@ inline float normcdff(float x) { return 0.5f * erfcf(-x * 0.70710678f); }
 inline int __mul24(int a, int b) { return int((int64_t(a << 8) >> 8) * (int64_t(b << 8) >> 8)); }
 inline unsigned __umul24(unsigned a, unsigned b) { return (a & 0xFFFFFF) * (b & 0xFFFFFF); }
 inline int __mulhi(int a, int b) { return int(int64_t(a) * b >> 32); }
-inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) { return (unsigned long long)((unsigned __int128)(a) * b >> 64); }
+inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) { return (unsigned long long)((unsigned __int128)(a)*b >> 64); }
 inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 inline int __ffsll(long long x) { return __builtin_ffsll(x); }
 inline int __clzll(long long x) { return x ? __builtin_clzll((unsigned long long)x) : 64; }

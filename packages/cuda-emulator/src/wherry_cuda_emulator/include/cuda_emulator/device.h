@@ -66,6 +66,7 @@ void *dynamic_shared(const unsigned char *padding, size_t item);
 [[noreturn]] void failed_assertion(const char *expression, const char *file, unsigned line);
 // A variable at namespace scope, in device memory from the start of the program on, as `value` says.
 void *device_object(const char *name, const void *value, size_t bytes);
+void refuse_in_a_kernel(const char *file, int line);
 cudaError_t enqueue_named(const char *name, const char *file, int line, dim3 grid, dim3 block, size_t shared, cudaStream_t stream,
                           void *closure, size_t closure_size, void (*call)(void *), void (*destroy)(void *));
 cudaError_t enqueue(void *kernel, dim3 grid, dim3 block, size_t shared, cudaStream_t stream, void *closure,
