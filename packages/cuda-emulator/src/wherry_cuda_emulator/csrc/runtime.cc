@@ -515,8 +515,11 @@ CUDA_EMULATOR_API cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s) {
   e->at = e->stream->pushed;
   return status;
 }
+// Of a kernel that runs meanwhile, for another thread, it does not wait: that would be a GPU on which nothing can be asked while it works.
 CUDA_EMULATOR_API cudaError_t cudaEventQuery(cudaEvent_t e) {
-  LOCK;
+  std::unique_lock<std::recursive_mutex> lock(mutex, std::try_to_lock);
+  if (!lock) return cudaErrorNotReady;
+  cuda_emulator::start();
   if (e->capture) return spoil(e->capture, "cudaEventQuery");
   if (e->stream && e->stream->done < e->at) return cudaErrorNotReady;
   host_has_waited(e->order, work_that_waits().empty());
