@@ -108,7 +108,8 @@ def compile(
     shared = [*plain, "-isystem", str(cuda), "-isystem", str(cuda / "cccl"), *(f"-I{folder}" for folder in folders)]
     headers = [path for folder in folders for path in sorted(folder.rglob("*.h"))] + sorted((_HERE / "csrc").glob("*.h"))
     beside = {path for source in map(Path, sources) for path in source.parent.iterdir() if path.suffix in (".h", ".cuh", ".hpp", ".inl", ".cu")}
-    digest = _digest(compiler, mode, [*plain, *host, str(program)], [*files, *headers, *sorted(beside), *sorted(_HERE.glob("*.py")), cuda / "cuda_runtime_api.h"])
+    known_files = [*files, *headers, *sorted(beside), *sorted(_HERE.glob("*.py")), cuda / "cuda_runtime_api.h"]
+    digest = _digest(compiler, mode, [*plain, *host, str(program)], known_files)
     output.parent.mkdir(parents=True, exist_ok=True)
     record = output.with_name(output.name + ".digest")
     with open(output.with_name(output.name + ".lock"), "w") as lock:
@@ -134,7 +135,8 @@ def compile(
                 instead = ["-w", "-I", str(include() / "cuda_emulator" / "instead"), "-include", "cuda_emulator/cuda.h"]
                 text = _translated([compiler, *instead, *shared, *options, "-x", "c++", "-E", str(source)])
                 source = objects / f"{at}-{source.stem}.ii"
-                language, options = "c++-cpp-output", (*options, "-w", "-fno-semantic-interposition")  # or no call of a function of the file is inlined
+                # Or no call of a function of the file is inlined.
+                language, options = "c++-cpp-output", (*options, "-w", "-fno-semantic-interposition")
             else:
                 text, language = _run([compiler, *shared, *options, "-x", "c++", "-E", str(source)]), "c++"
             state = hashlib.sha256("\0".join([compiler, *options, text]).encode()).hexdigest()

@@ -49,7 +49,8 @@ class _Program(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         if not isinstance(excinfo.value, _Failed):
-            return str(excinfo.value) if isinstance(excinfo.value, (FileNotFoundError, RuntimeError)) else super().repr_failure(excinfo, style)
+            said = isinstance(excinfo.value, (FileNotFoundError, RuntimeError))
+            return str(excinfo.value) if said else super().repr_failure(excinfo, style)
         ended = excinfo.value.ended
         return "\n".join(filter(None, [ended.report or f"main returned {ended.status}", ended.output.rstrip(), ended.errors.rstrip()]))
 
@@ -71,7 +72,10 @@ class Kernels:
         self._used: list[Emulator] = []
 
     def library(self, *sources: str | os.PathLike[str], mode: str = "checked", include_dirs: Iterable[str | os.PathLike[str]] = ()) -> Emulator:
-        """Compile sources into a library and load it. What the emulator finds in it until the test ends fails the test, unless `clear` has forgotten it."""
+        """Compile sources into a library and load it.
+
+        What the emulator finds in it until the test ends fails the test, unless `clear` has forgotten it.
+        """
         named = "-".join(Path(source).stem for source in sources)
         emulator = Emulator(compile(sources, self._folder / f"{named}-{mode}.so", mode=mode, include_dirs=include_dirs))
         self._used.append(emulator)

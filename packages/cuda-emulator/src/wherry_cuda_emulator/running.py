@@ -101,7 +101,7 @@ def table(found: list[Measure]) -> str:
         rows.append((one.kernel, f"{one.launches}", f"{one.threads}", f"{one.loads.requests}", part[0], f"{one.stores.requests}", part[1],
                      f"{one.atomics.requests}", f"{one.shared_passes}", f"{one.shared_least}"))
     widths = [max(len(row[at]) for row in rows) for at in range(len(head))]
-    return "\n".join("  ".join(cell.ljust(width) if at == 0 else cell.rjust(width) for at, (cell, width) in enumerate(zip(row, widths))) for row in rows)
+    return "\n".join("  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))]) for row in rows)
 
 
 def _share(part: int, whole: int) -> str:

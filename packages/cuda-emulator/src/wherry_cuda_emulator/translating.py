@@ -30,10 +30,16 @@ _UNSTARRED = re.compile(r"( \*)+$")  # a pointer belongs to the name, not to the
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 # What the emulator does not do is refused where it stands, before a compiler says something about it that helps nobody.
 _REFUSED = {
-    **dict.fromkeys(("texture", "tex1D", "tex2D", "tex3D", "tex1Dfetch", "tex2DLod", "tex2DLayered", "tex2Dgather", "cudaTextureObject_t", "cudaCreateTextureObject",
-                     "cudaBindTexture", "surface", "surf1Dread", "surf2Dread", "surf2Dwrite", "surf3Dread", "cudaSurfaceObject_t", "cudaCreateSurfaceObject"),
-                    "textures and surfaces are not emulated: read the array through a pointer"),
-    **dict.fromkeys(("asm", "__asm__"), "inline PTX is not emulated: give the host compiler an #else (CUDA_EMULATOR is defined), or take cuda_emulator/mma.h"),
+    **dict.fromkeys(
+        ("texture", "tex1D", "tex2D", "tex3D", "tex1Dfetch", "tex2DLod", "tex2DLayered", "tex2Dgather", "cudaTextureObject_t",
+         "cudaCreateTextureObject",
+         "cudaBindTexture", "surface", "surf1Dread", "surf2Dread", "surf2Dwrite", "surf3Dread", "cudaSurfaceObject_t", "cudaCreateSurfaceObject"),
+        "textures and surfaces are not emulated: read the array through a pointer",
+    ),
+    **dict.fromkeys(
+        ("asm", "__asm__"),
+        "inline PTX is not emulated: give the host compiler an #else (CUDA_EMULATOR is defined), or take cuda_emulator/mma.h",
+    ),
     "wmma": "nvcuda::wmma is not emulated: wry_mma of cuda_emulator/mma.h is the instruction below it",
     **dict.fromkeys(("thrust", "cub"), "Thrust and CUB do not compile for the host: emulate the kernels of your own beside them"),
 }
@@ -290,9 +296,13 @@ class _Unit:
             if dynamic:
                 element = f"{specifiers} {own} {kind}{extents.split(']', 1)[1]}"
                 out += f"typedef {element}; "
-                out += f"{kind} *{name} = ::cuda_emulator::dynamic_variable<{kind}>(); " if self._in_function(first) else f"static const ::cuda_emulator::Dynamic<{kind}> {name}; "
+                if self._in_function(first):
+                    out += f"{kind} *{name} = ::cuda_emulator::dynamic_variable<{kind}>(); "
+                else:
+                    out += f"static const ::cuda_emulator::Dynamic<{kind}> {name}; "
             else:
-                out += f"typedef {specifiers} {own} {kind} {extents}; {kind} &{name} = ::cuda_emulator::shared_variable<{kind}>([] {{ static char tag; return &tag; }}(), \"{name}\"); "
+                found_by = f'::cuda_emulator::shared_variable<{kind}>([] {{ static char tag; return &tag; }}(), "{name}")'
+                out += f"typedef {specifiers} {own} {kind} {extents}; {kind} &{name} = {found_by}; "
         return self._replace(first, end, out)
 
     def _device(self, i: int, first: int, end: int) -> int:
