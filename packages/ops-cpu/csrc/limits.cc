@@ -16,10 +16,12 @@ template <typename T>
 int64_t multiply_adds(int64_t rounds) {
   const vec<T> x = splat<vec<T>>(T(factor)), y = splat<vec<T>>(T(summand));
   vec<T> sum[chains];
+#pragma GCC unroll 12
   for (int i = 0; i < chains; ++i) sum[i] = y + T(i);
   for (int64_t round = 0; round < rounds; ++round)
 #pragma GCC unroll 12
     for (int i = 0; i < chains; ++i) sum[i] = fma(sum[i], x, y);
+#pragma GCC unroll 12
   for (int i = 1; i < chains; ++i) sum[0] += sum[i];
   result = double(reduce_add(sum[0]));
   return rounds * chains * lanes<T>;
@@ -30,7 +32,8 @@ int64_t multiply_adds_of_bytes(int64_t rounds) {
   alignas(64) Whole fours[4] = {1, 2, 3, 4};
   memset(bytes, int(factor * 4), sizeof bytes);
   Sums sum[chains];
-  for (int i = 0; i < chains; ++i) sum[i] = no_sums();
+#pragma GCC unroll 12
+  for (int i = 0; i < chains; ++i) sum[i] = (Sums)(i32_of_sums{} + i);  // equal ones would be computed once
   for (int64_t round = 0; round < rounds; ++round) {
     __asm__ volatile("" : : "r"(bytes), "r"(fours) : "memory");  // both may have changed: products are computed again
     const Inputs x = inputs_at(fours);
@@ -38,30 +41,33 @@ int64_t multiply_adds_of_bytes(int64_t rounds) {
 #pragma GCC unroll 12
     for (int i = 0; i < chains; ++i) sum[i] = add_products(w, x, sum[i]);
   }
-  for (int i = 1; i < chains; ++i) sum[0] = (Sums)((i32_of_sums)sum[0] + (i32_of_sums)sum[i]);
-  result = double(((i32_of_sums)sum[0])[0]);
+  i32_of_sums all{};
+#pragma GCC unroll 12  // indices that are known: or sums live in memory
+  for (int i = 0; i < chains; ++i) all += (i32_of_sums)sum[i];
+  result = double(all[0]);
   return rounds * chains * (step_bytes / vectors);
 }
 
 // Instructions of their own that a whole set of kernels is not compiled for.
 #if defined(WRY_AVX512) && !defined(__clang__) && __GNUC__ >= 12
-#define WRY_PEAK_OF(name, isa, V, zero, step, many)                                          \
-  __attribute__((target(isa), noinline)) int64_t name(int64_t rounds) {                      \
-    alignas(64) uint16_t memory[32];                                                         \
-    for (int i = 0; i < 32; ++i) memory[i] = 0x3c00;                                         \
-    V sum[chains];                                                                           \
-    for (int i = 0; i < chains; ++i) sum[i] = zero;                                          \
-    for (int64_t round = 0; round < rounds; ++round) {                                       \
-      __asm__ volatile("" : : "r"(memory) : "memory");                                       \
-      const __m512i x = _mm512_load_si512(memory);                                           \
-      _Pragma("GCC unroll 12") for (int i = 0; i < chains; ++i) sum[i] = step;               \
-    }                                                                                        \
-    float first[16] = {};                                                                    \
-    for (int i = 0; i < chains; ++i) memcpy(first, sum + i, 64), result = result + first[0]; \
-    return rounds * chains * many;                                                           \
+#define WRY_PEAK_OF(name, isa, V, step, many)                                                                \
+  __attribute__((target(isa), noinline)) int64_t name(int64_t rounds) {                                      \
+    alignas(64) uint16_t memory[32];                                                                         \
+    for (int i = 0; i < 32; ++i) memory[i] = 0x3c00;                                                         \
+    V sum[chains];                                                                                           \
+    _Pragma("GCC unroll 12") for (int i = 0; i < chains; ++i) sum[i] = (V)_mm512_set1_epi32(0x3f803c00 + i); \
+    for (int64_t round = 0; round < rounds; ++round) {                                                       \
+      __asm__ volatile("" : : "r"(memory) : "memory");                                                       \
+      const __m512i x = _mm512_load_si512(memory);                                                           \
+      _Pragma("GCC unroll 12") for (int i = 0; i < chains; ++i) sum[i] = step;                               \
+    }                                                                                                        \
+    u64 all{};                                                                                               \
+    _Pragma("GCC unroll 12") for (int i = 0; i < chains; ++i) all += (u64)sum[i];                            \
+    result = double(all[0]);                                                                                 \
+    return rounds * chains * many;                                                                           \
   }
-WRY_PEAK_OF(multiply_adds_bf16, "avx512bf16", __m512, _mm512_setzero_ps(), _mm512_dpbf16_ps(sum[i], (__m512bh)x, (__m512bh)x), 32)
-WRY_PEAK_OF(multiply_adds_f16, "avx512fp16", __m512h, _mm512_setzero_ph(), _mm512_fmadd_ph((__m512h)x, (__m512h)x, sum[i]), 32)
+WRY_PEAK_OF(multiply_adds_bf16, "avx512bf16", __m512, _mm512_dpbf16_ps(sum[i], (__m512bh)x, (__m512bh)x), 32)
+WRY_PEAK_OF(multiply_adds_f16, "avx512fp16", __m512h, _mm512_fmadd_ph((__m512h)x, (__m512h)x, sum[i]), 32)
 #undef WRY_PEAK_OF
 #endif
 
