@@ -28,13 +28,13 @@ class Limits:
     """Seconds until all threads have begun and ended an empty loop, after a pause in which they fell asleep."""
 
     def seconds(self, multiply_adds: float = 0, size: float = 0, dtype: str = "float32") -> float:
-        """The least time of so many multiply-adds and so many bytes through memory, whichever takes longer.
+        """The least time of so many multiply-adds and so many bytes through memory (in the direction that is fastest), whichever takes longer.
 
         For 16-bit floats the faster way counts: their own instruction if it sums in float32, or that of float32.
         """
         wide = self.multiply_adds["float32"]
         peak = max(wide, self.multiply_adds.get("bfloat16", 0)) if dtype == "bfloat16" else wide if dtype == "float16" else self.multiply_adds[dtype]
-        return max(multiply_adds / peak, size / self.bandwidth["copy"])
+        return max(multiply_adds / peak, size / max(self.bandwidth.values()))
 
 
 def measure(threads: int, seconds: float = 0.05, size: int = 96 << 20, isa: str | None = None) -> Limits:

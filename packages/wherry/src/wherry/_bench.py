@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
     found = limits.measure(wherry.get_num_threads(), seconds=min(0.2, options.seconds))
     heading = machine(found)
     print(heading, *lines_of(found), "", sep="\n")
-    print(f"{'':<44} {'time':>9} {'of the limit':>13} {'x NumPy':>8}", flush=True)
+    print(f"{'':<46} {'time':>9} {'of the limit':>13} {'x NumPy':>8}", flush=True)
     rows = []
     for case in chosen:
         rows.append(measured(case, found, options.seconds))
@@ -237,7 +237,7 @@ def line_of(row: Row) -> str:
     """A row of the table."""
     share = f"{row.least / row.ours:.0%}" if row.least else ""
     ratio = f"{row.ours / row.numpy:.2f}" if row.numpy else ""
-    return f"{row.name:<44} {shown(row.ours):>9} {share:>13} {ratio:>8}".rstrip()
+    return f"{row.name:<46} {shown(row.ours):>9} {share:>13} {ratio:>8}".rstrip()
 
 
 def picture(rows: list[Row], heading: str) -> str:
@@ -253,14 +253,14 @@ def picture(rows: list[Row], heading: str) -> str:
             parts.append(f'<rect class="bar" x="{left}" y="{y + 3}" width="{wide * share / full:.1f}" height="{tall - 6}" rx="2"/>')
         label = f"{share:.0%}, {shown(row.ours)}" if row.least else shown(row.ours)
         parts.append(f'<text class="small" x="{left + wide * share / full + 8:.1f}" y="{y + 14}">{label}</text>')
-    limit = left + wide / full
+    limit, whole = left + wide / full, left + wide + 130
     style = (
         "text{font:12px ui-sans-serif,system-ui,'Segoe UI',Roboto,sans-serif;fill:#1c2430}.small{font-size:11px;fill:#5a6675}"
         ".title{font-size:14px;font-weight:600}.paper{fill:#fff}.bar{fill:#2f6fb3}.limit{stroke:#c2661b;stroke-dasharray:4 3}"
         "@media (prefers-color-scheme:dark){.paper{fill:#12161c}text{fill:#dfe5ee}.small{fill:#9aa6b5}.bar{fill:#5b9bd8}}"
     )
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {left + wide + 130} {height}" width="{left + wide + 130}" height="{height}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {whole} {height}" width="{whole}" height="{height}" role="img" '
         f'aria-label="wherry bench"><style>{style}</style><rect class="paper" width="100%" height="100%"/>'
         f'<text class="title" x="20" y="28">How near to the limit of this machine</text><text class="small" x="20" y="48">{escape(heading)}</text>'
         f'<line class="limit" x1="{limit:.1f}" y1="{top - 8}" x2="{limit:.1f}" y2="{height - 16}"/>'
