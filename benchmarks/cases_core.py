@@ -5,6 +5,8 @@ A case is a name and, for each framework, a function without arguments that does
 """
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 TINY = [2, 3]
@@ -21,6 +23,27 @@ CONVOLUTIONS = {
 }
 NORMS = {"[8, 64, 56, 56]": [8, 64, 56, 56], "[8, 256, 14, 14]": [8, 256, 14, 14], "[2, 320, 64, 64]": [2, 320, 64, 64]}  # of 32 groups
 SIZES = (256, 512, 1024, 2048)
+
+
+PASSES = {  # of a tensor of LARGE through memory
+    "add": 3, "add a row": 2, "add a column": 2, "exp": 2, "tanh": 2, "gelu": 2, "softmax": 2, "layer_norm": 2, "sum all": 1, "sum axis 0": 1,
+    "sum axis 1": 1, "transposed copy": 2, "embedding": 2, "dropout + residual": 3,
+}
+
+
+def work(case: str) -> dict[str, float] | None:
+    """What a case cannot do without, for `Limits.seconds`. A convolution counts its direct form, three times with its gradients."""
+    if case in PASSES:
+        return {"size": PASSES[case] * 4 * LARGE[0] * LARGE[1]}
+    if found := re.fullmatch(r"matmul (\d+)", case):
+        return {"multiply_adds": int(found[1]) ** 3, "size": 3 * 4 * int(found[1]) ** 2}
+    name = case.removeprefix("conv2d ").removesuffix(", forward+backward")
+    times = 3 if case.endswith(", forward+backward") else 1
+    if name not in CONVOLUTIONS:
+        return None
+    (n, c, h, w), (out, inside, kh, kw), stride, padding, _ = CONVOLUTIONS[name]
+    rows, columns = (h + 2 * padding - kh) // stride + 1, (w + 2 * padding - kw) // stride + 1
+    return {"multiply_adds": times * n * out * rows * columns * inside * kh * kw, "size": times * 4 * n * (c * h * w + out * rows * columns)}
 
 
 def values(shape, seed=0):

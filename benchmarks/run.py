@@ -4,6 +4,9 @@ Every framework lives in a process of its own (its thread pool would disturb the
 asked for the same case in turn, several rounds long; the table has the median of each framework and
 the ratio of ours to theirs. Absolute times depend on the machine, ratios much less.
 
+`python benchmarks/run.py limit` prints what the machine can do at most, measured by loops that do nothing else. Where a case file says
+what its cases cannot do without (`work`), their rows have "of the limit": the least time that takes, by ours.
+
 With `--memory` the table has the peak memory of each case beyond what the import needs, each case and
 framework in a fresh process.
 """
@@ -11,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import importlib
 import os
 import platform
 import re
@@ -64,9 +68,40 @@ def megabytes(size: float) -> str:
     return f"{size / 1e6:.1f} MB"
 
 
+def limits_of(threads: int | None):
+    """What this machine can do at most, by so many threads (by those that Wherry takes by itself)."""
+    import wherry
+    from wherry_ops_cpu import limits
+
+    return limits.measure(threads or wherry.get_num_threads(), seconds=0.2)
+
+
+def print_limits(threads: int | None) -> None:
+    """The table of `run.py limit`, for one thread and for all."""
+    import wherry
+
+    both = [limits_of(1), limits_of(threads)]
+    x = wherry.ones([1])
+    calls, found = 20000, []
+    for _ in range(7):
+        start = time.perf_counter()
+        for _ in range(calls):
+            x + x
+        found.append((time.perf_counter() - start) / calls)
+    print(f"{platform.machine()}, {both[0].isa} kernels, Python {platform.python_version()}, {datetime.date.today()}\n")
+    print("| what | " + " | ".join(f"{one.threads} thread{'s' * (one.threads > 1)}" for one in both) + " |")
+    print("|---|---|---|")
+    for dtype in both[0].multiply_adds:
+        print(f"| multiply-adds of {dtype}, 10^9 a second | " + " | ".join(f"{one.multiply_adds[dtype] / 1e9:.1f}" for one in both) + " |")
+    for what in both[0].bandwidth:
+        print(f"| {what}, GB a second | " + " | ".join(f"{one.bandwidth[what] / 1e9:.1f}" for one in both) + " |")
+    print("| waking the threads | " + " | ".join(human(one.waking) for one in both) + " |")
+    print(f"| an empty call: `x + x` of [1] | {human(min(found))} | |")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("module", help="the cases: NAME of a file cases_NAME.py beside this one")
+    parser.add_argument("module", help="the cases: NAME of a file cases_NAME.py beside this one; limit: what the machine can do at most")
     parser.add_argument("--torch", help="a Python that has PyTorch")
     parser.add_argument("--paddle", help="a Python that has real Paddle")
     parser.add_argument("--numpy", default=sys.executable, help="a Python that has NumPy")
@@ -79,6 +114,8 @@ def main() -> None:
     parser.add_argument("--memory", action="store_true", help="peak memory in place of time")
     parser.add_argument("--first", action="store_true", help="time of the first call in a process of its own, in place of later ones")
     options = parser.parse_args()
+    if options.module == "limit":
+        return print_limits(options.threads)
 
     pythons = {"wherry": sys.executable, "torch": options.torch, "paddle": options.paddle, "numpy": options.numpy, "onnx": options.onnx}
     pythons["before"] = options.before
@@ -95,11 +132,13 @@ def main() -> None:
     if options.module in ("static", "attention"):
         pythons |= {"eager": sys.executable}
     workers = {name: Worker(name, python, f"cases_{options.module}") for name, python in pythons.items() if python}
+    work_of = getattr(importlib.import_module(f"cases_{options.module}"), "work", None)
+    limits = limits_of(options.threads) if work_of and not (options.memory or options.first) else None
     peers = [name for name, worker in workers.items() if name != "wherry" and worker.cases]
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
           f"{datetime.date.today()}; median of {options.rounds} interleaved rounds\n")
-    print("| case | wherry |" + "".join(f" {p} | ratio |" for p in peers))
-    print("|---|---|" + "---|---|" * len(peers))
+    print("| case | wherry |" + " of the limit |" * bool(limits) + "".join(f" {p} | ratio |" for p in peers))
+    print("|---|---|" + "---|" * bool(limits) + "---|---|" * len(peers))
     shown = megabytes if options.memory else human
     apart = "--memory" if options.memory else "--first" if options.first else ""
     for case in workers["wherry"].cases:
@@ -115,6 +154,9 @@ def main() -> None:
                 )
         middle = {name: statistics.median(found[name]) for name in having}
         row = [case, shown(middle["wherry"])]
+        if limits:
+            work = work_of(case)
+            row.append(f"{limits.seconds(**work) / middle['wherry']:.0%}".replace("%", " %") if work else "")
         for peer in peers:
             row += [shown(middle[peer]), f"{middle['wherry'] / middle[peer]:.2f}"] if peer in middle else ["", ""]
         print("| " + " | ".join(row) + " |", flush=True)

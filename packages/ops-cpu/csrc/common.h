@@ -122,13 +122,27 @@ struct bfloat16 {
   WRY_INLINE operator float() const { return bits_to_float(uint32_t(bits) << 16); }
 };
 
+#if defined(__AVX512BW__)
+// 16 values at a time; a compiler's own way goes by halves, or through a permutation of two registers.
+WRY_INLINE __m512 widen_bf16(__m256i bits) { return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16)); }
+WRY_INLINE __m256i narrow_bf16(__m512 v) {
+  const __m512i bits = _mm512_castps_si512(v), odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+  const __m512i rounded = _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
+  // A NaN stays one when its low bits go.
+  const __m512i out = _mm512_mask_or_epi32(rounded, _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q), bits, _mm512_set1_epi32(0x400000));
+  const __m512i upper = _mm512_set_epi16(31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1, 31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
+  return _mm512_castsi512_si256(_mm512_permutexvar_epi16(upper, out));
+}
+#endif
+
 // n values between storage and float. Neither side may overlap the other.
 WRY_INLINE void widen(const float16 *WRY_RESTRICT from, float *WRY_RESTRICT to, int64_t n) {
   int64_t i = 0;
 #if defined(__AVX512F__)
   for (; i + 16 <= n; i += 16)
     _mm512_storeu_ps(to + i, _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(from + i))));
-#elif defined(__F16C__)
+#endif
+#if defined(__F16C__)
   for (; i + 8 <= n; i += 8)
     _mm256_storeu_ps(to + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(from + i))));
 #endif
@@ -148,11 +162,19 @@ WRY_INLINE void narrow(const float *WRY_RESTRICT from, float16 *WRY_RESTRICT to,
 }
 
 WRY_INLINE void widen(const bfloat16 *WRY_RESTRICT from, float *WRY_RESTRICT to, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) to[i] = float(from[i]);
+  int64_t i = 0;
+#if defined(__AVX512BW__)
+  for (; i + 16 <= n; i += 16) _mm512_storeu_ps(to + i, widen_bf16(_mm256_loadu_si256((const __m256i *)(from + i))));
+#endif
+  for (; i < n; ++i) to[i] = float(from[i]);
 }
 
 WRY_INLINE void narrow(const float *WRY_RESTRICT from, bfloat16 *WRY_RESTRICT to, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) to[i] = bfloat16(from[i]);
+  int64_t i = 0;
+#if defined(__AVX512BW__)
+  for (; i + 16 <= n; i += 16) _mm256_storeu_si256((__m256i *)(to + i), narrow_bf16(_mm512_loadu_ps(from + i)));
+#endif
+  for (; i < n; ++i) to[i] = bfloat16(from[i]);
 }
 
 // The type that arithmetic on a type uses.

@@ -4,10 +4,10 @@
 // (Zen 4, float32 squares, one thread, CPU time): with AVX-512 up to 8 % faster from 128^3 to 2048^3,
 // 2 % slower at 64^3 and 10 % at 96^3; with AVX2 (OpenBLAS's Haswell kernel) 2 to 9 % slower from
 // 128^3 to 1024^3, 13 % at 96^3. Not measured: float64, other processors.
-// 16 bit floats multiply as float32. Complex numbers become real products of their parts.
+// 16 bit floats go to half.h, which sums in float32. Complex numbers become real products of their parts.
 #include <type_traits>
 
-#include "gemm.h"
+#include "half.h"
 
 namespace WRY_NAMESPACE {
 namespace {
@@ -103,17 +103,31 @@ int no_memory(const wry_call *call, const Product &p) {
               (long long)p.count, (long long)p.m, (long long)p.k, (long long)p.k, (long long)p.n);
 }
 
-// ---- float and double ---------------------------------------------------------------------------
+// ---- floats of all sizes ------------------------------------------------------------------------
 
 template <typename T>
-int multiply_real(const wry_call *call, const Product &p, T *out, const T *bias) {
-  Start<T> start;
+inline constexpr bool is_half = sizeof(T) == 2;
+template <typename T>
+using ScratchOf = std::conditional_t<is_half<T>, HalfScratch<T>, GemmScratch<T>>;
+
+template <typename T>
+void multiply_alone(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T *c, Start<arithmetic_t<T>> start,
+                    const ScratchOf<T> &scratch) {
+  if constexpr (is_half<T>) gemm_serial(m, n, k, a, b, c, n, start, scratch, thread_index());
+  else gemm_serial(m, n, k, a, b, c, n, start);
+}
+
+template <typename T>
+int multiply_real(const wry_call *call, const Product &p, T *out, const arithmetic_t<T> *bias) {
+  Start<arithmetic_t<T>> start;
   start.per_column = bias;
   const Matrix<T> left = {static_cast<const T *>(p.x.data), p.x.row, p.x.column};
   const Matrix<T> right = {static_cast<const T *>(p.y.data), p.y.row, p.y.column};
   const int64_t work = p.m * p.n * p.k;
+  ScratchOf<T> scratch;
+  if (is_half<T> && !gemm_scratch(call, p.m, p.n, p.k, &scratch)) return no_memory(call, p);
   if (p.count == 1 && work <= 4096) {
-    gemm_serial(p.m, p.n, p.k, left, right, out, p.n, start);
+    multiply_alone(p.m, p.n, p.k, left, right, out, start, scratch);
     return WRY_OK;
   }
   // Small products: whole ones to each thread. Large ones: all threads at each.
@@ -123,77 +137,19 @@ int multiply_real(const wry_call *call, const Product &p, T *out, const T *bias)
       for (int64_t at = first; at < last; ++at) {
         int64_t x, y;
         place_of(p, at, &x, &y);
-        gemm_serial(p.m, p.n, p.k, {left.data + x, left.row, left.column}, {right.data + y, right.row, right.column},
-                    out + at * p.m * p.n, p.n, start);
+        multiply_alone(p.m, p.n, p.k, {left.data + x, left.row, left.column}, {right.data + y, right.row, right.column},
+                       out + at * p.m * p.n, start, scratch);
       }
     });
     return WRY_OK;
   }
-  GemmScratch<T> scratch;
-  if (!gemm_scratch(call, p.m, p.n, p.k, &scratch)) return no_memory(call, p);
+  if (!is_half<T> && !gemm_scratch(call, p.m, p.n, p.k, &scratch)) return no_memory(call, p);
   for (int64_t at = 0; at < p.count; ++at) {
     int64_t x, y;
     place_of(p, at, &x, &y);
-    gemm(call, p.m, p.n, p.k, {left.data + x, left.row, left.column}, {right.data + y, right.row, right.column},
-         out + at * p.m * p.n, p.n, start, scratch);
+    gemm<T>(call, p.m, p.n, p.k, {left.data + x, left.row, left.column}, {right.data + y, right.row, right.column},
+            out + at * p.m * p.n, p.n, start, scratch);
   }
-  return WRY_OK;
-}
-
-// ---- 16 bit floats ------------------------------------------------------------------------------
-
-// A contiguous float copy of an operand, repeated batch axes once; null when memory is out.
-template <typename T>
-const float *widened(const wry_call *call, Batch *b) {
-  int64_t shape[WRY_MAX_RANK + 2], from_strides[WRY_MAX_RANK + 2], size = 1;
-  int rank = 0;
-  for (int axis = 0; axis < b->rank; ++axis) {
-    shape[rank] = b->strides[axis] == 0 ? 1 : b->shape[axis];
-    from_strides[rank++] = b->strides[axis];
-  }
-  // The matrix keeps the order that it has in memory.
-  const bool by_columns = b->row == 1 && b->column != 1;
-  shape[rank] = by_columns ? b->columns : b->rows, from_strides[rank++] = by_columns ? b->column : b->row;
-  shape[rank] = by_columns ? b->rows : b->columns, from_strides[rank++] = by_columns ? b->row : b->column;
-  for (int axis = 0; axis < rank; ++axis) size *= shape[axis];
-  float *to = workspace<float>(call, max_of<int64_t>(size, 1));
-  if (!to) return nullptr;
-  const int64_t inner = shape[rank - 1], step = from_strides[rank - 1];
-  const T *from = static_cast<const T *>(b->data);
-  if (inner > 0)
-    parallel_for(call, size / inner, max_of<int64_t>(1, 16384 / inner), [&](int64_t first, int64_t last) {
-      for (int64_t line = first; line < last; ++line) {
-        const T *at = from;
-        int64_t rest = line;
-        for (int axis = rank - 2; axis >= 0; --axis) {
-          at += rest % shape[axis] * from_strides[axis];
-          rest /= shape[axis];
-        }
-        if (step == 1) widen(at, to + line * inner, inner);
-        else
-          for (int64_t i = 0; i < inner; ++i) to[line * inner + i] = float(at[i * step]);
-      }
-    });
-  b->data = to;
-  b->row = by_columns ? 1 : b->columns;
-  b->column = by_columns ? b->rows : 1;
-  int64_t stride = b->rows * b->columns;
-  for (int axis = b->rank - 1; axis >= 0; --axis) {
-    if (b->strides[axis] == 0) continue;
-    b->strides[axis] = stride;
-    stride *= b->shape[axis];
-  }
-  return to;
-}
-
-template <typename T>
-int multiply_half(const wry_call *call, Product p, T *out, const float *bias) {
-  const int64_t size = p.count * p.m * p.n;
-  float *wide = workspace<float>(call, max_of<int64_t>(size, 1));
-  if (!wide || !widened<T>(call, &p.x) || !widened<T>(call, &p.y)) return no_memory(call, p);
-  const int status = multiply_real<float>(call, p, wide, bias);
-  if (status != WRY_OK) return status;
-  parallel_for(call, size, 16384, [&](int64_t first, int64_t last) { narrow(wide + first, out + first, last - first); });
   return WRY_OK;
 }
 
@@ -268,7 +224,6 @@ template <typename T>
 int multiply(const wry_call *call, const Product &p, T *out, const arithmetic_t<T> *bias) {
   if constexpr (is_complex<T>::value) return multiply_complex<T>(call, p, out, bias);
   else if constexpr (std::is_integral<T>::value) return multiply_int<T>(call, p, out, bias);
-  else if constexpr (sizeof(T) == 2) return multiply_half<T>(call, p, out, bias);
   else return multiply_real<T>(call, p, out, bias);
 }
 

@@ -34,53 +34,15 @@ __attribute__((noinline)) static void tile_of_rows(int64_t columns, int64_t k, c
     a += a_step;
     b += b_step;
   }
-  if (WRY_LIKELY(columns >= V * width)) {
-#pragma GCC unroll 16
-    for (int i = 0; i < Rows; ++i)
-#pragma GCC unroll 4
-      for (int v = 0; v < V; ++v) {
-        T *to = c + i * ldc + v * width;
-        vector value = sum[i][v];
-        if (start.accumulate) value += load(to);
-        else if (start.per_row) value += start.per_row[i];
-        else if (start.per_column) value += load(start.per_column + v * width);
-        store(to, value);
-      }
-    return;
-  }
-  T line[V * width];
-#pragma GCC unroll 16
-  for (int i = 0; i < Rows; ++i) {
-#pragma GCC unroll 4
-    for (int v = 0; v < V; ++v) store(line + v * width, sum[i][v]);
-    T *to = c + i * ldc;
-    for (int64_t j = 0; j < columns; ++j) {
-      T value = line[j];
-      if (start.accumulate) value += to[j];
-      else if (start.per_row) value += start.per_row[i];
-      else if (start.per_column) value += start.per_column[j];
-      to[j] = value;
-    }
-  }
+  finish_tile<T>(sum, columns, c, ldc, start);
 }
 
 template <typename T, int vectors>
 void gemm_tile(int64_t rows, int64_t columns, int64_t k, const T *a, int64_t a_row, int64_t a_step, const T *b,
                int64_t b_step, T *c, int64_t ldc, const Start<T> &start) {
-  if (WRY_LIKELY(rows == gemm_rows)) {
-    tile_of_rows<T, gemm_rows, vectors>(columns, k, a, a_row, a_step, b, b_step, c, ldc, start);
-    return;
-  }
-  int64_t i = 0;
-  const auto with = [&](auto count) {
-    constexpr int n = decltype(count)::value;
-    tile_of_rows<T, n, vectors>(columns, k, a + i * a_row, a_row, a_step, b, b_step, c + i * ldc, ldc,
-                                start.at(i, 0));
-    i += n;
-  };
-  if (gemm_rows > 4 && rows >= 4) with(std::integral_constant<int, 4>());
-  if (rows - i >= 2) with(std::integral_constant<int, 2>());
-  if (rows - i >= 1) with(std::integral_constant<int, 1>());
+  each_height(rows, [&](auto height, int64_t i) {
+    tile_of_rows<T, decltype(height)::value, vectors>(columns, k, a + i * a_row, a_row, a_step, b, b_step, c + i * ldc, ldc, start.at(i, 0));
+  });
 }
 
 // ---- packing ------------------------------------------------------------------------------------
@@ -180,37 +142,6 @@ static void multiply_tiny(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T
       for (int64_t p = 0; p < k; ++p) sum += x[p * a.column] * y[p * b.row];
       c[i * ldc + j] = sum + first_value(start, c + i * ldc + j, i, j);
     }
-}
-
-// The sum of x[p] * y[p], in several vectors that add up in a fixed order.
-template <typename T, int Rows>
-static WRY_INLINE void dot_rows(int64_t k, const T *x, int64_t x_row, const T *y, T *sums) {
-  using vector = vec<T>;
-  constexpr int width = lanes<T>;
-  constexpr int chains = Rows == 1 ? 4 : 2;
-  vector sum[Rows][chains];
-  for (int i = 0; i < Rows; ++i)
-    for (int u = 0; u < chains; ++u) sum[i][u] = vector{};
-  int64_t p = 0;
-  for (; p + chains * width <= k; p += chains * width)
-#pragma GCC unroll 4
-    for (int u = 0; u < chains; ++u) {
-      const vector other = load(y + p + u * width);
-#pragma GCC unroll 4
-      for (int i = 0; i < Rows; ++i) sum[i][u] += load(x + i * x_row + p + u * width) * other;
-    }
-  for (; p + width <= k; p += width) {
-    const vector other = load(y + p);
-#pragma GCC unroll 4
-    for (int i = 0; i < Rows; ++i) sum[i][0] += load(x + i * x_row + p) * other;
-  }
-  for (int i = 0; i < Rows; ++i) {
-    vector all = sum[i][0];
-    for (int u = 1; u < chains; ++u) all += sum[i][u];
-    T total = reduce_add(all);
-    for (int64_t q = p; q < k; ++q) total += x[i * x_row + q] * y[q];
-    sums[i] = total;
-  }
 }
 
 // Rows of A times columns of B, both lying along k: for products with few rows or few columns.
@@ -337,15 +268,8 @@ void gemm_serial(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T *c
 
 // ---- large products -----------------------------------------------------------------------------
 
-// Up to here, waking threads costs more than they save.
-static constexpr int64_t small_product = 64 * 64 * 64;
-// A task computes at most this many rows and columns of C: its block of A (256 x gemm_depth floats are 384 KiB) stays
-// in the second-level cache while panels of B pass.
-static constexpr int64_t task_rows = 32 * gemm_rows, task_columns = 512;
 // With fewer rows, packing B for each task would take more than a twentieth of the time.
 static constexpr int64_t least_rows = 16 * gemm_rows;
-
-static WRY_INLINE int64_t round_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
 
 template <typename T>
 bool gemm_scratch(const wry_call *call, int64_t m, int64_t n, int64_t k, GemmScratch<T> *scratch) {
@@ -356,15 +280,10 @@ bool gemm_scratch(const wry_call *call, int64_t m, int64_t n, int64_t k, GemmScr
   return scratch->rows != nullptr;
 }
 
-// Threads share what they read but nothing that one of them writes and another reads: where two processors have no
-// cache in common, passing a packed factor from one to the other took longer than packing it twice. So each task goes
-// through the whole of k for its part of C, and there is one loop for threads to meet at.
-template <typename T>
-static void multiply_large(const wry_call *call, int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T *c, int64_t ldc,
-                           Start<T> start, GemmScratch<T> scratch) {
-  constexpr int64_t rows = gemm_rows, columns = gemm_columns<T>;
+Pieces gemm_pieces(const wry_call *call, int64_t m, int64_t n, int64_t columns) {
+  constexpr int64_t rows = gemm_rows;
   const int64_t a_panels = (m + rows - 1) / rows, b_panels = (n + columns - 1) / columns;
-  // Equal pieces, and several for each thread. How C is cut changes no value of it.
+  // Equal pieces, and several for each thread.
   const int64_t threads = threads_for(call, a_panels * b_panels);
   int64_t down = (m + task_rows - 1) / task_rows, across = (n + task_columns - 1) / task_columns;
   while (threads > 1 && down * across < 4 * threads) {
@@ -374,11 +293,20 @@ static void multiply_large(const wry_call *call, int64_t m, int64_t n, int64_t k
     else if (rows_left) down = 2 * down;
     else break;
   }
-  const int64_t tall = round_up((m + down - 1) / down, rows), wide = round_up((n + across - 1) / across, columns);
-  parallel_tasks(call, down * across, [&](int64_t task) {
-    const int64_t i = task % down * tall, j = task / down * wide;
+  return {down, across, round_up((m + down - 1) / down, rows), round_up((n + across - 1) / across, columns)};
+}
+
+// Threads share what they read but nothing that one of them writes and another reads: where two processors have no
+// cache in common, passing a packed factor from one to the other took longer than packing it twice. So each task goes
+// through the whole of k for its part of C, and there is one loop for threads to meet at.
+template <typename T>
+static void multiply_large(const wry_call *call, int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T *c, int64_t ldc,
+                           Start<T> start, GemmScratch<T> scratch) {
+  const Pieces cut = gemm_pieces(call, m, n, gemm_columns<T>);
+  parallel_tasks(call, cut.down * cut.across, [&](int64_t task) {
+    const int64_t i = task % cut.down * cut.tall, j = task / cut.down * cut.wide;
     if (i >= m || j >= n) return;
-    multiply_block(min_of(m - i, tall), min_of(n - j, wide), k, a.from(i, 0), b.from(0, j), c + i * ldc + j, ldc, start.at(i, j),
+    multiply_block(min_of(m - i, cut.tall), min_of(n - j, cut.wide), k, a.from(i, 0), b.from(0, j), c + i * ldc + j, ldc, start.at(i, j),
                    scratch.rows + scratch.size * thread_index());
   });
 }

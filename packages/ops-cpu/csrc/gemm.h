@@ -68,12 +68,94 @@ template <typename T, int vectors>
 void gemm_tile(int64_t rows, int64_t columns, int64_t k, const T *a, int64_t a_row, int64_t a_step, const T *b,
                int64_t b_step, T *c, int64_t ldc, const Start<T> &start);
 
+// What stands at the end of a tile: C = sums, plus what `start` says.
+template <typename T, int Rows, int V>
+WRY_INLINE void finish_tile(const vec<T> (&sum)[Rows][V], int64_t columns, T *WRY_RESTRICT c, int64_t ldc, const Start<T> &start) {
+  constexpr int width = lanes<T>;
+  if (WRY_LIKELY(columns >= V * width)) {
+#pragma GCC unroll 16
+    for (int i = 0; i < Rows; ++i)
+#pragma GCC unroll 4
+      for (int v = 0; v < V; ++v) {
+        T *to = c + i * ldc + v * width;
+        vec<T> value = sum[i][v];
+        if (start.accumulate) value += load(to);
+        else if (start.per_row) value += start.per_row[i];
+        else if (start.per_column) value += load(start.per_column + v * width);
+        store(to, value);
+      }
+    return;
+  }
+  T line[V * width];
+#pragma GCC unroll 16
+  for (int i = 0; i < Rows; ++i) {
+#pragma GCC unroll 4
+    for (int v = 0; v < V; ++v) store(line + v * width, sum[i][v]);
+    T *to = c + i * ldc;
+    for (int64_t j = 0; j < columns; ++j) {
+      T value = line[j];
+      if (start.accumulate) value += to[j];
+      else if (start.per_row) value += start.per_row[i];
+      else if (start.per_column) value += start.per_column[j];
+      to[j] = value;
+    }
+  }
+}
+
+// f(rows, i) for the tiles that make up `rows` rows from row i on, `rows` being an integral_constant.
+template <typename F>
+WRY_INLINE void each_height(int64_t rows, F &&f) {
+  if (WRY_LIKELY(rows == gemm_rows)) return f(std::integral_constant<int, gemm_rows>(), int64_t(0));
+  int64_t i = 0;
+  if (gemm_rows > 4 && rows >= 4) f(std::integral_constant<int, 4>(), i), i += 4;
+  if (rows - i >= 2) f(std::integral_constant<int, 2>(), i), i += 2;
+  if (rows - i >= 1) f(std::integral_constant<int, 1>(), i);
+}
+
+// The sums of x[p] * y[p] of `Rows` rows of x, in several vectors that add up in a fixed order.
+template <typename T, int Rows>
+WRY_INLINE void dot_rows(int64_t k, const T *x, int64_t x_row, const T *y, arithmetic_t<T> *sums) {
+  using vector = vec<T>;
+  constexpr int width = lanes<T>;
+  constexpr int chains = Rows == 1 ? 4 : 2;
+  vector sum[Rows][chains];
+  for (int i = 0; i < Rows; ++i)
+    for (int u = 0; u < chains; ++u) sum[i][u] = vector{};
+  int64_t p = 0;
+  for (; p + chains * width <= k; p += chains * width)
+#pragma GCC unroll 4
+    for (int u = 0; u < chains; ++u) {
+      const vector other = load(y + p + u * width);
+#pragma GCC unroll 4
+      for (int i = 0; i < Rows; ++i) sum[i][u] += load(x + i * x_row + p + u * width) * other;
+    }
+  for (; p + width <= k; p += width) {
+    const vector other = load(y + p);
+#pragma GCC unroll 4
+    for (int i = 0; i < Rows; ++i) sum[i][0] += load(x + i * x_row + p) * other;
+  }
+  for (int i = 0; i < Rows; ++i) {
+    vector all = sum[i][0];
+    for (int u = 1; u < chains; ++u) all += sum[i][u];
+    arithmetic_t<T> total = reduce_add(all);
+    for (int64_t q = p; q < k; ++q) total += arithmetic_t<T>(x[i * x_row + q]) * arithmetic_t<T>(y[q]);
+    sums[i] = total;
+  }
+}
+
 // ---- packing ------------------------------------------------------------------------------------
 
-// to[j, i] = from[i, j] for 4 x 4 values, in registers. The rows lie from_row and to_row apart.
+// Values of 4 or 8 bytes by fours, as they lie at any address.
 template <typename T>
-WRY_INLINE void transpose4(const T *from, int64_t from_row, T *to, int64_t to_row) {
-  typedef T quad __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T)), may_alias));
+struct quad_of {
+  typedef T type __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T)), may_alias));
+};
+template <typename T>
+using quad = typename quad_of<T>::type;
+
+// to[j, i] = rows[i, j] for 4 x 4 values, in registers. The rows of the result lie to_row apart.
+template <typename T>
+WRY_INLINE void transpose_quads(quad<T> r0, quad<T> r1, quad<T> r2, quad<T> r3, T *to, int64_t to_row) {
 #if defined(__clang__)
 #define WRY_PICK(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
 #else
@@ -81,15 +163,20 @@ WRY_INLINE void transpose4(const T *from, int64_t from_row, T *to, int64_t to_ro
   typedef index mask __attribute__((vector_size(4 * sizeof(T))));
 #define WRY_PICK(a, b, i, j, k, l) __builtin_shuffle(a, b, mask{i, j, k, l})
 #endif
-  const quad r0 = *(const quad *)from, r1 = *(const quad *)(from + from_row);
-  const quad r2 = *(const quad *)(from + 2 * from_row), r3 = *(const quad *)(from + 3 * from_row);
-  const quad low01 = WRY_PICK(r0, r1, 0, 4, 1, 5), high01 = WRY_PICK(r0, r1, 2, 6, 3, 7);
-  const quad low23 = WRY_PICK(r2, r3, 0, 4, 1, 5), high23 = WRY_PICK(r2, r3, 2, 6, 3, 7);
-  *(quad *)to = WRY_PICK(low01, low23, 0, 1, 4, 5);
-  *(quad *)(to + to_row) = WRY_PICK(low01, low23, 2, 3, 6, 7);
-  *(quad *)(to + 2 * to_row) = WRY_PICK(high01, high23, 0, 1, 4, 5);
-  *(quad *)(to + 3 * to_row) = WRY_PICK(high01, high23, 2, 3, 6, 7);
+  const quad<T> low01 = WRY_PICK(r0, r1, 0, 4, 1, 5), high01 = WRY_PICK(r0, r1, 2, 6, 3, 7);
+  const quad<T> low23 = WRY_PICK(r2, r3, 0, 4, 1, 5), high23 = WRY_PICK(r2, r3, 2, 6, 3, 7);
+  *(quad<T> *)to = WRY_PICK(low01, low23, 0, 1, 4, 5);
+  *(quad<T> *)(to + to_row) = WRY_PICK(low01, low23, 2, 3, 6, 7);
+  *(quad<T> *)(to + 2 * to_row) = WRY_PICK(high01, high23, 0, 1, 4, 5);
+  *(quad<T> *)(to + 3 * to_row) = WRY_PICK(high01, high23, 2, 3, 6, 7);
 #undef WRY_PICK
+}
+
+// to[j, i] = from[i, j] for 4 x 4 values. The rows lie from_row and to_row apart.
+template <typename T>
+WRY_INLINE void transpose4(const T *from, int64_t from_row, T *to, int64_t to_row) {
+  const auto row = [&](int i) { return *(const quad<T> *)(from + i * from_row); };
+  transpose_quads<T>(row(0), row(1), row(2), row(3), to, to_row);
 }
 
 // Copies `count` rows of A (at most gemm_rows) by k steps to out[p * gemm_rows + i]; missing rows
@@ -103,6 +190,20 @@ void gemm_pack_columns(T *out, int64_t count, int64_t k, Matrix<T> b);
 // gemm_columns columns, k steps). On one thread; k <= gemm_depth keeps the promise about cuts.
 template <typename T>
 void gemm_packed(int64_t m, int64_t n, int64_t k, const T *a, const T *b, T *c, int64_t ldc, Start<T> start);
+
+// How C[m, n] is cut into tasks: down * across of `tall` by `wide` at most, by whole tiles. No value of C depends on it.
+struct Pieces {
+  int64_t down, across, tall, wide;
+};
+Pieces gemm_pieces(const wry_call *call, int64_t m, int64_t n, int64_t columns);
+
+// A task computes at most this many rows and columns of C: its block of A (256 x gemm_depth floats are 384 KiB) stays
+// in the second-level cache while panels of B pass.
+inline constexpr int64_t task_rows = 32 * gemm_rows, task_columns = 512;
+// Up to here, waking threads costs more than they save.
+inline constexpr int64_t small_product = 64 * 64 * 64;
+
+WRY_INLINE int64_t round_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
 
 // ---- whole products -----------------------------------------------------------------------------
 

@@ -164,17 +164,25 @@ WRY_INLINE void store(float16 *p, f32 v) {
 }
 
 WRY_INLINE f32 load(const bfloat16 *p) {
+#if defined(WRY_AVX512)
+  return (f32)widen_bf16(_mm256_loadu_si256((const __m256i *)p));
+#else
   vecn<uint16_t, f32_lanes> half;
   __builtin_memcpy(&half, p, sizeof half);
   return (f32)(__builtin_convertvector(half, u32) << 16);
+#endif
 }
 
 WRY_INLINE void store(bfloat16 *p, f32 v) {
+#if defined(WRY_AVX512)
+  _mm256_storeu_si256((__m256i *)p, narrow_bf16((__m512)v));
+#else
   const u32 bits = (u32)v;
   const u32 rounded = bits + 0x7fffu + ((bits >> 16) & 1u);
   const u32 out = v == v ? rounded : (bits | 0x400000u);  // a NaN stays one when its low bits go
   const vecn<uint16_t, f32_lanes> half = __builtin_convertvector(out >> 16, vecn<uint16_t, f32_lanes>);
   __builtin_memcpy(p, &half, sizeof half);
+#endif
 }
 
 // The first n < lanes<T> values; the other lanes hold `fill`.

@@ -9,7 +9,9 @@ typedef const wry_kernel_entry *(*wry_cpu_family)(size_t *count);
 typedef struct wry_cpu_isa {
   const char *name;
   int (*supported)(void);
-  const wry_cpu_family *families; /* ends with NULL */
+  int (*gains)(void);                                                                           /* whether it is faster here than what it extends */
+  const wry_cpu_family *families;                                                               /* ends with NULL */
+  int64_t (*limit)(const char *what, int64_t rounds, int threads, void *memory, int64_t bytes); /* limits.cc */
 } wry_cpu_isa;
 
 extern const wry_cpu_isa wry_cpu_isas[]; /* best first; ends with a NULL name */

@@ -122,3 +122,93 @@ def test_a_weight_for_a_whole_batch_gives_what_each_matrix_gives_alone():
     whole = ops.matmul(x, weight, **PLAIN).numpy()
     for i in range(6):
         assert (whole[i] == ops.matmul(ops.select(x, axis=0, index=i), weight, **PLAIN).numpy()).all()
+
+
+# ---- 16 bits ------------------------------------------------------------------------------------
+
+HALVES = {"float16": (2.0**-11, 2.0**-25), "bfloat16": (2.0**-8, 1e-38)}  # what rounding may change: of a sum, and of one near 0
+
+
+def _halves(rng, dtype, *shape):
+    """A tensor, and the same numbers in float64."""
+    x = ops.cast(_tensor(rng, *shape), dtype=getattr(wherry_tensor, dtype))
+    return x, ops.cast(x, dtype=wherry_tensor.float32).numpy().astype(np.float64)
+
+
+def _rounded_once(got, x, y, dtype):
+    """Whether a product was summed in float32 or better, and rounded once."""
+    exact, size = np.matmul(x, y), np.matmul(np.abs(x), np.abs(y))
+    of_sum, near_zero = HALVES[dtype]
+    return np.all(np.abs(got - exact) <= of_sum * np.abs(exact) + 4 * 2.0**-23 * np.sqrt(x.shape[-1] + 1) * size + near_zero)
+
+
+def _wide(x):
+    return ops.cast(x, dtype=wherry_tensor.float32).numpy()
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_products_of_16_bits_are_rounded_once_at_every_size_around_the_tiles(dtype):
+    rng = np.random.default_rng(5)
+    for m, n in ((1, 1), (1, 70), (70, 1), (3, 5), (8, 32), (9, 33), (17, 63), (40, 50)):
+        for k in (0, 1, 2, 7, 64, 385, 769, 1537):  # passes end behind 384 and 768 steps; pairs have an odd one left
+            for turn_x, turn_y in ((False, False), (True, False), (False, True)):
+                a, x = _halves(rng, dtype, *((k, m) if turn_x else (m, k)))
+                b, y = _halves(rng, dtype, *((n, k) if turn_y else (k, n)))
+                got = _wide(ops.matmul(a, b, transpose_x=turn_x, transpose_y=turn_y))
+                assert got.shape == (m, n)
+                assert _rounded_once(got, x.T if turn_x else x, y.T if turn_y else y, dtype), (m, n, k, turn_x, turn_y)
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+@pytest.mark.parametrize(
+    "x, y",
+    [((300, 900), (900, 270)), ((9, 900), (900, 1100)), ((1, 900), (900, 2500)), ((2500, 900), (900, 1)), ((40, 30, 50), (40, 50, 60)),
+     ((3, 200, 100), (3, 100, 200))],
+)
+@pytest.mark.parametrize("transpose_y", [False, True])
+def test_products_of_16_bits_do_not_depend_on_the_number_of_threads(threads, dtype, x, y, transpose_y):
+    rng = np.random.default_rng(6)
+    a, _ = _halves(rng, dtype, *x)
+    b, _ = _halves(rng, dtype, *(y if not transpose_y else (*y[:-2], y[-1], y[-2])))
+    results = []
+    for count in 1, 2, 3, 7:
+        threads(count)
+        results.append(_wide(ops.matmul(a, b, transpose_x=False, transpose_y=transpose_y)).tobytes())
+    assert len(set(results)) == 1
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_views_of_16_bits_are_read_where_they_lie(dtype):
+    rng = np.random.default_rng(7)
+    x, array = _halves(rng, dtype, 70, 3, 91)
+    column, other = _halves(rng, dtype, 91, 50)
+    every_third = ops.select(x, axis=1, index=2)
+    assert _rounded_once(_wide(ops.matmul(every_third, column, **PLAIN)), array[:, 2], other, dtype)
+    backwards = ops.slice(every_third, axes=(0, 1), starts=(69, 90), ends=(-1000, -1000), steps=(-1, -1))
+    assert _rounded_once(_wide(ops.matmul(backwards, column, **PLAIN)), array[::-1, 2, ::-1], other, dtype)
+    row, left = _halves(rng, dtype, 50, 70)
+    assert _rounded_once(_wide(ops.matmul(row, backwards, **PLAIN)), left, array[::-1, 2, ::-1], dtype)
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+@pytest.mark.parametrize("m, n, k", [(1, 70, 40), (9, 33, 17), (100, 70, 90), (70, 1, 90)])
+def test_nan_and_infinity_of_16_bits_stay_in_their_row_and_column(dtype, m, n, k):
+    x, y = np.ones((m, k), np.float32), np.ones((k, n), np.float32)
+    x[m // 2, k // 2] = np.nan
+    y[k - 1, n - 1] = np.inf
+    half = getattr(wherry_tensor, dtype)
+    got = _wide(ops.matmul(ops.cast(wherry_tensor.to_tensor(x), dtype=half), ops.cast(wherry_tensor.to_tensor(y), dtype=half), **PLAIN))
+    rows, columns = np.arange(m)[:, None] == m // 2, np.arange(n) == n - 1
+    assert np.isnan(got[np.broadcast_to(rows, got.shape)]).all()
+    assert np.isposinf(got[~rows & columns]).all()
+    assert (got[~rows & ~columns] == k).all()
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_a_bias_joins_a_product_of_16_bits_before_it_is_rounded(dtype):
+    half = getattr(wherry_tensor, dtype)
+    # 256 + 1, and 1 of the bias: in bfloat16, whose steps are 2 there, rounding the product first would give 256.
+    x = ops.cast(wherry_tensor.to_tensor(np.full((20, 2), 16, np.float32)), dtype=half)
+    weight = ops.cast(wherry_tensor.to_tensor(np.array([[16] * 40, [0.0625] * 40], np.float32)), dtype=half)
+    bias = ops.cast(wherry_tensor.to_tensor(np.full(40, 1, np.float32)), dtype=half)
+    assert (_wide(ops.linear(x, weight, bias)) == 258).all()

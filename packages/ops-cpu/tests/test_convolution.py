@@ -117,3 +117,26 @@ def test_pooling_gradients_add_up_where_windows_overlap():
     assert gradient[4, 1] == 2
     assert gradient[2, 2] == 1
     assert gradient[0].sum() == 0
+
+
+@pytest.mark.parametrize("dtype, digits", [("float16", 2.0**-11), ("bfloat16", 2.0**-8)])
+@pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
+@pytest.mark.parametrize("images", [1, 9])  # all threads at each, or whole ones to each thread
+def test_windows_of_one_point_in_16_bits_are_rounded_once(dtype, digits, layout, images):
+    rng = np.random.default_rng(8)
+    half, single = getattr(wherry_tensor, dtype), wherry_tensor.float32
+
+    def halves(*shape):
+        x = ops.cast(wherry_tensor.to_tensor(rng.standard_normal(shape).astype(np.float32)), dtype=half)
+        return x, ops.cast(x, dtype=single).numpy().astype(np.float64)
+
+    x, array = halves(images, *((70, 9, 11) if layout == "NCHW" else (9, 11, 70)))
+    weight, matrix = halves(40, 70, 1, 1)
+    bias, row = halves(40)
+    attrs = dict(strides=(1, 1), paddings=(0, 0, 0, 0), dilations=(1, 1), groups=1, data_format=layout)
+    got = ops.cast(ops.conv2d(x, weight, bias, **attrs), dtype=single).numpy()
+    points = array if layout == "NHWC" else np.moveaxis(array, 1, -1)
+    exact = points @ matrix[:, :, 0, 0].T + row
+    exact = exact if layout == "NHWC" else np.moveaxis(exact, -1, 1)
+    assert got.shape == exact.shape
+    assert np.all(np.abs(got - exact) <= digits * np.abs(exact) + 1e-4)

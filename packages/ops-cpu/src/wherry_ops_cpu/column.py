@@ -25,7 +25,7 @@ def register() -> None:
     """Register the kernels for the best instruction set of this processor.
 
     The environment variable WHERRY_CPU_ISA chooses another one (`baseline`, `avx2`, `avx2vnni`, `avx512`,
-    `avx512vnni`; on arm64 `baseline`, `dotprod`; in WebAssembly `baseline`, `relaxed`).
+    `avx512vnni`, `avx512bf16`; on arm64 `baseline`, `dotprod`; in WebAssembly `baseline`, `relaxed`).
 
     Doing so again changes nothing: kernels that another package has put in the place of these stay.
 

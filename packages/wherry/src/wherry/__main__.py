@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 import wherry
-from wherry import _docs, _programs
+from wherry import _bench, _docs, _programs
 from wherry._ecosystem import command as ecosystem
 
 SERVING = "wherry_web.serving"  # imports this package: known by name only
@@ -42,6 +42,8 @@ def main(arguments: list[str] | None = None) -> int:
         "doctor", help="what is installed, what runs here, what is missing",
         description="Print versions, instruction set, threads and memory, and what to type where something is missing.",
     )
+
+    _bench.add_command(commands)
 
     commands.add_parser(
         "run", help="run a program whose imports say `paddle`",
@@ -95,6 +97,8 @@ def main(arguments: list[str] | None = None) -> int:
         from wherry._doctor import report
 
         return until_nobody_reads(lambda: min(report(), 1))
+    if chosen.command == "bench":
+        return until_nobody_reads(lambda: _bench.run(chosen))
     if chosen.command in ("upgrade", "from-torch"):
         return until_nobody_reads(lambda: importlib.import_module(MIGRATING).run(chosen))
     if chosen.command == "docs":
