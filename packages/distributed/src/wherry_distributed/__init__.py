@@ -45,7 +45,7 @@ from wherry_distributed.sequence_parallel import ring_attention
 from wherry_distributed.spawning import spawn
 from wherry_distributed.world import Group, destroy_process_group, get_group, new_group
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "CollectiveError", "CountFilterEntry", "DataParallel", "Group", "InMemoryDataset", "P2POp", "ParallelEnv", "Partial", "Placement",
