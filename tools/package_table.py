@@ -204,7 +204,7 @@ def figures() -> str:
 FIGURES = ("speed: a training step of LeNet", "size: all wheels", "compatibility: names")
 
 def environments() -> str:
-    """The environments of `make test`: every package with the oldest Python and the newest ones; what is compiled, and the facade over all, with each between."""
+    """The environments of `make test`: every package with the oldest and the newest Pythons; what is compiled, and the facade, with that between."""
     oldest, between, *newest = (version.replace(".", "") for version in PYTHONS)
     compiled = [name for name, package in packages().items() if (package.folder / "CMakeLists.txt").exists() or name == "wherry"]
     return f"    py{{{','.join([oldest, *newest])}}}-{{{','.join(packages())}}}\n    py{between}-{{{','.join(compiled)}}}"
