@@ -159,9 +159,10 @@ def require_axis(op_name, axis, shape, name="axis"):
 def require_dtype(op_name, name, dtype, allowed):
     """Refuse an input whose dtype is not among `allowed`."""
     if dtype not in allowed:
+        got = dtype and dtype.name
         raise TypeError(
-            f"{op_name}: `{name}` has dtype {dtype.name}, which the op does not take. "
-            f"Got {dtype.name}, expected {', '.join(d.name for d in allowed)}. "
+            f"{op_name}: `{name}` has dtype {got}, which the op does not take. "
+            f"Got {got}, expected {', '.join(d.name for d in allowed)}. "
             f"Cast `{name}` first, for example with astype('{allowed[-1].name}')."
         )
 
