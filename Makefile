@@ -12,7 +12,7 @@ endif
 # One wheel of the kernels, one build of each Python: no need for pip to look for newer versions of itself.
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test wheels release wasm engine npm docs lint ops clean
+.PHONY: help demo read test wheels release wasm engine npm docs lint ops clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' | column -t -s '|'
@@ -23,8 +23,13 @@ ifneq ($(CI),true)
 	-$(BIN)/python tools/wasm/build.py  # without these the pages say what is missing, and the server answers alone
 	-$(BIN)/python tools/wasm/engine.py && $(BIN)/python tools/wheels.py install --native web
 	-@mkdir -p build && (nice $(BIN)/python tools/wasm/build.py --numpy > build/numpy.log 2>&1 &)  # the Playground has it when it is there
+	-@(nice $(BIN)/python examples/write_text.py > build/write.log 2>&1 &)  # as the page Write along has its network
 endif
 	$(BIN)/python -m wherry_web.demo --models build/models --wheels wheelhouse/wasm --pyodide .cache/wasm/pyodide
+
+read: $(VENV)/installed  ## train what the page Read text reads with, beside the demo's models (some minutes; fonts: see examples/read_text)
+	$(BIN)/python -m pip install -qq pillow babel brotli
+	$(BIN)/python examples/read_text/train.py
 
 test: $(VENV)/tools  ## the whole test matrix, on all cores (ENVS=py311-tensor,lint picks some of it)
 	$(BIN)/python -m tox run-parallel --parallel-no-spinner $(if $(ENVS),-e $(ENVS))

@@ -2,6 +2,7 @@
 
     python -m wherry.distributed.launch --nproc_per_node 2 benchmarks/distributed.py
     python benchmarks/distributed.py --alone          # the same model in one process of one thread
+    python benchmarks/distributed.py --start 2 16 64  # how long it takes until so many processes have joined
 
 With `--torch` it times torch.distributed's gloo in the same way (torch has to be installed).
 """
@@ -10,6 +11,9 @@ from __future__ import annotations
 import argparse
 import os
 import statistics
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable
 
@@ -76,17 +80,49 @@ def training(rank: int, size: int, hidden: int, batch: int, steps: int) -> None:
             f"{batch / statistics.median(found):.0f} samples/s, last loss {float(mean[-1]):.7f}", flush=True)
 
 
+JOINS = """
+import time
+import wherry.distributed as dist
+dist.init_parallel_env()
+dist.barrier()
+if dist.get_rank() == 0:
+    print("joined", time.time(), flush=True)
+"""
+
+
+def starts(counts: list[int]) -> None:
+    for count in counts:
+        found = []
+        for _ in range(3 if count < 32 else 1):
+            with tempfile.TemporaryDirectory() as folder:
+                program = os.path.join(folder, "joins.py")
+                with open(program, "w") as file:
+                    file.write(JOINS)
+                begin = time.time()
+                done = subprocess.run(
+                    [sys.executable, "-m", "wherry.distributed.launch", "--nproc_per_node", str(count), "--log_dir", folder, program],
+                    capture_output=True, text=True, check=True)
+                joined = next(line for line in done.stdout.splitlines() if line.startswith("joined"))
+                found.append(float(joined.split()[1]) - begin)
+        print(f"start of {count} processes: median {statistics.median(found):.2f} s, least {min(found):.2f} s", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
+    parser.add_argument("--start", type=int, nargs="+", default=[])
+    parser.add_argument("--no-training", action="store_true")
     parser.add_argument("--alone", action="store_true")
     parser.add_argument("--torch", action="store_true")
     chosen = parser.parse_args()
+    if chosen.start:
+        starts(chosen.start)
+        return
     if chosen.alone:
         paddle.set_num_threads(1)
     else:
         dist.init_parallel_env()
         all_reduces(chosen.torch)
-    for hidden, batch in ((1024, 512), (2048, 1024)):
+    for hidden, batch in () if chosen.no_training else ((1024, 512), (2048, 1024)):
         training(dist.get_rank(), dist.get_world_size(), hidden, batch, 24)
 
 

@@ -3,7 +3,8 @@
     python examples/small_weights.py [--steps 1500] [--quick]
 
 A Transformer of characters (that of examples/character_model.py) is trained; then every Linear layer gets weights of few bits, which are
-dequantized while they are multiplied, and the perplexity of unseen text is measured again. Nothing is calibrated.
+dequantized while they are multiplied, and the perplexity of unseen text is measured again: rounded to nearest, then by GPTQ and by AWQ, which look at
+what the layers get.
 """
 import argparse
 import sys
@@ -39,14 +40,19 @@ def main() -> int:
     net.eval()
 
     full = perplexity(net, test)
-    print(f"{'float32':<28} perplexity {full:.4f}  {kilobytes(net):7.1f} kB")
+    print(f"{'float32':<34} perplexity {full:.4f}  {kilobytes(net):7.1f} kB")
     worst = {}
-    for bits_of, group in (8, 0), (8, 32), (4, 32):
-        small = paddle.quant.quantize_weights(net, bits=bits_of, group_size=group)
+    seen = [batch_of(train, random)[:, :-1] for _ in range(8)]
+    ways = {
+        "to nearest": paddle.quant.quantize_weights, "by GPTQ": lambda net, **few: paddle.quant.gptq(net, seen, **few),
+        "by AWQ": lambda net, **few: paddle.quant.awq(net, seen, **few),
+    }
+    for way, bits_of, group in ("to nearest", 8, 0), ("to nearest", 4, 32), ("to nearest", 4, 64), ("by GPTQ", 4, 64), ("by AWQ", 4, 64):
+        small = ways[way](net, bits=bits_of, group_size=group)
         found = perplexity(small, test)
         worst[bits_of] = found / full - 1
-        name = f"int{bits_of}, " + (f"groups of {group}" if group else "a scale for each output")
-        print(f"{name:<28} perplexity {found:.4f}  {kilobytes(small):7.1f} kB  {found / full - 1:+.2%}")
+        name = f"int{bits_of}, " + (f"groups of {group}" if group else "a scale each") + f", {way}"
+        print(f"{name:<34} perplexity {found:.4f}  {kilobytes(small):7.1f} kB  {found / full - 1:+.2%}")
     return 0 if worst[8] < 0.01 and worst[4] < 0.02 else 1
 
 

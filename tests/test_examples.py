@@ -12,6 +12,7 @@ CASES = [
     ("digits_loop.py", ["--quick"], "test accuracy"),
     ("character_model.py", ["--quick", "--kind", "lstm"], "bits per character of unseen text"),
     ("character_model.py", ["--quick", "--kind", "transformer"], "bits per character of unseen text"),
+    ("write_text.py", ["--minutes", "0.05"], "bits per character of unseen text"),
     ("segment_shapes.py", ["--quick"], "drawn (left) and found (right)"),
     ("data_parallel.py", [], "1 process(es): 9"),
     ("gpt_hybrid.py", ["--steps", "20"], "1 process(es): 1 x data"),

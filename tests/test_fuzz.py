@@ -39,6 +39,10 @@ def test_changed_models_are_refused_or_read():
     _no_findings("models", "--calls", "4000")
 
 
+def test_changed_quantized_files_are_refused_or_read():
+    _no_findings("quantized", "--calls", "2000")
+
+
 def test_public_calls_in_programs_hold():
     _no_findings("static", "--calls", "400", "--seed", "100", "--deaths")
 
@@ -54,7 +58,7 @@ def test_changed_models_are_refused_or_answered_through_the_interface_in_c():
     [
         ("compiled", "--deaths"), ("api", "--calls", "20000", "--seed", "7", "--deaths"), ("files", "--calls", "100000", "--seed", "7"),
         ("models", "--calls", "100000", "--seed", "7"), ("static", "--calls", "20000", "--seed", "7", "--deaths"),
-        ("predictor", "--calls", "20000", "--seed", "7"),
+        ("predictor", "--calls", "20000", "--seed", "7"), ("quantized", "--calls", "100000", "--seed", "7"),
     ],
 )
 def test_long_runs_find_nothing(arguments):

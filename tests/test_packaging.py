@@ -1,5 +1,6 @@
 """The packages as a user gets them: pip's ordinary isolated builds, what the wheels hold, what is missing when."""
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -107,10 +108,11 @@ def test_functions_of_the_system_are_asked_for_by_version(tmp_path):
 
 
 @pytest.mark.parametrize("package", ["tensor", "ops-cpu", "autograd", "program", "extension"])
-def test_without_a_compiler_the_build_says_what_to_type(package, tmp_path):
+@pytest.mark.parametrize("variables", [{}, {"CC": "gcc -pthread"}], ids=["", "CC"])  # scikit-build-core sets CC to what built Python
+def test_without_a_compiler_the_build_says_what_to_type(package, variables, tmp_path):
     tools = wheels_tool.build_environment(sys.executable) / "bin"
     command = [tools / "cmake", "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tools / 'ninja'}", "-S", PACKAGES / package, "-B", tmp_path / "build"]
-    done = subprocess.run(command, capture_output=True, text=True, env={"PATH": str(tmp_path)})
+    done = subprocess.run(command, capture_output=True, text=True, env={"PATH": str(tmp_path), **variables})
     said = " ".join(done.stderr.split())
     assert done.returncode != 0 and "no C++ compiler" in said
     assert "apt-get install g++" in said and "pip install --only-binary :all: wherry" in said
@@ -244,6 +246,24 @@ def test_sdist_of_ops_cpu_carries_the_header(empty, tmp_path):
     assert any(name.endswith("_vendored/wherry_tensor/include/wherry/abi.h") for name in names)
     assert any(name.endswith("_vendored/wherry_tensor/include/wherry/WherryModule.cmake") for name in names)
     assert any(name.endswith("cmake/backend.py") for name in names)
+
+
+@pytest.mark.slow
+def test_a_free_threaded_python_builds_wherry_and_trains(tmp_path):
+    """With the lock, which Python turns on at the import of modules that do not say that they need none."""
+    names = ("python3.14t", "python3.13t")
+    python = next((name for name in names if shutil.which(name) and subprocess.run([name, "-c", ""], capture_output=True).returncode == 0), None)
+    if python is None:
+        pytest.skip(f"no free-threaded Python is installed: looked for {', '.join(names)}")
+    run(python, "-m", "venv", tmp_path / "environment")
+    inside = tmp_path / "environment" / "bin" / "python"
+    pip_install(inside, PACKAGES / "tensor", PACKAGES / "ops-cpu", PACKAGES / "autograd", "pytest", "hypothesis")
+    program = (
+        "import sys, wherry_tensor as w\n"
+        "x = w.to_tensor([1.0, 2.0], stop_gradient=False); (x * x).sum().backward(); print(x.grad.tolist(), sys._is_gil_enabled())"
+    )
+    assert run(inside, "-c", program) == "[2.0, 4.0] True\n"
+    run(inside, "-m", "pytest", "-q", "--pyargs", "wherry_tensor.testing", "-k", "softmax or add")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the network is taken away by Linux's namespaces")

@@ -72,9 +72,12 @@ def test_what_a_version_is_made_of_does_not_depend_on_its_number():
         (dict(text=METADATA.replace("Project-URL", "X-URL")), "has no Project-URL"),
         (dict(text=METADATA.replace("wherry-train>=0.9", "wherry-train @ file:///here")), "asks for a folder of this machine"),
         (dict(name="wherry_text-0.1.0-cp311-abi3-linux_x86_64.whl"), "has a tag that no index takes"),
+        (dict(name="wherry_text-0.1.0-cp314-cp314-emscripten_5_0_3_wasm32.whl"), "has a tag that no index takes"),
+        (dict(name="wherry_text-0.1.0-cp314-cp314-pyemscripten_2026_0_wasm32.whl"), None),
+        (dict(name="wherry_text-0.1.0-cp311-abi3-manylinux_2_17_x86_64.manylinux2014_x86_64.whl"), None),
         (dict(), None),
     ],
-    ids=["licence", "url", "folder", "tag", "whole"],
+    ids=["licence", "url", "folder", "tag", "emscripten", "pyodide", "manylinux", "whole"],
 )
 def test_what_an_index_would_refuse_is_refused(dist, change, fault):
     wheel = dist(**change)
@@ -96,7 +99,7 @@ def test_the_bill_of_materials_is_cyclonedx_with_the_digest_of_each_file(dist):
 
 def test_an_index_in_a_folder_serves_pip(dist, tmp_path):
     dist()
-    release.write_index(tmp_path / "simple")
+    release.write_index(tmp_path / "simple", release.archives())
     page = (tmp_path / "simple" / "wherry-text" / "index.html").read_text()
     assert "sha256=" in page and 'data-requires-python="&gt;=3.11"' in page
     command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--isolated", "--index-url", (tmp_path / "simple").as_uri()]

@@ -1,5 +1,6 @@
 """tools/wheels.py: which wheels are taken, and what they are built for."""
 import json
+import os
 import re
 import subprocess
 import sys
@@ -58,14 +59,14 @@ def test_native_wheels_that_an_older_clone_has_among_the_others_serve_nobody(she
     assert taken(native=True) is taken(native=False) is None
 
 
-@pytest.mark.parametrize("order", [(True, False), (False, True)], ids=["demo first", "test first"])
-def test_the_two_commands_of_the_readme_work_in_either_order(order, shelf, tmp_path, monkeypatch):
-    """`make demo` builds for this processor, `make test` for all: neither takes away or gets what the other has built."""
-    told = {}
+@pytest.fixture
+def told(shelf, tmp_path, monkeypatch):
+    """Compiles nothing, which would take minutes; a list of what pip was told."""
+    commands = []
 
-    def run_pip(command, *_):  # which takes minutes
+    def run_pip(command, *_):
         folder = Path(command[command.index("--wheel-dir") + 1])
-        told[wheels.NATIVE["ops-cpu"][1] in command] = " ".join(map(str, command))
+        commands.append(" ".join(map(str, command)))
         folder.mkdir(parents=True)
         info = "wherry_ops_cpu-0.7.0.dist-info"
         with WheelFile(folder / "wherry_ops_cpu-0.7.0-cp311-abi3-linux_x86_64.whl", "w") as wheel:
@@ -76,6 +77,12 @@ def test_the_two_commands_of_the_readme_work_in_either_order(order, shelf, tmp_p
     monkeypatch.setattr(wheels, "build_environment", lambda _: tools)
     monkeypatch.setattr(wheels, "platform_tag", lambda *_: "manylinux_2_27_x86_64")
     monkeypatch.setattr(wheels, "run_pip", run_pip)
+    return commands
+
+
+@pytest.mark.parametrize("order", [(True, False), (False, True)], ids=["demo first", "test first"])
+def test_the_two_commands_of_the_readme_work_in_either_order(order, told, tmp_path):
+    """`make demo` builds for this processor, `make test` for all: neither takes away or gets what the other has built."""
     built = {native: wheels.build_one(sys.executable, "ops-cpu", "d", native) for native in order}
     assert taken(native=False) == built[False] == tmp_path / "wherry_ops_cpu-0.7.0-cp311-abi3-manylinux_2_27_x86_64.whl"
     assert built[True] == tmp_path / "native" / "wherry_ops_cpu-0.7.0-1native-cp311-abi3-linux_x86_64.whl"
@@ -83,8 +90,34 @@ def test_the_two_commands_of_the_readme_work_in_either_order(order, shelf, tmp_p
     built[False].unlink()
     assert taken(native=True) == built[True]
     # CMake remembers what it was told: the two must not share a folder, and each is told.
-    assert "build-dir=build/native-{wheel_tag}" in told[True] and "build-dir" not in told[False]
-    assert "cmake.define.WHERRY_ISAS=all" in told[False]
+    for_this, for_all = told if order[0] else reversed(told)
+    assert "cmake.define.WHERRY_ISAS=native" in for_this and "build-dir=build/native-{wheel_tag}" in for_this
+    assert "cmake.define.WHERRY_ISAS=all" in for_all and "build-dir" not in for_all
+
+
+def test_pip_install_of_a_clone_gets_the_baseline_too_and_makes_no_wheel_for_others(told, monkeypatch):
+    monkeypatch.setattr(wheels, "needed", lambda names: names)
+    monkeypatch.setattr(wheels, "digest_of", lambda _: "d")
+    monkeypatch.setattr(sys, "argv", ["wheels.py", "here", "ops-cpu"])
+    wheels.main()
+    wheels.main()  # which finds it
+    (command,) = told
+    assert "cmake.define.WHERRY_ISAS=here" in command and "build-dir=build/here-{wheel_tag}" in command
+    assert taken(native=False) is None and "1native" in taken(native=True).name
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("-- Configuring\nCMake Error at A.cmake:5 (message):\n  Wherry: there is no C++ compiler.\n  Type  apt-get\n  Call Stack (most recent):\n",
+         "Wherry: there is no C++ compiler. Type apt-get"),
+        ("error: expected ;", "error: expected ;\n\nwheels: ops-cpu for cp311 failed to build"),
+    ],
+)
+def test_a_build_that_fails_for_a_reason_of_ours_says_nothing_else(said, shown):
+    with pytest.raises(SystemExit) as failed:
+        wheels.run_pip([sys.executable, "-c", f"print({said!r}); exit(1)"], {**os.environ}, "ops-cpu", "cp311")
+    assert str(failed.value) == shown
 
 
 def test_what_tools_leave_in_a_package_does_not_change_its_digest():
@@ -113,11 +146,11 @@ def test_builds_of_several_processes_wait_for_each_other(tmp_path, monkeypatch):
     assert most == [1, 1, 1, 1]
 
 
-def configured(folder: Path, *choice: str) -> subprocess.CompletedProcess:
+def configured(folder: Path, *choice: str, **variables: str) -> subprocess.CompletedProcess:
     tools = wheels.build_environment(sys.executable) / "bin"
     command = [tools / "cmake", "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tools / 'ninja'}", f"-DPython_EXECUTABLE={tools / 'python'}",
                *(f"-DWHERRY_ISAS={name}" for name in choice), "-S", ROOT / "packages" / "ops-cpu", "-B", folder]
-    return subprocess.run(command, capture_output=True, text=True)
+    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **variables})
 
 
 def test_kernels_for_this_processor_alone_are_those_that_it_would_choose(tmp_path):
@@ -138,4 +171,24 @@ def test_from_source_the_baseline_and_what_this_processor_would_choose_are_compi
 def test_an_unknown_choice_of_instruction_sets_is_refused(tmp_path):
     done = configured(tmp_path, "fastest")
     assert done.returncode != 0
-    assert "Got 'fastest', expected here, native or all" in " ".join(done.stderr.split())
+    assert "Got 'fastest', expected here, native, all or one of" in " ".join(done.stderr.split())
+
+
+def test_a_free_threaded_python_gets_kernels_of_its_own(tmp_path):
+    """It has no stable ABI, and its header refuses to be asked for it. Here a Python that has a lock says that it has none."""
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "sitecustomize.py").write_text(
+        "import re, sysconfig\n"
+        "truth = sysconfig.get_config_var\n"
+        "def get_config_var(name):\n"
+        "    value = truth(name)\n"
+        "    return re.sub(r'(cpython-\\d+)', r'\\1t', value) if value and name in ('SOABI', 'EXT_SUFFIX') else value\n"
+        "sysconfig.get_config_var = get_config_var\n"
+    )
+    for folder, variables, module, limited in (("ordinary", {}, r"_kernels\.abi3\.so", True),
+                                               ("free", {"PYTHONPATH": str(site)}, r"_kernels\.cpython-\d+t-[\w-]+\.so", False)):
+        done = configured(tmp_path / folder, "native", **variables)
+        assert done.returncode == 0, done.stdout + done.stderr
+        plan = (tmp_path / folder / "build.ninja").read_text()
+        assert re.search(module, plan) and ("Py_LIMITED_API" in plan) == limited

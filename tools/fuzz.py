@@ -7,6 +7,7 @@
     python tools/fuzz.py onnx --calls 1000000           # .onnx that were changed at random; needs the package onnx
     python tools/fuzz.py json --calls 1000000           # .json of Paddle 3 that were changed at random
     python tools/fuzz.py pt2 --calls 1000000            # .pt2 of torch.export whose entries were changed at random
+    python tools/fuzz.py quantized --calls 1000000      # GGUF, GPTQ, AWQ, compressed-tensors and QDQ files: tools/fuzz_quantized.py
     python tools/fuzz.py static --calls 10000           # public functions in programs; `predictor`, `web`: tools/fuzz_programs.py
     python tools/fuzz.py api --weather finalizers       # all of them in one of the weathers
     python tools/fuzz.py api --only 1234                # one call again, shown, in this process
@@ -997,7 +998,7 @@ class ExportedModels(Files):
 
 def main(given: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("what", choices=("compiled", "api", "static", "files", "models", "onnx", "json", "pt2", "predictor", "web"))
+    parser.add_argument("what", choices=("compiled", "api", "static", "files", "models", "onnx", "json", "pt2", "quantized", "predictor", "web"))
     parser.add_argument("--calls", type=int, default=20_000)
     parser.add_argument("--start", type=int, default=0, help="the number of the first call")
     parser.add_argument("--seed", type=int, default=0)
@@ -1010,13 +1011,15 @@ def main(given: list[str] | None = None) -> int:
     os.chdir(tempfile.mkdtemp(prefix="wherry-fuzz-"))
     sys.setrecursionlimit(1000)
     wherry.set_num_threads(1)  # children are forked, and threads do not survive that
-    if asked.what in ("static", "predictor", "web"):
+    if asked.what in ("static", "predictor", "web", "quantized"):
         sys.modules.setdefault("fuzz", sys.modules["__main__"])  # one class of TooSlow
         import fuzz_programs
+        import fuzz_quantized
     target: Any = {
         "compiled": lambda: Compiled(asked.quick), "api": lambda: Api(asked.seed, asked.match, asked.weather),
         "files": lambda: Files(asked.seed), "models": lambda: Models(asked.seed),
         "onnx": lambda: OnnxModels(asked.seed), "json": lambda: Paddle3Models(asked.seed), "pt2": lambda: ExportedModels(asked.seed),
+        "quantized": lambda: fuzz_quantized.Quantized(asked.seed),
         "static": lambda: fuzz_programs.Static(asked.seed, asked.match),
         "predictor": lambda: fuzz_programs.Predictor(asked.seed), "web": lambda: None,
     }[asked.what]()

@@ -203,6 +203,13 @@ def figures() -> str:
 
 FIGURES = ("speed: a training step of LeNet", "size: all wheels", "compatibility: names")
 
+def environments() -> str:
+    """The environments of `make test`: every package with the oldest and the newest Pythons; what is compiled, and the facade, with that between."""
+    oldest, between, *newest = (version.replace(".", "") for version in PYTHONS)
+    compiled = [name for name, package in packages().items() if (package.folder / "CMakeLists.txt").exists() or name == "wherry"]
+    return f"    py{{{','.join([oldest, *newest])}}}-{{{','.join(packages())}}}\n    py{between}-{{{','.join(compiled)}}}"
+
+
 # What stands between `packages: NAME` and `packages: end` in these files.
 DERIVED: dict[str, dict[str, Callable[[], str]]] = {
     "pyproject.toml": {
@@ -215,7 +222,7 @@ DERIVED: dict[str, dict[str, Callable[[], str]]] = {
         "all": lambda: toml_list("source_modules", modules()),
     },
     "tox.ini": {
-        "environments": lambda: f"    py{{{','.join(v.replace('.', '') for v in PYTHONS)}}}-{{{','.join(packages())}}}",
+        "environments": environments,
         "paths": lambda: f"    PYTHONPATH = {{env:PYTHONPATH_OF_SOURCES:{sources()}}}",
     },
     "packages/wherry/src/wherry/_missing.py": {"below": below},

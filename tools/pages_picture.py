@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import base64
 import html
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -38,8 +39,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         models = Path(folder)
         network, accuracy = demo.trained(6, 0)
-        demo.save(models, network, accuracy)
-        print(demo.export(models, network))
+        saved = demo.save(models, network, accuracy)
+        reading(models)
+        print(demo.export(models, network, saved))
         server = subprocess.Popen(
             [sys.executable, "-m", "wherry", "serve", "--port", "0", "--models", models, "--pyodide", PYODIDE, "--wheels", WHEELS],
             stdout=subprocess.PIPE, text=True,
@@ -53,6 +55,13 @@ def main() -> int:
     compose(pictures, options.out)
     print(f"{options.out}: {len(pictures)} pages, {options.out.stat().st_size / 1e3:.0f} kB")
     return 0
+
+
+def reading(models: Path) -> None:
+    """What Read text and Write along answer with, where it was trained: copied from the demo's models, else these pages say what lacks."""
+    for path in (ROOT / "build" / "models").glob("*"):
+        if path.name.startswith(("read-detector-page", "read-recogniser-page", "write-page")):
+            (shutil.copytree if path.is_dir() else shutil.copy)(path, models / path.name)
 
 
 def taken(site: str) -> list[tuple[str, bytes]]:
@@ -134,7 +143,18 @@ def taught(page: Page) -> None:
     time.sleep(0.5)
 
 
-IN_USE = {"draw": drawn, "train": trained, "play": played, "browser": measured, "model": opened, "playground": written, "classifier": taught}
+def told(page: Page) -> None:
+    page.click("#sample")
+    page.wait_for_selector("#run:enabled")
+    page.click("#run")
+    page.wait_for_selector("#save:enabled")
+    page.mouse.wheel(0, 450)
+    time.sleep(0.5)
+
+
+IN_USE = {
+    "table": told, "draw": drawn, "train": trained, "play": played, "browser": measured, "model": opened, "playground": written, "classifier": taught,
+}
 
 
 def compose(pictures: list[tuple[str, bytes]], out: Path) -> None:

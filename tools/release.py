@@ -35,6 +35,8 @@ DIST = ROOT / "dist"
 RELEASED = ROOT / "tools" / "released.json"
 CREATED = "2020-02-02T00:00:00Z"  # EPOCH, as the bill of materials writes it
 LICENSE = "Apache-2.0"
+# Systems in the names of wheels that an index takes: PEP 600, 656 and 783 among them.
+TAKEN = re.compile(r"any|(many|musl)linux\w+|macosx_\w+|win_\w+|pyemscripten_\d{4}_\d+_wasm32")
 PYTHON_OF_PINS = {"build": "3.11", "release": "3.11", "pyodide": "3.13"}
 
 
@@ -52,7 +54,7 @@ def main() -> int:
     if arguments.action == "index":
         if arguments.folder is None:
             parser.error("index: which folder? Write  python tools/release.py index DIR")
-        write_index(arguments.folder)
+        write_index(arguments.folder, archives())
         return 0
     faults = unmoved_versions(json.loads(RELEASED.read_text()), made_of())
     if faults:
@@ -205,7 +207,8 @@ def faults_of(file: Path) -> list[str]:
         found.append("has no Project-URL")
     if [line for line in said.get_all("Requires-Dist", []) if "file:" in line]:
         found.append("asks for a folder of this machine")
-    if file.name.endswith("-linux_x86_64.whl"):
+    systems = file.name.removesuffix(".whl").rpartition("-")[2].split(".") if file.suffix == ".whl" else []
+    if not all(TAKEN.fullmatch(system) for system in systems):
         found.append("has a tag that no index takes")
     if file.suffix != ".whl":
         binary = [name for name in names if name.endswith((".so", ".a", ".o", ".dll", ".dylib", ".pyc"))]
@@ -216,10 +219,10 @@ def faults_of(file: Path) -> list[str]:
 # ---- an index, and pins -----------------------------------------------------------------------------
 
 
-def write_index(folder: Path) -> None:
-    """The files of dist/ as PEP 503 lays them out: a folder for each project, a page with digests."""
+def write_index(folder: Path, archives: list[Path]) -> None:
+    """Files as PEP 503 lays them out: a folder for each project, a page with digests."""
     projects: dict[str, list[Path]] = {}
-    for file in archives():
+    for file in archives:
         projects.setdefault(re.sub(r"[-_.]+", "-", metadata(file)["Name"]).lower(), []).append(file)
     for project, files in projects.items():
         place = folder / project

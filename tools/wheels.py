@@ -5,6 +5,7 @@
     python tools/wheels.py install autograd        for the running Python: build, then install
     python tools/wheels.py install --for-tests nn  with what its extra `test` asks for
     python tools/wheels.py install --native web    kernels for this processor alone, in less than half of the time (wheelhouse/native/)
+    python tools/wheels.py here wherry             what `pip install .` takes: for the running Python, kernels for this processor and the baseline
     python tools/wheels.py test nn -k conv         the tests of a package, with these arguments for pytest
 
 Wheels go to wheelhouse/; tox, the Makefile and `pip install .` install from there. A wheel that serves every Python
@@ -41,18 +42,21 @@ WHEELHOUSE = ROOT / "wheelhouse"
 CACHE = ROOT / ".cache"
 PINS = ROOT / "tools" / "pins"  # of tools: versions, and digests of what pip may download
 PIP = [sys.executable, "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
-# Packages that know of the processor, and what is told to them: wheels that go elsewhere, and those for this one alone. CMake remembers
-# the choice, so each has a build folder.
+# Packages that know of the processor, and what is told to them: wheels that go elsewhere, those for this one alone, and those for this one
+# that run on others, too. CMake remembers the choice, so each has a build folder.
+Options = dict[str, list[str]]
 FOR_ALL = {"ops-cpu": ["-C", "cmake.define.WHERRY_ISAS=all"]}
 NATIVE = {"ops-cpu": ["-C", "cmake.define.WHERRY_ISAS=native", "-C", "build-dir=build/native-{wheel_tag}"]}
+HERE = {"ops-cpu": ["-C", "cmake.define.WHERRY_ISAS=here", "-C", "build-dir=build/here-{wheel_tag}"]}
 NATIVE_TAG = "1native"  # in the name of the wheel; no index is to see it
+NO_TOOLS = 3  # the status of a run that could not get the tools it builds with
 REPORT_EVERY = 20  # seconds of compiling between two lines
 EPOCH = "1580601600"  # what archives say of every file's time (2020-02-02, as hatchling): the same sources make the same bytes
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("action", choices=("build", "install", "test"))
+    parser.add_argument("action", choices=("build", "install", "here", "test"))
     parser.add_argument("packages", nargs="*", metavar="package", help="folders of packages, or tox environments of theirs; default: all")
     parser.add_argument("--native", action="store_true", help="build what compiles for several instruction sets for this processor alone")
     parser.add_argument("--for-tests", action="store_true", help="install what the extra `test` of the packages asks for, too")
@@ -66,8 +70,10 @@ def main() -> None:
     if arguments.action == "build":
         for python in available_pythons():
             build(python, needed(names))
-        (WHEELHOUSE / "README.md").write_text(readme(WHEELHOUSE))
         print(f"wheels: install them with  pip install wherry --find-links {WHEELHOUSE}")
+        return
+    if arguments.action == "here":
+        build(sys.executable, needed(names), native=True, options=HERE)
         return
     tools = [tool for package in chosen for tool in package.for_tests] if arguments.for_tests else []
     wheels = build(sys.executable, needed([*names, *tools]), arguments.native)
@@ -86,9 +92,9 @@ They are for CPython {said}, on {", ".join(systems) or "any system"}.
 
     pip install wherry --find-links {folder.name}
 
-Where pip answers "No matching distribution found for wherry-tensor (from versions: none)", the version (`python --version`) or the
-system is another one, or Python is the free-threaded build, for which there are no wheels. Then install one of these versions, or
-build from the sources: `pip install .` in a clone.
+Where pip answers "No matching distribution found for wherry-tensor", or for another of these packages, and "from versions: none", the
+version (`python --version`) or the system is another one, or Python is the free-threaded build, for which there are no wheels. Then
+install one of these versions, or build from the sources: `pip install .` in a clone.
 """
 
 
@@ -104,6 +110,8 @@ def test(package: Package, arguments: list[str]) -> int:
     """Run the tests of an installed package; returns the exit status of the first run that fails."""
     elsewhere = () if sys.version_info[:2] == tuple(map(int, PYTHONS[0].split("."))) else package.one_python
     ignored = [f"--ignore={ROOT / path}" for path in elsewhere]
+    if "-m" not in arguments:  # what takes minutes: tox -e slow
+        ignored += ["-m", "not slow"]
     statuses = [
         subprocess.run([sys.executable, "-m", "pytest", *run, *ignored, *arguments], cwd=ROOT).returncode
         for run in package.tests
@@ -131,10 +139,10 @@ def available_pythons() -> list[str]:
     return found
 
 
-def build(python: str, names: list[str], native: bool = False) -> list[Path]:
+def build(python: str, names: list[str], native: bool = False, options: Options = NATIVE) -> list[Path]:
     """Build the wheels that `python` lacks, several at a time; returns one for each package."""
     with one_at_a_time():
-        return build_missing(python, names, native)
+        return build_missing(python, names, native, options)
 
 
 @contextlib.contextmanager
@@ -146,7 +154,7 @@ def one_at_a_time(what: str = "wheels") -> Iterator[None]:
         yield
 
 
-def build_missing(python: str, names: list[str], native: bool) -> list[Path]:
+def build_missing(python: str, names: list[str], native: bool, options: Options) -> list[Path]:
     digests = {package: digest_of(package) for package in names}
     wheels = {package: wheel_for(python, package, digest, native) for package, digest in digests.items()}
     missing = [package for package, wheel in wheels.items() if wheel is None]
@@ -156,11 +164,12 @@ def build_missing(python: str, names: list[str], native: bool) -> list[Path]:
         # busy while the many of the kernels fill the other.
         missing.sort(key=lambda package: (packages()[package].compiled, len(list(packages()[package].folder.glob("csrc/*")))), reverse=True)
         with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-            wheels |= zip(missing, pool.map(lambda package: build_one(python, package, digests[package], native), missing))
+            wheels |= zip(missing, pool.map(lambda package: build_one(python, package, digests[package], native, options), missing))
+        (WHEELHOUSE / "README.md").write_text(readme(WHEELHOUSE))
     return [wheel for wheel in wheels.values() if wheel]
 
 
-def build_one(python: str, package: str, digest: str, native: bool) -> Path:
+def build_one(python: str, package: str, digest: str, native: bool, options: Options = NATIVE) -> Path:
     native = native and package in NATIVE
     version = tag_of(python)
     tools = build_environment(python)
@@ -178,7 +187,7 @@ def build_one(python: str, package: str, digest: str, native: bool) -> Path:
     environment["WHERRY_DEPENDENCIES"] = "index"  # not these folders: the wheels may go anywhere
     # -v passes on what the compiler's driver says, for the count of files.
     command = [tools / "bin" / "python", "-m", "pip", "wheel", "-v", "--no-build-isolation", "--no-deps", "--no-cache-dir",
-               "--wheel-dir", fresh, *(NATIVE if native else FOR_ALL).get(package, ()), packages()[package].folder]
+               "--wheel-dir", fresh, *(options if native else FOR_ALL).get(package, ()), packages()[package].folder]
     run_pip(command, environment, package, version)
     (wheel,) = fresh.glob("*.whl")
     if native:
@@ -212,7 +221,9 @@ def run_pip(command: list[str | Path], environment: dict[str, str], package: str
                 reported = time.monotonic()
                 print(f"wheels: {package}: {step[1]} of {step[2]} files after {reported - started:.0f} s", flush=True)
     if process.returncode:
-        raise SystemExit(f"{''.join(said)}\nwheels: {package} for {version} failed to build")
+        # One of ours needs nothing around it.
+        reason = re.search(r"(?s)CMake Error at [^\n]*\n\s+(Wherry: .*?)\n\s*(\n|Call Stack)", "".join(said))
+        raise SystemExit(" ".join(reason[1].split()) if reason else f"{''.join(said)}\nwheels: {package} for {version} failed to build")
 
 
 def shelf(native: bool) -> Path:
@@ -401,7 +412,9 @@ def tool_environment(python: str, pins: str, path: Path) -> Path:
         shutil.rmtree(path, ignore_errors=True)
         subprocess.run([python, "-m", "venv", path], check=True)
         command = [path / "bin" / "python", "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
-        subprocess.run([*command, "--require-hashes", "-r", PINS / f"{pins}.txt"], check=True)
+        if subprocess.run([*command, "--require-hashes", "-r", PINS / f"{pins}.txt"]).returncode:
+            print(f"wheels: what tools/pins/{pins}.txt names could not be installed", file=sys.stderr)
+            sys.exit(NO_TOOLS)
         done.write_text(wanted)
     return path
 

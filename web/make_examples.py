@@ -38,6 +38,7 @@ LEFT_OUT = {
     "examples/data_parallel.py": "needs processes",
     "examples/digits_data.py": "is what others import",
     "examples/character_model.py": "reads texts that Python brings along, but not in a page",
+    "examples/write_text.py": "reads texts that Python brings along, but not in a page",
     "examples/picture_features.py": "needs pictures from npm packages, Pillow and scikit-image",
 }
 BESIDE = ["examples/digits_data.py"]  # what others import

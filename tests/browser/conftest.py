@@ -23,6 +23,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 WHEELS = Path(os.environ.get("WHERRY_WASM_WHEELS", ROOT / "wheelhouse" / "wasm"))
 PYODIDE = Path(os.environ.get("WHERRY_PYODIDE", ROOT / ".cache" / "wasm" / "pyodide"))
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+NUMPY = next((ROOT / ".cache" / "wasm" / "numpy").glob("*.whl"), None)
+PAGES = ["/", "/train", "/play", "/read", "/write", "/table", "/classifier", "/model", "/playground", "/gallery", "/browser"]
 READY = 90_000  # ms; a second or two on a machine with nothing else to do
 
 
@@ -87,6 +89,28 @@ def start(models) -> Iterator[Callable[[], tuple[str, subprocess.Popen]]]:
 def site(start) -> str:
     """The address of a server."""
     return start()[0]
+
+
+@pytest.fixture
+def serve(tmp_path) -> Iterator[Callable[..., tuple[str, subprocess.Popen]]]:
+    """Starts a server with our wheels and others in its folder; returns its address and process."""
+    processes = []
+
+    def start(*others: Path) -> tuple[str, subprocess.Popen]:
+        folder = tmp_path / "wheels"
+        folder.mkdir()
+        for wheel in (*WHEELS.glob("wherry*.whl"), *others):
+            shutil.copy(wheel, folder)
+        processes.append(subprocess.Popen(
+            [sys.executable, "-m", "wherry", "serve", "--port", "0", "--pyodide", PYODIDE, "--wheels", folder],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        ))
+        return processes[-1].stdout.readline().split()[3], processes[-1]
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.communicate()
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from conftest import until  # noqa: E402
+from conftest import PAGES, until  # noqa: E402
 from test_classifier import files, give, look_at, train  # noqa: E402
 
 AXE = "axe-core@4.14.1"
@@ -31,7 +31,7 @@ def axe(tmp_path_factory) -> str:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1200, 390])
-@pytest.mark.parametrize("address", ["/", "/train", "/play", "/classifier", "/model", "/playground", "/gallery", "/browser"])
+@pytest.mark.parametrize("address", PAGES)
 def test_axe_finds_nothing_serious(visit, axe, address, width, scheme):
     page = visit(color_scheme=scheme, viewport={"width": width, "height": 900}).open(address)
     if address == "/":
@@ -47,6 +47,11 @@ def test_axe_finds_nothing_serious(visit, axe, address, width, scheme):
         until(page, "Number(document.getElementById('progress').dataset.steps) > 10")
         page.check("input[name=data][value=own]")
         until(page, "document.getElementById('run').disabled")
+    elif address == "/table":
+        page.click("#sample")
+        page.wait_for_selector("#run:enabled")
+        page.click("#run")
+        page.wait_for_selector("#save:enabled")
     elif address == "/classifier":
         for i in range(2):
             give(page, i, files(i, 5, seed=i))

@@ -16,10 +16,9 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from conftest import PYODIDE, WHEELS, until  # noqa: E402
+from conftest import PAGES, PYODIDE, WHEELS, until  # noqa: E402
 
 NOTHING = "\N{EN DASH}"
-PAGES = ["/", "/train", "/play", "/classifier", "/model", "/playground", "/gallery", "/browser"]
 PARITY_PYTHON = os.environ.get("PARITY_PYTHON")
 DRAW_DIGITS = """async (indices) => {
   const canvas = document.getElementById("canvas"), answer = document.getElementById("answer");

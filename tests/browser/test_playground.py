@@ -4,18 +4,15 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from conftest import PYODIDE, ROOT, WHEELS, until  # noqa: E402
+from conftest import NUMPY, PYODIDE, ROOT, WHEELS, until  # noqa: E402
 
-NUMPY = next((ROOT / ".cache" / "wasm" / "numpy").glob("*.whl"), None)
 MENU = json.loads((ROOT / "web" / "src" / "wherry_web" / "static" / "data" / "examples.json").read_text())
 STARTED_AGAIN = "!document.getElementById('run').disabled && document.getElementById('status').textContent.includes('names of earlier runs are gone')"
 IMAGES = os.environ.get("WHERRY_IMAGES")
@@ -230,28 +227,6 @@ def test_the_draft_stays_and_a_link_does_not_destroy_it(visit):
     assert program_of(page) == "changed = 2"
     page.select_option("#examples", label="Your earlier draft")
     until(page, "document.getElementById('editor').shadowRoot.querySelector('.cm-content').innerText === 'mine = 1'")
-
-
-@pytest.fixture
-def serve(tmp_path) -> Iterator[Callable[..., tuple[str, subprocess.Popen]]]:
-    """Starts a server with our wheels and others in its folder; returns its address and process."""
-    processes = []
-
-    def start(*others: Path) -> tuple[str, subprocess.Popen]:
-        folder = tmp_path / "wheels"
-        folder.mkdir()
-        for wheel in (*WHEELS.glob("wherry*.whl"), *others):
-            shutil.copy(wheel, folder)
-        processes.append(subprocess.Popen(
-            [sys.executable, "-m", "wherry", "serve", "--port", "0", "--pyodide", PYODIDE, "--wheels", folder],
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-        ))
-        return processes[-1].stdout.readline().split()[3], processes[-1]
-
-    yield start
-    for process in processes:
-        process.kill()
-        process.communicate()
 
 
 needs_numpy = pytest.mark.skipif(NUMPY is None, reason="no NumPy for Pyodide: make wasm builds it")

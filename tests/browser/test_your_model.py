@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import os
+import struct
 import sys
 import time
 from pathlib import Path
@@ -11,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from conftest import CHROMIUM, Visit, until  # noqa: E402
+from conftest import CHROMIUM, NUMPY, Visit, until  # noqa: E402
 
 IMAGES = os.environ.get("WHERRY_IMAGES")
 ANSWERED = "Number(document.getElementById('answers').dataset.runs ?? 0) >= {}"
@@ -287,9 +288,8 @@ def test_wrong_files_are_explained_and_the_next_one_opens(visit, small, tmp_path
     model, params = (file.read_bytes() for file in small)
     page = visit().open("/model")
     wrong = [
-        ([("net.onnx", b"x")], "ONNX files are not read"), ([("net.pdparams", b"x")], "weights without a program"),
-        ([("cat.png", b"x")], "no saved program"),
-        ([("net.json", b"{}")], "are not read"), ([("a.pdiparams", params)], "holds parameters alone"),
+        ([("net.tflite", b"x")], "tf2onnx"), ([("cat.png", b"x")], "is no model"),
+        ([("net.json", b"{}")], "was not opened: "), ([("a.pdiparams", params)], "holds parameters alone"),
         ([("a.pdmodel", model), ("b.pdmodel", model)], "Bring one model at a time"), ([("a.pdmodel", b"")], "empty"),
         ([("a.pdmodel", b"hello, this is text")], "was not opened: "), ([("a.pdmodel", model[: len(model) // 2])], "was not opened: "),
         ([("a.pdmodel", model), ("a.pdiparams", params[:100])], "was not opened: "),
@@ -303,6 +303,62 @@ def test_wrong_files_are_explained_and_the_next_one_opens(visit, small, tmp_path
     assert put(page, *small) == "small is open."
     run(page)
     assert page.inner_text("#status") == "small answered."
+
+
+def test_a_program_of_paddle_3_opens_and_says_what_it_holds(visit, tmp_path):
+    import wherry as paddle
+    from wherry.static import InputSpec
+
+    paddle.seed(0)
+    paddle.set_flags({"FLAGS_enable_pir_api": True})
+    try:
+        paddle.jit.save(paddle.nn.Linear(3, 4), str(tmp_path / "net"), input_spec=[InputSpec([None, 3], "float32", "x")])
+    finally:
+        paddle.set_flags({"FLAGS_enable_pir_api": False})
+    page = visit().open("/model")
+    assert put(page, tmp_path / "net.json", tmp_path / "net.pdiparams") == "net is open."
+    held = page.inner_text("#held")
+    assert "Paddle 3 program" in held and "all operators are" in held and "2 (2 float32)" in held
+    page.click("#held-parameters summary")
+    assert "[3, 4]" in page.inner_text("#held-parameters tbody tr >> nth=0")
+    run(page)
+    assert page.inner_text("#status") == "net answered."
+
+
+@pytest.fixture
+def others(tmp_path) -> dict[str, Path]:
+    """Files that take NumPy in the page."""
+    if NUMPY is None:
+        pytest.skip("no NumPy for Pyodide: make wasm builds it")
+    import wherry as paddle
+    from wherry.static import InputSpec
+
+    paddle.seed(0)
+    net = paddle.nn.Linear(3, 4)
+    paddle.save(net.state_dict(), str(tmp_path / "weights.safetensors"))
+    paddle.save(net.state_dict(), str(tmp_path / "weights.pdparams"))
+    onnx = Path(paddle.onnx.export(net, str(tmp_path / "net"), input_spec=[InputSpec([None, 3], "float32", "x")]))
+    name = b"weight"
+    head = b"GGUF" + struct.pack("<IQQ", 3, 1, 0) + struct.pack("<Q", len(name)) + name + struct.pack("<IQIQ", 1, 4, 0, 0)
+    (tmp_path / "weights.gguf").write_bytes(head + bytes(-len(head) % 32) + struct.pack("<4f", 1, 2, 3, 4))
+    return {
+        "onnx": onnx, "pt2": Path(__file__).parents[1] / "data" / "pt2" / "images.pt2",
+        **{ending: tmp_path / f"weights.{ending}" for ending in ("safetensors", "pdparams", "gguf")},
+    }
+
+
+def test_files_of_other_formats_open(visit, serve, others):
+    page = visit(site=serve(NUMPY)[0]).open("/model")
+    for ending, says in (("onnx", "ONNX model, opset"), ("pt2", "PyTorch program (torch.export)")):
+        assert put(page, others[ending]).endswith(" is open."), ending
+        assert says in page.inner_text("#held") and picture_of(page)
+        run(page)
+        assert page.inner_text("#status").endswith(" answered.")
+    for ending in ("safetensors", "pdparams", "gguf"):
+        assert "There is nothing to draw and run: The file holds weights" in put(page, others[ending])
+        assert f"weights (.{ending})" in page.inner_text("#held") and page.locator("#graph").is_hidden() and page.is_disabled("#run")
+        assert "weight" in page.locator("#held-parameters").text_content()
+    assert "was not opened: " in put(page, ("net.onnx", b"no model"))
 
 
 def test_stop_ends_what_runs_and_keeps_the_model(visit, endless):

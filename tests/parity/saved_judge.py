@@ -36,6 +36,21 @@ def close(found: Any, expected: Any, random: bool) -> bool:
     return True
 
 
+def agrees(case: Case, found: Any, eager: tuple[Any, Any]) -> bool:
+    """Whether each result is that of one framework's eager call: of equal values either may say the place, and the parameters are the saver's."""
+    if not isinstance(found, list) or any(len(found) != len(results) for results in eager):
+        return False
+    pairs = zip(*(rounded(case, results) for results in (found, *eager)), strict=True)
+    return all(any(close([x], [y], case.random) for y in results) for x, *results in pairs)
+
+
+def rounded(case: Case, results: list[Any]) -> list[Any]:
+    """Condition numbers that rounding alone decides, as infinite: a matrix at more rows than it has repeats them, and is singular."""
+    if "linalg.cond(" not in case.name:
+        return results
+    return [np.where(x > 1 / np.finfo(x.dtype).eps, np.inf, x).astype(x.dtype) if x.dtype.kind == "f" else x for x in results]
+
+
 def brief(found: Any) -> str:
     if not isinstance(found, list):
         return str(found)
@@ -70,7 +85,7 @@ def verdicts(cases: list[Case], made: dict[str, dict], loaded: dict[str, dict], 
                     told = []
                     for what in sizes:
                         value = answer(loaded[direction], number, way, what)
-                        if any(close(value, one, case.random) for one in (ours[what], theirs[what])):
+                        if agrees(case, value, (ours[what], theirs[what])):
                             told.append((SAME, ""))
                             continue
                         control = answer(loaded["Paddle to Paddle"], number, way, what)

@@ -3,6 +3,8 @@
     python tools/wasm/build.py             wheels into wheelhouse/wasm/
     python tools/wasm/build.py --test      and run the tests inside Pyodide, in Node; this Python needs wherry installed
     python tools/wasm/build.py --numpy     and NumPy's wheel, for programs of the Playground: minutes, once
+    python tools/wasm/build.py --for 314   for Pyodide 314 (Python 3.14), into wheelhouse/wasm-314/; pages have 0.29
+    python tools/wasm/build.py index DIR   the wheels for every Pyodide as a folder that micropip and pip take for an index
 
 With the official emsdk at hand, `pyodide build packages/tensor` works as it is. Where only package registries can be
 reached this script makes the toolchain (toolchain.sh) and the cross-build environment (cross_environment.py) itself;
@@ -11,6 +13,8 @@ both stay under .cache/wasm. The packages know nothing of this beyond `if(EMSCRI
 from __future__ import annotations
 
 import argparse
+import dataclasses
+import functools
 import hashlib
 import json
 import os
@@ -26,13 +30,74 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(ROOT / "tools"), str(HERE)]
 
+import debian  # noqa: E402
 import imports  # noqa: E402
 import package_table as table  # noqa: E402
+import release  # noqa: E402
 import wheels as native  # noqa: E402
 
-PYODIDE = "0.29.5"  # Python 3.13, Emscripten 4.0.9
 CACHE = ROOT / ".cache" / "wasm"
-WHEELHOUSE = ROOT / "wheelhouse" / "wasm"
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    """A Pyodide that wheels are built for.
+
+    Args:
+        name: how `--for` calls it.
+        version: of the npm package.
+        python: the one that it holds, and which builds for it.
+        numpy: the version that is built for it.
+    """
+
+    name: str
+    version: str
+    python: str
+    numpy: str
+
+    def kept(self, name: str, parent: Path = CACHE) -> Path:
+        """A folder of its own below .cache/wasm; those of the pages' Pyodide have plain names."""
+        return parent / (name if self is PAGES else f"{name}-{self.name}")
+
+    @property
+    def wheelhouse(self) -> Path:
+        return self.kept("wasm", ROOT / "wheelhouse")
+
+    @functools.cached_property
+    def host(self) -> Path:
+        """Programs of the environment that builds: the Python of Pyodide's version, pyodide-build, the build tools."""
+        python = shutil.which(f"python{self.python}") or str(debian.python(self.python))
+        return native.tool_environment(python, "pyodide", self.kept("host")) / "bin"
+
+    @functools.cached_property
+    def core(self) -> Path:
+        """The npm package of Pyodide, unpacked."""
+        folder = CACHE / f"pyodide-{self.version}"
+        if not folder.exists():
+            with tempfile.TemporaryDirectory() as download:
+                run(["npm", "pack", "--silent", f"pyodide@{self.version}", "--pack-destination", download])
+                (archive,) = Path(download).glob("*.tgz")
+                shutil.unpack_archive(archive, download)
+                folder.parent.mkdir(parents=True, exist_ok=True)
+                shutil.move(Path(download) / "package", folder)
+        return folder
+
+    @functools.cached_property
+    def cross(self) -> Path:
+        script = HERE / "cross_environment.py"
+        folder = self.kept("cross")
+        return once(folder, script, [self.host / "python", script, self.core, folder])
+
+    def numpy_wheel(self) -> Path:
+        """NumPy for this Pyodide, built where it is not."""
+        script = HERE / "numpy_wheel.py"
+        (wheel,) = once(self.kept("numpy"), script, [sys.executable, script, self.name]).glob("*.whl")
+        return wheel
+
+
+PAGES = Target("0.29", "0.29.5", "3.13", "2.3.5")  # Emscripten 4.0.9. It starts as fast as 314 and is smaller: benchmarks/RESULTS.md
+NEXT = Target("314", "314.0.7", "3.14", "2.4.6")  # Emscripten 5.0.3
+TARGETS = {target.name: target for target in (PAGES, NEXT)}
 # -Oz, which pyodide-build asks for, would take loops apart again: 4.6 times slower. Hidden symbols: those of two
 # modules that have the same name would be taken for one.
 FLAGS = "-O3 -fvisibility=hidden"
@@ -46,38 +111,41 @@ SUITES = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("packages", nargs="*", default=IN_BROWSER, help="default: all")
+    parser.add_argument("packages", nargs="*", default=IN_BROWSER, help="default: all; or  index DIR")
+    parser.add_argument("--for", dest="target", choices=TARGETS, default=PAGES.name, help=f"the Pyodide that they are for; default: {PAGES.name}")
     parser.add_argument("--test", action="store_true", help="run the tests inside Pyodide too")
     parser.add_argument("--numpy", action="store_true", help="build NumPy's wheel too")
     parser.add_argument("--suite", action="append", choices=("page", *SUITES), help="of the tests only these; may be repeated")
     options = parser.parse_args()
-    pyodide = pyodide_core()
-    link = CACHE / "pyodide"  # an address without the version, for the server
+    if options.packages[0] == "index":
+        if len(options.packages) != 2:
+            parser.error("index: which folder? Write  python tools/wasm/build.py index DIR")
+        found = {wheel.name: wheel for target in TARGETS.values() for wheel in sorted(target.wheelhouse.glob("wherry*.whl"))}
+        faults = [fault for wheel in found.values() for fault in release.faults_of(wheel)]
+        if faults or not found:
+            sys.exit("\n".join(f"wasm: {fault}" for fault in faults) or "wasm: there are no wheels. Type  python tools/wasm/build.py  first.")
+        release.write_index(Path(options.packages[1]), list(found.values()))  # pure wheels are the same for all
+        return
+    target = TARGETS[options.target]
+    link = target.kept("pyodide")  # an address without the version, for the server
     link.unlink(missing_ok=True)
-    link.symlink_to(pyodide.name)
-    if not (pyodide / "snapshot.bin").exists():
-        run(["node", HERE / "snapshot.mjs", pyodide])  # pages start a second faster with it, and load 4 MB more
-    built = [build(package, pyodide) for package in table.needed(options.packages)]
-    failed = test(pyodide, built, options.suite or ["page", *SUITES]) if options.test else 0
+    link.symlink_to(target.core.name)
+    if not (target.core / "snapshot.bin").exists():
+        run(["node", HERE / "snapshot.mjs", target.core])  # pages start a second faster with it, and load 4 MB more
+    built = [build(package, target) for package in table.needed(options.packages)]
+    failed = test(target, built, options.suite or ["page", *SUITES]) if options.test else 0
     if options.numpy:
-        numpy_wheel()
-    for wheel in (CACHE / "numpy").glob("*.whl"):  # where it is, programs of the page Playground can import it
-        shutil.copy(wheel, WHEELHOUSE / f"{wheel.name}.new")
-        (WHEELHOUSE / f"{wheel.name}.new").replace(WHEELHOUSE / wheel.name)  # whole or not at all: a server may be running
+        target.numpy_wheel()
+    for wheel in target.kept("numpy").glob("*.whl"):  # where it is, programs of the page Playground can import it
+        shutil.copy(wheel, target.wheelhouse / f"{wheel.name}.new")
+        (target.wheelhouse / f"{wheel.name}.new").replace(target.wheelhouse / wheel.name)  # whole or not at all: a server may be running
     sys.exit(failed)
 
 
-def numpy_wheel() -> Path:
-    """NumPy for Pyodide, built where it is not."""
-    script = HERE / "numpy_wheel.py"
-    (wheel,) = once(CACHE / "numpy", script, [sys.executable, script, CACHE / "numpy"]).glob("*.whl")
-    return wheel
-
-
-def test(pyodide: Path, wheels: list[Path], suites: list[str]) -> int:
+def test(target: Target, wheels: list[Path], suites: list[str]) -> int:
     """Run suites inside Pyodide, in Node; returns how many failed."""
     if not (CACHE / "pytest").exists():
-        run([host() / "python", "-m", "pip", "download", "-qq", "--platform", "any", "--only-binary", ":all:",
+        run([target.host / "python", "-m", "pip", "download", "-qq", "--platform", "any", "--only-binary", ":all:",
              "-d", CACHE / "pytest", "pytest", "hypothesis"])
     testers = sorted((CACHE / "pytest").glob("*.whl"))
     failed = []
@@ -86,7 +154,7 @@ def test(pyodide: Path, wheels: list[Path], suites: list[str]) -> int:
         print(f"wasm: testing {name}", flush=True)
         # Tests that nest lists 100,000 deep take more than Node's 984 KiB of stack; the system gives 8 MiB.
         node = ["node", "--stack-size=3900", *(["--experimental-wasm-relaxed-simd"] if relaxed else []), ROOT / "tests" / "wasm" / "run.mjs"]
-        if subprocess.run([*node, pyodide, *wheels, "--", *arguments], env={**os.environ, **environment}).returncode:
+        if subprocess.run([*node, target.core, *wheels, "--", *arguments], env={**os.environ, **environment}).returncode:
             failed.append(name)
 
     if "page" in suites:
@@ -98,7 +166,7 @@ def test(pyodide: Path, wheels: list[Path], suites: list[str]) -> int:
         suite("what a page does, with the baseline kernels", plain, ("tests/wasm",), WHERRY_CPU_ISA="baseline")
         suite("what a page does, without relaxed SIMD", plain, ("tests/wasm",), relaxed=False)
     if any(name in SUITES for name in suites):
-        numpy = numpy_wheel()
+        numpy = target.numpy_wheel()
         for name in suites:
             if name in SUITES:
                 suite(name, [*wheels, *testers, numpy], SUITES[name])
@@ -106,75 +174,51 @@ def test(pyodide: Path, wheels: list[Path], suites: list[str]) -> int:
     return len(failed)
 
 
-def build(package: str, pyodide: Path) -> Path:
+def build(package: str, target: Target) -> Path:
     """The wheel of a package: compiled for WebAssembly, or pure Python as on every system."""
     digest = native.digest_of(package)
-    record = WHEELHOUSE / f"{package}.json"
+    record = target.wheelhouse / f"{package}.json"
     if record.exists():
         known = json.loads(record.read_text())
-        if known["digest"] == digest and (WHEELHOUSE / known["wheel"]).exists():
-            return WHEELHOUSE / known["wheel"]
+        if known["digest"] == digest and (target.wheelhouse / known["wheel"]).exists():
+            return target.wheelhouse / known["wheel"]
     started = time.monotonic()
     folder = table.packages()[package].folder
     with tempfile.TemporaryDirectory() as output:
         if table.packages()[package].compiled:
-            cross_build(folder, Path(output), pyodide)
+            cross_build(folder, Path(output), target)
         else:
-            run([host() / "python", "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "-q", "-w", output, folder],
+            run([target.host / "python", "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "-q", "-w", output, folder],
                 env={**os.environ, "WHERRY_DEPENDENCIES": "index", "SOURCE_DATE_EPOCH": native.EPOCH})
         (wheel,) = Path(output).glob("*.whl")
-        check(wheel, pyodide)
-        WHEELHOUSE.mkdir(parents=True, exist_ok=True)
+        check(wheel, target)
+        target.wheelhouse.mkdir(parents=True, exist_ok=True)
         if record.exists():
-            (WHEELHOUSE / json.loads(record.read_text())["wheel"]).unlink(missing_ok=True)
-        shutil.move(wheel, WHEELHOUSE / wheel.name)
+            (target.wheelhouse / json.loads(record.read_text())["wheel"]).unlink(missing_ok=True)
+        shutil.move(wheel, target.wheelhouse / wheel.name)
     record.write_text(json.dumps({"wheel": wheel.name, "digest": digest}))
-    size = (WHEELHOUSE / wheel.name).stat().st_size
+    size = (target.wheelhouse / wheel.name).stat().st_size
     print(f"wasm: {wheel.name}, {size / 1e6:.2f} MB, {time.monotonic() - started:.0f} s", flush=True)
-    return WHEELHOUSE / wheel.name
+    return target.wheelhouse / wheel.name
 
 
-def cross_build(folder: Path, output: Path, pyodide: Path) -> None:
+def cross_build(folder: Path, output: Path, target: Target) -> None:
     environment = {**emscripten(), "CFLAGS": FLAGS, "CXXFLAGS": FLAGS, "SOURCE_DATE_EPOCH": native.EPOCH}
-    environment["PATH"] = f"{host()}{os.pathsep}{environment['PATH']}"
-    environment["PYODIDE_XBUILDENV_PATH"] = str(cross_environment(pyodide))
+    environment["PATH"] = f"{target.host}{os.pathsep}{environment['PATH']}"
+    environment["PYODIDE_XBUILDENV_PATH"] = str(target.cross)
     environment.setdefault("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))
-    run([host() / "pyodide", "build", folder, "--no-isolation", "--skip-dependency-check", "--outdir", output,
-         f"-Cbuild-dir={ROOT / 'build' / 'wasm' / folder.name}"], env=environment, cwd=folder)
+    run([target.host / "pyodide", "build", folder, "--no-isolation", "--skip-dependency-check", "--outdir", output,
+         f"-Cbuild-dir={target.kept('wasm', ROOT / 'build') / folder.name}"], env=environment, cwd=folder)
 
 
-def check(wheel: Path, pyodide: Path) -> None:
+def check(wheel: Path, target: Target) -> None:
     """Stop if a module of the wheel imports what Pyodide lacks: it would only fail when called."""
     with zipfile.ZipFile(wheel) as archive, tempfile.TemporaryDirectory() as folder:
         for name in archive.namelist():
             if name.endswith((".so", ".wasm")):
-                missing = imports.unresolved(pyodide, Path(archive.extract(name, folder)))
+                missing = imports.unresolved(target.core, Path(archive.extract(name, folder)))
                 if missing:
-                    sys.exit(f"{wheel.name}: {name} imports {', '.join(missing)}, which Pyodide {PYODIDE} does not have")
-
-
-def host() -> Path:
-    """Programs of the environment that builds: the Python of Pyodide's version, pyodide-build, the build tools."""
-    return native.tool_environment("python3.13", "pyodide", CACHE / "host") / "bin"
-
-
-def pyodide_core() -> Path:
-    """The npm package of Pyodide, unpacked."""
-    folder = CACHE / f"pyodide-{PYODIDE}"
-    if not folder.exists():
-        with tempfile.TemporaryDirectory() as download:
-            run(["npm", "pack", "--silent", f"pyodide@{PYODIDE}", "--pack-destination", download])
-            (archive,) = Path(download).glob("*.tgz")
-            shutil.unpack_archive(archive, download)
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            shutil.move(Path(download) / "package", folder)
-    return folder
-
-
-def cross_environment(pyodide: Path) -> Path:
-    script = HERE / "cross_environment.py"
-    folder = CACHE / "cross"
-    return once(folder, script, [host() / "python", script, pyodide, folder])
+                    sys.exit(f"{wheel.name}: {name} imports {', '.join(missing)}, which Pyodide {target.version} does not have")
 
 
 def emscripten() -> dict[str, str]:

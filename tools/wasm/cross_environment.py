@@ -68,9 +68,9 @@ def make(npm: Path, folder: Path) -> None:
     variables = runpy.run_path(str(python / "sysconfigdata" / SETTINGS))["build_time_vars"]
     (include / "pyconfig.h").write_text(configuration((headers / "pyconfig.h").read_text(), variables))
 
-    for name in ("pyodide.asm.js", "pyodide.asm.wasm", "pyodide.js", "pyodide.mjs", "python_stdlib.zip", "pyodide-lock.json",
-                 "package.json"):
-        shutil.copy(npm / name, root / "dist")
+    for pattern in ("pyodide.*js", "pyodide.asm.*", "python_stdlib.zip", "*.json"):
+        for file in npm.glob(pattern):
+            shutil.copy(file, root / "dist")
     (root / "Makefile.envs").write_text(MAKEFILE.format(
         python=lock["python"], major=major, minor=minor, micro=micro, pyodide=version, abi=lock["abi_version"],
         emscripten=lock["platform"].removeprefix("emscripten_").replace("_", ".")))

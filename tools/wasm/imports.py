@@ -92,7 +92,7 @@ def skip_type(reader: Reader, kind: int) -> None:
 def unresolved(pyodide: Path, module: Path) -> list[str]:
     """Imports of `module` that the Pyodide in this folder does not provide."""
     _, provided = imports_and_exports(pyodide / "pyodide.asm.wasm")
-    glue = (pyodide / "pyodide.asm.js").read_text()
+    glue = next(pyodide.glob("pyodide.asm.*js")).read_text()
     imported, own = imports_and_exports(module)
     known = provided | own | OF_THE_LOADER
     return [name for name in imported if name not in known and not re.search(rf"\b_?{re.escape(name)}\b", glue)]

@@ -15,7 +15,7 @@ from wherry_paddle_files.models import write_program
 from wherry_program import Program
 from wherry_program.program.capture import capture
 from wherry_web.client import model as client
-from wherry_web.client.model import Model
+from wherry_web.client.model import of_paddle
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def lenet():
 
 
 def opened(files):
-    return Model(files["model"], files["params"])
+    return of_paddle(files["model"], files["params"])
 
 
 def picture(values, shape):
@@ -48,9 +48,18 @@ def doubles(output):
 NEEDS = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from wherry_web.client import model
+from pathlib import Path
+from wherry_web.client import formats, model
 files = model.example("LeNet", 10)
-model.Model(files["model"], files["params"]).run([{"shape": [1, 1, 28, 28], "random": [0, 1]}], True)
+of_3 = Path(sys.argv[2])
+for name, given in (
+    ("a.pdmodel", {"a.pdmodel": files["model"], "a.pdiparams": files["params"]}),
+    (of_3.name, {path.name: path.read_bytes() for path in (of_3, of_3.with_suffix(".pdiparams"))}),
+):
+    assert not formats.needs_more(name)
+    opened = formats.opened(name, given)
+    assert opened.about()["held"]["tensors"] and opened.picture(name)
+    opened.run([{"shape": [max(n, 1) for n in x["shape"]], "random": [0, 1]} for x in opened.about()["inputs"]], True)
 print("numpy" in sys.modules)
 """
 
@@ -59,7 +68,13 @@ def test_needs_no_numpy(tmp_path):
     # On a page the client is all there is of this package.
     shutil.copytree(Path(client.__file__).parent, tmp_path / "wherry_web" / "client")
     (tmp_path / "wherry_web" / "__init__.py").touch()
-    assert subprocess.run([sys.executable, "-c", NEEDS, tmp_path], capture_output=True, text=True, check=True).stdout == "False\n"
+    paddle.set_flags({"FLAGS_enable_pir_api": True})
+    try:
+        paddle.jit.save(paddle.nn.Linear(3, 4), str(tmp_path / "net"), input_spec=[InputSpec([None, 3], "float32", "x")])
+    finally:
+        paddle.set_flags({"FLAGS_enable_pir_api": False})
+    command = [sys.executable, "-c", NEEDS, tmp_path, tmp_path / "net.json"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "False\n"
 
 
 @pytest.mark.parametrize("fused", [True, False])
@@ -68,7 +83,7 @@ def test_a_saved_layer_answers_as_the_layer_does(tmp_path, fused):
     net = paddle.nn.Sequential(paddle.nn.Linear(4, 8), paddle.nn.ReLU(), paddle.nn.Linear(8, 3))
     net.eval()
     paddle.jit.save(net, str(tmp_path / "net"), input_spec=[InputSpec([None, 4], "float32", "x")])
-    model = Model((tmp_path / "net.pdmodel").read_bytes(), (tmp_path / "net.pdiparams").read_bytes())
+    model = of_paddle((tmp_path / "net.pdmodel").read_bytes(), (tmp_path / "net.pdiparams").read_bytes())
     values = [0.5, -1.0, 2.0, 0.25] * 2
     (output,) = model.run(picture(values, [2, 4]), fused)["outputs"]
     expected = paddle.reshape(net(paddle.reshape(paddle.to_tensor(values), [2, 4])), [-1]).tolist()
@@ -107,7 +122,7 @@ def test_times_belong_to_boxes_where_nothing_is_fused(lenet):
 
 
 def test_a_program_alone_is_drawn_and_says_what_it_lacks(lenet):
-    model = Model(lenet["model"])
+    model = of_paddle(lenet["model"])
     assert model.about()["lacksParams"] and model.picture("x").startswith("<svg")
     with pytest.raises(ValueError, match=r"Drop the \.pdiparams"):
         model.run([{"shape": [1, 1, 28, 28], "random": [0, 1]}], True)
@@ -116,14 +131,14 @@ def test_a_program_alone_is_drawn_and_says_what_it_lacks(lenet):
 def test_whole_numbers_below_the_rows_of_an_embedding(tmp_path):
     net = paddle.nn.Embedding(7, 3)
     paddle.jit.save(net, str(tmp_path / "net"), input_spec=[InputSpec([None, 5], "int64", "words")])
-    model = Model((tmp_path / "net.pdmodel").read_bytes(), (tmp_path / "net.pdiparams").read_bytes())
+    model = of_paddle((tmp_path / "net.pdmodel").read_bytes(), (tmp_path / "net.pdiparams").read_bytes())
     assert model.about()["inputs"][0]["below"] == 7
     (output,) = model.run([{"shape": [2, 5], "random": [0, 7]}], True)["outputs"]
     assert output["shape"] == [2, 5, 3]
 
 
 def test_values_that_are_not_finite_are_counted_and_left_out_of_the_facts():
-    model = Model(program_of(lambda x: 1.0 / x, ([3], paddle.float32, "x")))
+    model = of_paddle(program_of(lambda x: 1.0 / x, ([3], paddle.float32, "x")))
     (output,) = model.run(picture([0.0, 2.0, 4.0], [3]), True)["outputs"]
     assert output["bad"] == 1 and (output["min"], output["max"], output["mean"]) == (0.25, 0.5, 0.375)
 
@@ -132,7 +147,7 @@ def test_results_of_any_dtype_are_shown():
     def function(x):
         return x > 0, paddle.cast(x, "int64"), paddle.cast(x, "float16"), paddle.zeros([0, 2]), paddle.cast(x, "complex64"), x.sum()
 
-    outputs = Model(program_of(function, ([2], paddle.float32, "x"))).run(picture([-1.0, 3.0], [2]), True)["outputs"]
+    outputs = of_paddle(program_of(function, ([2], paddle.float32, "x"))).run(picture([-1.0, 3.0], [2]), True)["outputs"]
     assert [x["dtype"] for x in outputs] == ["bool", "int64", "float16", "float32", "complex64", "float32"]
     assert [doubles(x) for x in outputs] == [[0, 1], [-1, 3], [-1, 3], [], [-1, 0, 3, 0], [2]]
     assert "min" not in outputs[3] and outputs[5]["shape"] == []
@@ -155,14 +170,14 @@ def test_wrong_inputs_are_explained(lenet, values, says):
 ])
 def test_what_is_no_program_is_explained(content, says):
     with pytest.raises(ValueError, match=says):
-        Model(content)
+        of_paddle(content)
 
 
 def test_parameters_of_another_model_are_refused(lenet, tmp_path):
     other = client.example("MLP", 10)
     for params in (other["params"], lenet["params"][:1000], b"", b"abc"):
         with pytest.raises(ValueError, match="."):
-            Model(lenet["model"], params)
+            of_paddle(lenet["model"], params)
 
 
 def test_damaged_programs_are_refused_with_one_line_or_work(lenet):
@@ -172,7 +187,7 @@ def test_damaged_programs_are_refused_with_one_line_or_work(lenet):
         for _ in range(rng.randint(1, 4)):
             content[rng.randrange(len(content))] = rng.randrange(256)
         try:
-            model = Model(bytes(content))
+            model = of_paddle(bytes(content))
             model.about()
             model.picture("damaged")
         except ValueError as error:
@@ -188,11 +203,11 @@ def test_a_program_that_is_too_large_to_draw_is_refused_before_it_is_laid_out():
         return y
 
     with pytest.raises(ValueError, match="too large to draw"):
-        Model(program_of(function, ([4], paddle.float32, "x"))).picture("chain")
+        of_paddle(program_of(function, ([4], paddle.float32, "x"))).picture("chain")
 
 
 def test_names_that_are_markup_stay_text():
     content = program_of(lambda x: x * 2, ([2], paddle.float32, "<script>alert(1)</script>"))
-    drawn = Model(content).picture('"><script>')
+    drawn = of_paddle(content).picture('"><script>')
     assert "<script" not in drawn
     assert any(text.text == "<script>alert(1)</script>" for text in ElementTree.fromstring(drawn).iter("{http://www.w3.org/2000/svg}text"))

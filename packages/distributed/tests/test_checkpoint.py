@@ -48,7 +48,7 @@ def test_a_checkpoint_of_one_process_comes_back(saved):
     assert len(os.listdir(saved)) == 2  # files of the save before are gone
 
 
-@pytest.mark.parametrize("harm", ["bit", "short", "gone", "description", "shape", "path"])
+@pytest.mark.parametrize("harm", ["bit", "short", "gone", "description", "number", "shape", "path"])
 def test_a_damaged_checkpoint_is_refused(saved, harm):
     (pieces,) = saved.glob("*.distcp")
     description = saved / "metadata.json"
@@ -63,10 +63,16 @@ def test_a_damaged_checkpoint_is_refused(saved, harm):
         pieces.unlink()
     elif harm == "description":
         description.write_text(description.read_text()[:-9])
+    elif harm == "number":  # still a description, of something else
+        text = description.read_text()
+        description.write_text(text.replace('"text"', '"test"'))
+        assert description.read_text() != text
     elif harm == "shape":
+        del read["crc"]
         read["tensors"][0]["pieces"][0]["shape"] = [1, 3]
         description.write_text(json.dumps(read))
     else:
+        del read["crc"]
         read["tensors"][0]["pieces"][0]["file"] = "../secret.distcp"
         description.write_text(json.dumps(read))
     with pytest.raises(ValueError, match="damaged|not complete|not all of"):

@@ -40,7 +40,7 @@ def test_spawn_raises_what_a_process_has_raised(spawned, segments, left_behind):
 
 
 def test_spawn_refuses_what_it_does_not_know(spawned):
-    for arguments, text in [({"nprocs": 0}, "nprocs"), ({"nprocs": 2, "backend": "nccl"}, "backend"), ({"speed": 3}, "speed")]:
+    for arguments, text in [({"nprocs": 0}, "nprocs"), ({"nprocs": 2, "backend": "hccl"}, "backend"), ({"speed": 3}, "speed")]:
         with pytest.raises(ValueError, match=text):
             dist.spawn(spawned.add, **arguments)
 
@@ -145,7 +145,7 @@ def test_a_missing_mpi_says_what_to_type(monkeypatch):
 @pytest.mark.parametrize(("arguments", "text"), [
     (["--server_num", "1", "x.py"], "--worker_num None"),
     (["--heter_workers", "1", "x.py"], "--heter_workers belongs to workers of several kinds"),
-    (["--backend", "nccl", "x.py"], "there is no backend nccl"),
+    (["--backend", "hccl", "x.py"], "there is no backend hccl"),
     (["--nnodes", "2", "x.py"], "--master HOST:PORT"),
     (["--ips", "a,b", "x.py"], "--master HOST:PORT"),
 ])

@@ -3,6 +3,7 @@ import copy
 import pickle
 import warnings
 
+import numpy as np
 import pytest
 
 import wherry_nn as nn
@@ -46,6 +47,13 @@ def model():
 
 
 # Names and tables: the expected values are those of Paddle 2.6.2 for the same program.
+
+
+def test_a_layer_at_two_places_is_yielded_at_both_where_that_is_wanted():
+    inner = nn.Sequential(nn.Identity())
+    net = nn.Sequential(inner, inner)
+    assert [name for name, _ in net.named_sublayers(remove_duplicate=False)] == ["0", "0.0", "1", "1.0"]
+    assert [name for name, _ in net.named_sublayers()] == ["0", "0.0"]
 
 
 def test_state_dict_has_the_keys_order_and_parameter_names_of_paddle(model):
@@ -628,3 +636,23 @@ def test_tensors_of_pytorch_are_named():
 
     with pytest.raises(TypeError, match=r"a tensor of PyTorch, .*Got torch.Tensor.*from_torch\(state, layer\)"):
         nn.Linear(1, 1).set_state_dict({"weight": Tensor(), "bias": Tensor()})
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda layer, both: layer.state_dict(include_sublayers=both), "state_dict: argument 'include_sublayers' must be a bool"),
+        (lambda layer, both: layer.state_dict(use_hook=both), "state_dict: argument 'use_hook' must be a bool"),
+        (lambda layer, both: layer.parameters(include_sublayers=both), "parameters: argument 'include_sublayers' must be a bool"),
+        (lambda layer, both: layer.sublayers(include_self=both), "sublayers: argument 'include_self' must be a bool"),
+        (lambda layer, both: layer.create_parameter([2], is_bias=both), "create_parameter: argument 'is_bias' must be a bool"),
+        (lambda layer, both: nn.LayerNorm(both), "LayerNorm: argument 'normalized_shape' must be one integer"),
+        (lambda layer, both: nn.SpectralNorm(both), r"SpectralNorm: argument 'weight_shape.0.' must be one integer"),
+        (lambda layer, both: nn.initializer.Uniform(low=1j), "Uniform: argument 'low' must be a real number"),
+        (lambda layer, both: nn.RNN(nn.SimpleRNNCell(2, 2))(wt.to_tensor(2.0)), "get_initial_states: "),
+        (lambda layer, both: nn.utils.from_torch({}, layer, skip=both), "from_torch: skip must be a collection of names"),
+    ],
+)
+def test_an_argument_of_another_kind_is_named(call, said):
+    with pytest.raises((TypeError, ValueError), match=said):
+        call(Linear(2, 2), np.ones((2, 2), "float32"))

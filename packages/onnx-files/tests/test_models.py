@@ -210,3 +210,41 @@ def test_quantized_weights_are_held_in_few_bytes_and_run():
 def test_numbers_that_no_table_should_be_as_long_as_are_refused(nodes, inputs, constants):
     with pytest.raises(OnnxFileError):
         read_model(data_of(nodes, inputs, [("y", FLOAT, None)], constants, opset=18)).program()
+
+
+# Encoders of `ai.onnx.ml`, as skl2onnx writes them.
+
+
+def encoded(kind, x, out, **attrs):
+    code = FLOAT if x.dtype == np.float32 else INT
+    nodes = [helper.make_node(kind, ["x"], ["y"], domain="ai.onnx.ml", **attrs)]
+    model = model_of(nodes, [("x", code, [None, x.shape[1]])], [("y", out, None)])
+    model.opset_import.append(helper.make_opsetid("ai.onnx.ml", 3))
+    return compiled(read_model(model.SerializeToString()).program(), level=2)(api.to_tensor(x))[0].numpy()
+
+
+def test_categories_become_zeros_and_ones():
+    for dtype in (np.int64, np.float32):
+        found = encoded("OneHotEncoder", np.array([[5, 1], [2, 9]], dtype), FLOAT, cats_int64s=[1, 2, 5])
+        assert found.dtype == np.float32 and found.tolist() == [[[0, 0, 1], [1, 0, 0]], [[0, 1, 0], [0, 0, 0]]]
+
+
+@pytest.mark.parametrize(("attrs", "expected", "dtype"), [
+    ({"keys_int64s": [1, 2], "values_int64s": [10, 20], "default_int64": 7}, [[20, 7], [10, 7]], np.int64),
+    ({"keys_floats": [1.0, 2.0], "values_floats": [0.5, 1.5]}, [[1.5, 0.0], [0.5, 0.0]], np.float32),
+    ({"keys_int64s": [1, 2], "values_floats": [0.5, 1.5], "default_float": -1.0}, [[1.5, -1.0], [0.5, -1.0]], np.float32),
+])  # fmt: skip
+def test_labels_are_looked_up(attrs, expected, dtype):
+    keys = np.float32 if "keys_floats" in attrs else np.int64
+    found = encoded("LabelEncoder", np.array([[2, 3], [1, 9]], keys), INT if dtype is np.int64 else FLOAT, **attrs)
+    assert found.dtype == dtype and found.tolist() == expected
+
+
+@pytest.mark.parametrize(("kind", "attrs", "what"), [
+    ("OneHotEncoder", {"cats_strings": ["a"]}, "categories that are strings"),
+    ("LabelEncoder", {"keys_strings": ["a"], "values_int64s": [1]}, "keys that are"),
+    ("LabelEncoder", {"keys_int64s": [1, 2], "values_int64s": [1]}, "2 keys and 1 values"),
+])  # fmt: skip
+def test_encoders_of_strings_are_refused(kind, attrs, what):
+    with pytest.raises(OnnxFileError, match=what):
+        encoded(kind, np.array([[2, 3]]), INT, **attrs)

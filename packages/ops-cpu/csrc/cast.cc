@@ -84,7 +84,7 @@ int cast(const wry_call *call) {
   RowFunction f = nullptr;
   dispatch<bool, uint8_t, int8_t, int16_t, int32_t, int64_t, float16, bfloat16, float, double, complex64, complex128>(
       to, [&](auto tag) { f = cast_row<decltype(tag), T>; });
-  return walk<2>(call, {output(call, 0), input(call, 0)}, f, nullptr, cheap);
+  return walk<2>(call, {output(call, 0), input(call, 0)}, {f, Steps::any}, nullptr, cheap);
 }
 
 #include <wherry/kernels/rows/cast.h>

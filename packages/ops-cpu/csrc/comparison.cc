@@ -106,7 +106,7 @@ int clip(const wry_call *call) {
   if (low) return pointwise2<T, T, T>(call, AtLeast());
   if (high) {
     const AtMost f;
-    return walk<3>(call, {out, x, high}, strided_row<AtMost, T, T, T>, &f, cheap);
+    return walk<3>(call, {out, x, high}, row_for<AtMost, T, T, T>, &f, cheap);
   }
   return pointwise1<T, T>(call, Identity());
 }

@@ -162,13 +162,20 @@ WRY_INLINE void transpose_block(W *to, int64_t to_row, const W *from, int64_t fr
     for (int64_t i = 0; i < rows; ++i) to[i * to_row + j] = from[j * from_row + i];
 }
 
+// Two, three or four rows laid into each other: planes of colours to pixels. to[i * N + j] = from[j * from_row + i].
+template <int N, typename W>
+WRY_INLINE void interleave_rows(W *WRY_RESTRICT to, const W *WRY_RESTRICT from, int64_t from_row, int64_t n) {
+  for (int64_t i = 0; i < n; ++i)
+    for (int j = 0; j < N; ++j) to[i * N + j] = from[j * from_row + i];
+}
+
 // The axis along which the source is contiguous while the destination is along the last one; -1
 // where a transpose in tiles would not help.
 WRY_INLINE int transposed_axis(const StridedLoop<2> &loop) {
   const int inner = loop.rank - 1;
   if (loop.strides[inner][0] != 1 || loop.strides[inner][1] == 1 || loop.strides[inner][1] == 0) return -1;
   for (int axis = 0; axis < inner; ++axis)
-    if (loop.strides[axis][1] == 1) return loop.shape[axis] > 1 && loop.shape[inner] >= 4 ? axis : -1;
+    if (loop.strides[axis][1] == 1) return loop.shape[axis] > 1 && loop.shape[inner] >= 2 ? axis : -1;
   return -1;
 }
 
@@ -200,7 +207,11 @@ void copy_transposed(const wry_call *call, const StridedLoop<2> &loop, int axis)
         rest /= loop.shape[a];
         to += at * loop.strides[a][0], from += at * loop.strides[a][1];
       }
-      transpose_block(to, to_row, from, from_row, min_of(strip, rows - i), min_of(cut, columns - j));
+      const int64_t here = min_of(strip, rows - i);
+      if (columns == to_row && columns == 2) interleave_rows<2>(to, from, from_row, here);
+      else if (columns == to_row && columns == 3) interleave_rows<3>(to, from, from_row, here);
+      else if (columns == to_row && columns == 4) interleave_rows<4>(to, from, from_row, here);
+      else transpose_block(to, to_row, from, from_row, here, min_of(cut, columns - j));
     }
   });
 }

@@ -9,10 +9,10 @@
 //   };
 //   template <typename T> int add_kernel(const wry_call *call) { return pointwise<T, T, T>(call, Add()); }
 //
-// For each combination of types only one loop exists, over contiguous rows (`row`). Operands that
+// For each combination of types only one loop exists, over contiguous rows (`row_of`). Operands that
 // are broadcast or strided come to it through small buffers in the first-level cache, which costs
-// less than the many loops that would read every layout in place. The walk over rows is not a
-// template of the functor either: it calls the loop through a pointer.
+// less than the many loops that would read every layout in place. The buffers and the walk over rows
+// are no templates of the functor: they call the loop through a pointer.
 //
 // Inputs may be the very memory of the output (WRY_MAY_ALIAS): every value is read before the one
 // at its place is written.
@@ -112,28 +112,43 @@ struct LaneInput {
 // `far`: the operands together leave the caches, and the output does not share memory with an input, whose lines would be in the caches.
 // Then it goes past them, since a plain store would first read what it overwrites (a quarter of the traffic of x + y).
 template <typename F, typename T, typename... Input>
-static __attribute__((noinline)) void lane_row(const F &f, int64_t n, T *out, bool far, Input... x) {
-  if constexpr (!is_half<T>) {
-    if (WRY_UNLIKELY(far)) {
-      const int64_t before = int64_t(-(uintptr_t(out) / sizeof(T)) % lanes<T>);  // up to where vectors of `out` lie straight
-      const int64_t head = min_of(n, before);
-      if (head > 0) store_partial(out, f(x.at(0, head)...), head);
-      int64_t i = head;
-      for (; i + lanes<T> <= n; i += lanes<T>) stream(out + i, f(x.at(i, lanes<T>)...));
-      if (i < n) store_partial(out + i, f(x.at(i, n - i)...), n - i);
-      return;
+WRY_INLINE void lane_row(const F &f, int64_t n, T *out, bool far, Input... x) {
+  if constexpr (is_half<T>) {
+    for (int64_t i = 0; i < n; i += lanes<T>) {
+      const vec<T> value = f(x.at(i, n - i)...);
+      if (WRY_LIKELY(n - i >= lanes<T>)) store(out + i, value);
+      else store_partial(out + i, value, n - i);
     }
-  }
-  for (int64_t i = 0; i < n; i += lanes<T>) {
-    const vec<T> value = f(x.at(i, n - i)...);
-    if (WRY_LIKELY(n - i >= lanes<T>)) store(out + i, value);
-    else store_partial(out + i, value, n - i);
+  } else {
+    const int64_t before = int64_t(-(uintptr_t(out) / sizeof(T)) % lanes<T>);  // up to where vectors of `out` lie straight
+    if constexpr (F::lanes == Lanes::all) {
+      int64_t i = 0;
+      if (WRY_UNLIKELY(far)) {
+        i = min_of(n, before);
+        if (i > 0) store_partial(out, f(x.at(0, i)...), i);
+        for (; i + lanes<T> <= n; i += lanes<T>) stream(out + i, f(x.at(i, lanes<T>)...));
+      }
+      for (; i < n; i += lanes<T>) {
+        const vec<T> value = f(x.at(i, n - i)...);
+        if (WRY_LIKELY(n - i >= lanes<T>)) store(out + i, value);
+        else store_partial(out + i, value, n - i);
+      }
+    } else {  // Long functors stand here once: they take longer to compile than a test takes to run.
+      int64_t most = far && before > 0 ? before : lanes<T>;
+      for (int64_t i = 0, m; i < n; i += m, most = lanes<T>) {
+        m = min_of(n - i, most);
+        const vec<T> value = f(x.at(i, m)...);
+        if (WRY_UNLIKELY(m < lanes<T>)) store_partial(out + i, value, m);
+        else if (far) stream(out + i, value);
+        else store(out + i, value);
+      }
+    }
   }
 }
 
 // A row of numbers; every pointer is contiguous.
 template <typename F, typename TO, typename... T>
-static __attribute__((noinline)) void row(const F &f, int64_t n, TO *out, const T *...x) {
+WRY_INLINE void row(const F &f, int64_t n, TO *out, const T *...x) {
   WRY_INDEPENDENT
   for (int64_t i = 0; i < n; ++i) {
     if constexpr (same_type<TO, bool>) out[i] = f(plain_value(x[i])...);
@@ -141,66 +156,86 @@ static __attribute__((noinline)) void row(const F &f, int64_t n, TO *out, const 
   }
 }
 
-constexpr int64_t buffer_length = 256;
-struct Buffer {
-  alignas(64) unsigned char bytes[buffer_length * 16];
-  template <typename T>
-  WRY_INLINE T *as() { return reinterpret_cast<T *>(bytes); }
+// A loop over n values of each operand, operand 0 being the output. It knows the functor and the types, and only these steps:
+// `unit`, 1 everywhere; `repeating`, of an input also 0; `any`.
+using RowFunction = void (*)(const void *functor, char *const *at, const int64_t *step, int64_t n, bool far);
+enum class Steps { unit,
+                   repeating,
+                   any };
+struct Row {
+  RowFunction f;
+  Steps steps;
 };
 
-// n values, `step` apart, behind one another.
-template <typename T>
-WRY_INLINE const T *gather(const T *p, int64_t step, int64_t n, T *buffer) {
-  for (int64_t i = 0; i < n; ++i) buffer[i] = p[i * step];
-  return buffer;
+template <typename F, typename TO, typename... T, int... I>
+WRY_INLINE void call_row(const F &f, char *const *at, const int64_t *step, int64_t n, bool far, detail::sequence<I...>) {
+  if constexpr ((by_lanes<F, T> && ...) && (same_type<TO, T> && ...)) {
+    alignas(64) TO repeated[sizeof...(T)][lanes<TO>];
+    auto operand = [&](int k) {
+      const TO *values = (const TO *)at[k + 1];
+      if (step[k + 1] == 1) return LaneInput<TO>{values, 1};
+      for (int64_t i = 0; i < lanes<TO>; ++i) repeated[k][i] = *values;
+      return LaneInput<TO>{repeated[k], 0};
+    };
+    lane_row<F, TO>(f, n, (TO *)at[0], far, operand(I)...);
+  } else {
+    row<F, TO, T...>(f, n, (TO *)at[0], (const T *)at[I + 1]...);
+  }
 }
 
-// A row of any steps. What is not in place goes through the buffers in pieces of their length;
-// repeated values fill theirs once.
-template <typename F, typename TO, typename... T, int... I>
-WRY_INLINE void strided_row_of(const F &f, char *const *at, const int64_t *step, int64_t n, bool far, detail::sequence<I...>) {
-  constexpr bool lane = (by_lanes<F, T> && ...) && (same_type<TO, T> && ...);
-  TO *out = (TO *)at[0];
-  bool unit = step[0] == 1, in_place = step[0] == 1;
-  ((unit &= step[I + 1] == 1, in_place &= step[I + 1] == 1 || step[I + 1] == 0), ...);
-  if (unit) {
-    if constexpr (lane) lane_row<F, TO>(f, n, out, far, LaneInput<T>{(const T *)at[I + 1], 1}...);
-    else row<F, TO, T...>(f, n, out, (const T *)at[I + 1]...);
-    return;
-  }
-  Buffer in[sizeof...(T)], result;
-  if constexpr (lane) {
-    (void)((step[I + 1] == 0 ? (void)gather((const T *)at[I + 1], 0, lanes<T>, in[I].template as<T>()) : (void)0), ...);
-    if (in_place) {
-      lane_row<F, TO>(f, n, out, far, LaneInput<T>{step[I + 1] == 0 ? in[I].template as<T>() : (const T *)at[I + 1], step[I + 1]}...);
-      return;
-    }
-  } else {
-    const int64_t first = min_of(n, buffer_length);
-    (void)((step[I + 1] == 0 ? (void)gather((const T *)at[I + 1], 0, first, in[I].template as<T>()) : (void)0), ...);
+template <typename F, typename TO, typename... T>
+static void row_of(const void *functor, char *const *at, const int64_t *step, int64_t n, bool far) {
+  call_row<F, TO, T...>(*static_cast<const F *>(functor), at, step, n, far, typename detail::make_sequence<int(sizeof...(T))>::type());
+}
+
+template <typename F, typename TO, typename... T>
+inline constexpr Row row_for = {row_of<F, TO, T...>, (by_lanes<F, T> && ...) && (same_type<TO, T> && ...) ? Steps::repeating : Steps::unit};
+
+constexpr int64_t buffer_length = 256;
+struct Buffer {
+  alignas(64) char bytes[buffer_length * 16];
+};
+
+// n values, `to_step` and `from_step` apart.
+static void copy_values(int64_t bytes, char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n) {
+  dispatch_size(bytes, [&](auto word) {
+    using T = decltype(word);
+    for (int64_t i = 0; i < n; ++i) ((T *)to)[i * to_step] = ((const T *)from)[i * from_step];
+  });
+}
+
+// A row of any steps. What the loop does not take as it is goes through buffers in pieces of their length; repeated values fill theirs once.
+template <int N>
+static __attribute__((noinline)) void buffered_row(const Row &row, const void *functor, const int64_t *bytes, char *const *at,
+                                                   const int64_t *step, int64_t n) {
+  Buffer buffers[N];
+  bool repeats[N];
+  int64_t steps[N];
+  for (int k = 0; k < N; ++k) {
+    repeats[k] = k > 0 && step[k] == 0;
+    steps[k] = repeats[k] && row.steps == Steps::repeating ? 0 : 1;
+    if (repeats[k] && steps[k] == 1) copy_values(bytes[k], buffers[k].bytes, 1, at[k], 0, min_of(n, buffer_length));
   }
   for (int64_t i = 0; i < n; i += buffer_length) {
     const int64_t m = min_of(n - i, buffer_length);
-    TO *to = step[0] == 1 ? out + i : result.as<TO>();
-    auto piece = [&](auto *values, int64_t s, auto *buffer) {
-      return s == 0 ? (decltype(values))buffer : s == 1 ? values + i
-                                                        : gather(values + i * s, s, m, buffer);
-    };
-    if constexpr (lane)
-      lane_row<F, TO>(f, m, to, false, LaneInput<T>{piece((const T *)at[I + 1], step[I + 1], in[I].template as<T>()), step[I + 1] != 0}...);
-    else
-      row<F, TO, T...>(f, m, to, piece((const T *)at[I + 1], step[I + 1], in[I].template as<T>())...);
-    if (step[0] != 1)
-      for (int64_t k = 0; k < m; ++k) out[(i + k) * step[0]] = to[k];
+    char *piece[N];
+    for (int k = 0; k < N; ++k) {
+      const bool there = step[k] == steps[k];
+      piece[k] = there ? at[k] + i * step[k] * bytes[k] : buffers[k].bytes;
+      if (!there && !repeats[k] && k > 0) copy_values(bytes[k], piece[k], 1, at[k] + i * step[k] * bytes[k], step[k], m);
+    }
+    row.f(functor, piece, steps, m, false);
+    if (step[0] != 1) copy_values(bytes[0], at[0] + i * step[0] * bytes[0], step[0], piece[0], 1, m);
   }
 }
 
-using RowFunction = void (*)(const void *functor, char *const *at, const int64_t *step, int64_t n, bool far);
-
-template <typename F, typename TO, typename... T>
-static void strided_row(const void *functor, char *const *at, const int64_t *step, int64_t n, bool far) {
-  strided_row_of<F, TO, T...>(*static_cast<const F *>(functor), at, step, n, far,
-                              typename detail::make_sequence<int(sizeof...(T))>::type());
+// Whether the loop takes operands with these steps.
+template <int N>
+WRY_INLINE bool takes(Steps steps, const int64_t *step) {
+  if (steps == Steps::any) return true;
+  bool all = step[0] == 1;
+  for (int k = 1; k < N; ++k) all &= step[k] == 1 || (step[k] == 0 && steps == Steps::repeating);
+  return all;
 }
 
 template <int N>
@@ -216,9 +251,15 @@ static bool leave_caches(const wry_tensor *const (&operands)[N]) {
 // operands[0] is the output. `grain`: how many elements are worth a thread.
 template <int N>
 static __attribute__((noinline)) int walk(const wry_call *call, const wry_tensor *const (&operands)[N],
-                                          RowFunction f, const void *functor, int64_t grain) {
+                                          const Row &row, const void *functor, int64_t grain) {
   const wry_tensor *out = operands[0];
   if (out->size == 0) return WRY_OK;
+  int64_t item[N];
+  for (int k = 0; k < N; ++k) item[k] = item_size(operands[k]);
+  auto run = [&](char *const *at, const int64_t *step, int64_t n, bool far) {
+    if (WRY_LIKELY(takes<N>(row.steps, step))) row.f(functor, at, step, n, far);
+    else buffered_row<N>(row, functor, item, at, step, n);
+  };
   // Nearly every call: contiguous inputs of the output's shape, or of one element.
   int64_t step[N];
   bool simple = is_contiguous(out);
@@ -236,15 +277,15 @@ static __attribute__((noinline)) int walk(const wry_call *call, const wry_tensor
     int64_t bytes[N];
     for (int k = 0; k < N; ++k) base[k] = data<char>(operands[k]);
     if (out->size <= grain) {
-      f(functor, base, step, out->size, false);
+      run(base, step, out->size, false);
       return WRY_OK;
     }
-    for (int k = 0; k < N; ++k) bytes[k] = step[k] * item_size(operands[k]);
+    for (int k = 0; k < N; ++k) bytes[k] = step[k] * item[k];
     const bool far = leave_caches(operands);
     parallel_for(call, out->size, grain, [&](int64_t begin, int64_t end) {
       char *at[N];
       for (int k = 0; k < N; ++k) at[k] = base[k] + begin * bytes[k];
-      f(functor, at, step, end - begin, far);
+      run(at, step, end - begin, far);
       if (far) stream_fence();
     });
     return WRY_OK;
@@ -253,7 +294,7 @@ static __attribute__((noinline)) int walk(const wry_call *call, const wry_tensor
   const bool far = leave_caches(operands);
   parallel_for(call, loop.size, grain, [&](int64_t begin, int64_t end) {
     strided_range(loop, begin, end,
-                  [&](char *const *at, const int64_t *steps, int64_t n) { f(functor, at, steps, n, far); });
+                  [&](char *const *at, const int64_t *steps, int64_t n) { run(at, steps, n, far); });
     if (far) stream_fence();
   });
   return WRY_OK;
@@ -264,16 +305,16 @@ constexpr int64_t cheap = 32768, moderate = 16384, slow = 1024;
 
 template <typename TO, typename T, typename F>
 WRY_INLINE int pointwise1(const wry_call *call, const F &f, int64_t grain = cheap) {
-  return walk<2>(call, {output(call, 0), input(call, 0)}, strided_row<F, TO, T>, &f, grain);
+  return walk<2>(call, {output(call, 0), input(call, 0)}, row_for<F, TO, T>, &f, grain);
 }
 template <typename TO, typename T, typename U, typename F>
 WRY_INLINE int pointwise2(const wry_call *call, const F &f, int64_t grain = cheap) {
-  return walk<3>(call, {output(call, 0), input(call, 0), input(call, 1)}, strided_row<F, TO, T, U>, &f, grain);
+  return walk<3>(call, {output(call, 0), input(call, 0), input(call, 1)}, row_for<F, TO, T, U>, &f, grain);
 }
 template <typename TO, typename T, typename U, typename W, typename F>
 WRY_INLINE int pointwise3(const wry_call *call, const F &f, int64_t grain = cheap) {
   return walk<4>(call, {output(call, 0), input(call, 0), input(call, 1), input(call, 2)},
-                 strided_row<F, TO, T, U, W>, &f, grain);
+                 row_for<F, TO, T, U, W>, &f, grain);
 }
 
 constexpr uint32_t in_place = WRY_MAY_ALIAS | WRY_STRIDED_OUTPUT;

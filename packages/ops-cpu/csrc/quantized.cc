@@ -3,223 +3,11 @@
 // Sums are exact, and what stands behind them is computed in float32, each step rounded by itself: this file is compiled without fused
 // multiply-add, so that every processor gives the same bytes. (But for activations that are more than comparisons: these differ in their last bits, as those of
 // floats do.)
-#include "behind.h"
 #include "dense8.h"
+#include "quantized.h"
 
 namespace WRY_NAMESPACE {
 namespace {
-
-constexpr int out_parts = out_block / f32_lanes;
-
-// ---- what stands behind ---------------------------------------------------------------------------
-
-// From v on: the activation, and the result as floats or bytes.
-struct End {
-  Activation activation;
-  int32_t dtype, zero;
-  float inverse, low, high;  // limits less zero
-  bool scaled;
-
-  // Limits are whole, so that it makes no difference whether they come before or behind the rounding. NaN becomes the lower one.
-  WRY_INLINE i32 bytes_of(f32 v) const { return nearest_ints(min(max(v, splat<f32>(low)), splat<f32>(high))) + zero; }
-};
-
-// The attributes from `activation` on: it, out_scale, out_zero_point, low, high.
-int end_of(const wry_call *call, const char *op, int at, End *end) {
-  if (!activation_of(call, at, &end->activation)) return unknown_activation(call, op, at);
-  end->dtype = output(call, 0)->dtype;
-  end->scaled = !attr_is_none(call, at + 1);
-  end->inverse = end->scaled ? 1.0f / float(attr_float(call, at + 1)) : 1.0f;
-  const bool is_signed = end->dtype == WRY_INT8;
-  end->zero = int32_t(attr_int(call, at + 2));
-  end->low = float((attr_is_none(call, at + 3) ? is_signed ? -128 : 0 : attr_int(call, at + 3)) - end->zero);
-  end->high = float((attr_is_none(call, at + 4) ? is_signed ? 127 : 255 : attr_int(call, at + 4)) - end->zero);
-  const bool bytes = is_signed || end->dtype == WRY_UINT8;
-  if (bytes && (end->activation == Activation::relu || end->activation == Activation::relu6)) {
-    // Of bytes they are limits: rounding changes no order.
-    const float six = end->activation == Activation::relu6 ? rintf(6.0f * end->inverse) : end->high;
-    end->high = max_of(end->low, min_of(end->high, six)), end->low = max_of(end->low, min_of(0.0f, end->high));
-    end->activation = Activation::none;
-  }
-  return WRY_OK;
-}
-
-struct Sixteen {
-  f32 v[out_parts];
-};
-
-WRY_INLINE Sixteen sixteen_at(const float *at) {
-  Sixteen x;
-#pragma GCC unroll 4
-  for (int i = 0; i < out_parts; ++i) x.v[i] = load(at + i * f32_lanes);
-  return x;
-}
-
-template <typename T>
-WRY_INLINE void store_floats(void *out, int64_t at, const Sixteen &x) {
-#pragma GCC unroll 4
-  for (int i = 0; i < out_parts; ++i) store(static_cast<T *>(out) + at + i * f32_lanes, x.v[i]);
-}
-
-WRY_INLINE void store_whole_sixteen(const End &end, const Sixteen &x, void *out, int64_t at) {
-  if (end.dtype == WRY_FLOAT32) return store_floats<float>(out, at, x);
-  if (end.dtype == WRY_FLOAT16) return store_floats<float16>(out, at, x);
-  if (end.dtype == WRY_BFLOAT16) return store_floats<bfloat16>(out, at, x);
-#pragma GCC unroll 4
-  for (int i = 0; i < out_parts; ++i) {
-    const f32 v = end.scaled ? x.v[i] * end.inverse : x.v[i];
-    store_ints(static_cast<uint8_t *>(out) + at + i * f32_lanes, end.bytes_of(v));
-  }
-}
-
-// The first `count` of 16 values, to element `at` of the result.
-WRY_INLINE void put(const End &end, Sixteen x, void *out, int64_t at, int64_t count) {
-  if (end.activation == Activation::relu) {
-#pragma GCC unroll 4
-    for (int i = 0; i < out_parts; ++i) x.v[i] = relu(x.v[i]);
-  } else if (end.activation == Activation::relu6) {
-#pragma GCC unroll 4
-    for (int i = 0; i < out_parts; ++i) x.v[i] = relu6(x.v[i]);
-  } else if (end.activation != Activation::none) {
-    alignas(64) float values[out_block];
-    store_floats<float>(values, 0, x);
-    activate(end.activation, values, out_block);
-    x = sixteen_at(values);
-  }
-  if (WRY_LIKELY(count == out_block)) return store_whole_sixteen(end, x, out, at);
-  alignas(64) char values[out_block * sizeof(float)];
-  store_whole_sixteen(end, x, values, 0);
-  const int64_t size = item_sizes[end.dtype];
-  memcpy(static_cast<char *>(out) + at * size, values, size_t(count * size));
-}
-
-// `count` of 16 values of a tensor as floats: of bytes, what they stand for.
-struct Addend {
-  const void *data;  // or null
-  int32_t dtype, zero;
-  float scale;
-};
-
-WRY_INLINE Addend addend_of(const wry_tensor *t, double scale, int64_t zero) {
-  return {t ? t->data : nullptr, t ? t->dtype : 0, int32_t(zero), float(scale)};
-}
-
-template <typename T>
-WRY_INLINE Sixteen whole_addend(const Addend &a, const T *at) {
-  Sixteen x;
-#pragma GCC unroll 4
-  for (int i = 0; i < out_parts; ++i) {
-    if constexpr (sizeof(T) == 1) {
-      x.v[i] = convert<f32>(load_ints(at + i * f32_lanes) - a.zero) * a.scale;
-    } else {
-      x.v[i] = load(at + i * f32_lanes);
-    }
-  }
-  return x;
-}
-
-template <typename T>
-WRY_INLINE Sixteen typed_addend(const Addend &a, int64_t at, int64_t count) {
-  const T *from = static_cast<const T *>(a.data) + at;
-  if (WRY_LIKELY(count == out_block)) return whole_addend(a, from);
-  T values[out_block] = {};
-  memcpy(values, from, size_t(count) * sizeof(T));
-  return whole_addend(a, values);
-}
-
-WRY_INLINE Sixteen addend_at(const Addend &a, int64_t at, int64_t count) {
-  switch (a.dtype) {
-    case WRY_UINT8: return typed_addend<uint8_t>(a, at, count);
-    case WRY_INT8: return typed_addend<int8_t>(a, at, count);
-    case WRY_FLOAT16: return typed_addend<float16>(a, at, count);
-    case WRY_BFLOAT16: return typed_addend<bfloat16>(a, at, count);
-    default: return typed_addend<float>(a, at, count);
-  }
-}
-
-struct Behind {
-  const int32_t *start;       // added to sums, or null
-  const float *scale, *bias;  // bias may be null; all three are filled up to whole blocks
-  const float *steps;         // of rows, or null
-  Addend residual;
-  End end;
-  void *out;
-  int64_t channels, places;  // of the result: outputs, and places of an image
-
-  // Sums of 16 outputs from `channel` on at place `row` of all places.
-  WRY_INLINE void finish(const int32_t *sums, const int32_t *less, int64_t channel, int64_t row) const {
-    const int64_t count = min_of<int64_t>(out_block, channels - channel), at = row * channels + channel;
-    Sixteen x;
-#pragma GCC unroll 4
-    for (int i = 0; i < out_parts; ++i) {
-      i32 sum = load(sums + i * f32_lanes);
-      if (less) sum -= load(less + i * f32_lanes);
-      if (start) sum += load(start + channel + i * f32_lanes);
-      f32 v = convert<f32>(sum);
-      if (steps) v = v * steps[row];
-      v = v * load(scale + channel + i * f32_lanes);
-      if (bias) v = v + load(bias + channel + i * f32_lanes);
-      x.v[i] = v;
-    }
-    if (residual.data) {
-      const Sixteen r = addend_at(residual, at, count);
-#pragma GCC unroll 4
-      for (int i = 0; i < out_parts; ++i) x.v[i] = x.v[i] + r.v[i];
-    }
-    put(end, x, out, at, count);
-  }
-
-  // The same of `rows` places one after another, their sums `apart` from each other.
-  WRY_INLINE void finish_rows(const int32_t *sums, int64_t apart, const int32_t *less, int64_t channel, int64_t row, int64_t rows) const {
-    const bool bytes = end.dtype == WRY_UINT8 || end.dtype == WRY_INT8;
-    if (!bytes || bias || steps || residual.data || end.activation != Activation::none || channel + out_block > channels) {
-      for (int64_t i = 0; i < rows; ++i) finish(sums + i * apart, less, channel, row + i);
-      return;
-    }
-    i32 first[out_parts];
-    f32 factor[out_parts];
-#pragma GCC unroll 4
-    for (int v = 0; v < out_parts; ++v) {
-      first[v] = start ? load(start + channel + v * f32_lanes) : i32{};
-      if (less) first[v] -= load(less + v * f32_lanes);
-      factor[v] = load(scale + channel + v * f32_lanes);
-    }
-    const f32 inverse = splat<f32>(end.inverse);  // 1 where there is none: nothing changes
-    uint8_t *to = static_cast<uint8_t *>(out) + row * channels + channel;
-    for (int64_t i = 0; i < rows; ++i)
-#pragma GCC unroll 4
-      for (int v = 0; v < out_parts; ++v) {
-        const f32 x = convert<f32>(load(sums + i * apart + v * f32_lanes) + first[v]) * factor[v];
-        store_ints(to + i * channels + v * f32_lanes, end.bytes_of(x * inverse));
-      }
-  }
-
-  WRY_INLINE void operator()(const int32_t *sums, int64_t apart, const int32_t *less, int blocks, int64_t block, int64_t image, int64_t place,
-                             int64_t rows) const {
-    for (int b = 0; b < blocks; ++b)
-      finish_rows(sums + b * out_block, apart, less ? less + b * out_block : nullptr, (block + b) * out_block, image * places + place, rows);
-  }
-};
-
-// Inputs scale, bias, residual from the third on; attributes from residual_scale on.
-int behind_of(const wry_call *call, const char *op, int at, Behind *behind) {
-  const wry_tensor *scale = input(call, 2), *bias = input(call, 3), *out = output(call, 0);
-  const int64_t n = scale->shape[0], full = ceil_div(n, out_block) * out_block;
-  float *room = workspace<float>(call, 2 * full);
-  if (!room) return fail_memory(call, op, 8 * full);
-  memset(room, 0, size_t(2 * full) * sizeof(float));
-  memcpy(room, scale->data, size_t(n) * sizeof(float));
-  if (bias) memcpy(room + full, bias->data, size_t(n) * sizeof(float));  // ints are as wide
-  const bool whole = bias && bias->dtype == WRY_INT32;
-  behind->scale = room;
-  behind->start = whole ? reinterpret_cast<const int32_t *>(room + full) : nullptr;
-  behind->bias = bias && !whole ? room + full : nullptr;
-  behind->steps = nullptr;
-  behind->residual = addend_of(input(call, 4), attr_float(call, at), attr_int(call, at + 1));
-  behind->out = out->data;
-  behind->channels = n, behind->places = out->rank == 4 ? out->shape[1] * out->shape[2] : 0;
-  return end_of(call, op, at + 2, &behind->end);
-}
 
 // ---- products -------------------------------------------------------------------------------------
 
@@ -302,18 +90,6 @@ int quantized_linear(const wry_call *call) {
 
 // ---- convolution ----------------------------------------------------------------------------------
 
-struct Window {
-  int64_t kh, kw;
-  Ints strides, paddings, dilations;
-  WRY_INLINE bool framed() const { return (paddings[0] | paddings[1] | paddings[2] | paddings[3]) != 0; }
-};
-
-// Images of bytes, and where their values lie.
-struct Bytes {
-  int64_t n, h, w, channels;
-  int64_t image, line, place, channel;
-};
-
 // Images as [n, h, w, channels up to fours] with their border, in memory of its own; null when there is none.
 template <typename T>
 Whole *framed_images(const wry_call *call, const T *from, const Bytes &x, const Window &window, int add, Whole border, int64_t full) {
@@ -338,8 +114,18 @@ Whole *framed_images(const wry_call *call, const T *from, const Bytes &x, const 
         widen_bytes(at, line, x.w * full, add);
         continue;
       }
-      for (int64_t i = 0; i < x.w; ++i)
-        for (int64_t c = 0; c < full; ++c) line[i * full + c] = c < x.channels ? Whole(at[i * x.place + c * x.channel] + add) : Whole(0);
+      const auto some = [&](auto channels) {  // few, whose number the compiler knows
+        for (int64_t i = 0; i < x.w; ++i) {
+          Whole four[4] = {};
+          for (int c = 0; c < decltype(channels)::value; ++c) four[c] = Whole(at[i * x.place + c * x.channel] + add);
+          memcpy(line + 4 * i, four, sizeof four);
+        }
+      };
+      if (x.channels == 1) some(std::integral_constant<int, 1>());
+      else if (x.channels == 3) some(std::integral_constant<int, 3>());
+      else
+        for (int64_t i = 0; i < x.w; ++i)
+          for (int64_t c = 0; c < full; ++c) line[i * full + c] = c < x.channels ? Whole(at[i * x.place + c * x.channel] + add) : Whole(0);
     }
   });
   return to;
@@ -372,13 +158,6 @@ WRY_INLINE void set_places(Dense *d, int64_t images, int64_t h, int64_t w, const
   // Points one after another: all of them are one line.
   if (window.kh * window.kw == 1 && window.strides[0] == 1 && window.strides[1] == 1)
     d->images = d->lines = 1, d->width = images * h * w;
-}
-
-WRY_INLINE Window window_of(const wry_call *call, int64_t kh, int64_t kw) { return {kh, kw, attr_ints(call, 0), attr_ints(call, 1), attr_ints(call, 2)}; }
-
-WRY_INLINE Bytes bytes_of(const wry_tensor *x) {
-  const int64_t *s = x->shape;
-  return {s[0], s[1], s[2], s[3], s[1] * s[2] * s[3], s[2] * s[3], s[3], 1};
 }
 
 // x [n, h, w, c], weight [out blocks, kh, kw, in fours, 16, 4], and as of quantized_linear.
@@ -611,150 +390,6 @@ int conv2d_int8(const wry_call *call) {
   return WRY_OK;
 }
 
-// ---- channels by themselves -------------------------------------------------------------------------
-
-// Each channel has its own window. The rows that lines of outputs meet are laid by fours of rows first: [fours, columns, channels, 4]. Then what a step
-// adds up are four rows of a channel, and the columns of the window are steps. Four rows serve two lines of 3x3 windows, with the window's rows moved.
-struct Channels {
-  int64_t count, full;  // and filled up to whole blocks
-  int64_t fours, kw;
-  int64_t lines;   // of outputs that one laying serves
-  int8_t *weight;  // [lines, fours, kw, full, 4]
-  int32_t *less;   // what zero adds, [full]
-  WRY_INLINE int64_t line_weights() const { return fours * kw * full * 4; }
-};
-
-bool channels_of(const wry_call *call, const wry_tensor *weight, const Window &window, int32_t zero, Channels *c) {
-  const int64_t kh = window.kh;
-  c->kw = window.kw, c->count = weight->shape[2], c->full = ceil_div(c->count, out_block) * out_block, c->fours = ceil_div(kh, 4);
-  c->lines = window.dilations[0] == 1 ? (4 * c->fours - kh) / window.strides[0] + 1 : 1;
-  int8_t *none = workspace<int8_t>(call, c->full);
-  c->weight = workspace<int8_t>(call, c->lines * c->line_weights()), c->less = workspace<int32_t>(call, c->full);
-  if (!none || !c->weight || !c->less) return false;
-  memset(none, 0, size_t(c->full)), memset(c->less, 0, size_t(c->full) * sizeof(int32_t));
-  const int8_t *from = data<int8_t>(weight);
-  for (int64_t l = 0; l < c->lines; ++l)
-    for (int64_t g = 0; g < c->fours; ++g)
-      for (int64_t j = 0; j < c->kw; ++j) {
-        const int8_t *rows[4];
-        for (int64_t i = 0; i < 4; ++i) {
-          const int64_t row = 4 * g + i - l * window.strides[0];
-          rows[i] = row >= 0 && row < kh ? from + (row * c->kw + j) * c->count : none;
-        }
-        int8_t *to = c->weight + l * c->line_weights() + (g * c->kw + j) * c->full * 4;
-        int64_t k = 0;
-        for (; k + out_block <= c->count; k += out_block) lay_by_fours(rows[0] + k, rows[1] + k, rows[2] + k, rows[3] + k, to + 4 * k);
-        for (; k < c->full; ++k)
-          for (int64_t i = 0; i < 4; ++i) to[4 * k + i] = k < c->count ? rows[i][k] : int8_t(0);
-      }
-  if (zero)
-    for (int64_t tap = 0; tap < kh * c->kw; ++tap)
-      for (int64_t k = 0; k < c->count; ++k) c->less[k] += from[tap * c->count + k] * zero;
-  return true;
-}
-
-template <typename T>
-WRY_INLINE void lay_fours(const T *const *rows, Whole *WRY_RESTRICT to, int64_t n, int add) {
-  const T *a = rows[0], *b = rows[1], *c = rows[2], *d = rows[3];
-  int64_t i = 0;
-  for (; i + out_block <= n; i += out_block) {
-    T fours[4 * out_block];
-    lay_by_fours(a + i, b + i, c + i, d + i, fours);
-    widen_bytes(fours, to + 4 * i, 4 * out_block, add);
-  }
-  for (; i < n; ++i)
-    to[4 * i] = Whole(a[i] + add), to[4 * i + 1] = Whole(b[i] + add), to[4 * i + 2] = Whole(c[i] + add), to[4 * i + 3] = Whole(d[i] + add);
-}
-
-// Sums of `Pixels` outputs of a line, `apart` values from one to the next, for 16 channels.
-template <int Pixels>
-WRY_INLINE void channel_tile(const Channels &c, const Whole *in, int64_t apart, int64_t column, int64_t four, const int8_t *weight, int32_t *to) {
-  for (int pass = 0; pass < passes; ++pass) {
-    Sums sum[Pixels][parts];
-    for (int p = 0; p < Pixels; ++p)
-      for (int v = 0; v < parts; ++v) sum[p][v] = no_sums();
-    for (int64_t g = 0; g < c.fours; ++g)
-      for (int64_t j = 0; j < c.kw; ++j) {
-        const Whole *at = in + g * four + j * column;
-        const int8_t *w = weight + (g * c.kw + j) * c.full * 4;
-#pragma GCC unroll 4
-        for (int v = 0; v < parts; ++v) {
-          const int place = (pass * parts + v) * vector_bytes;
-          const Weights factor = weights_at(w + place);
-#pragma GCC unroll 4
-          for (int p = 0; p < Pixels; ++p) sum[p][v] = add_products(factor, fours_at(at + p * apart + place), sum[p][v]);
-        }
-      }
-    for (int p = 0; p < Pixels; ++p) store_sums(to + p * out_block + pass * (out_block / passes), sum[p]);
-  }
-}
-
-// x [n, h, w, c], weight [kh, kw, c], and as of quantized_linear.
-template <typename T>
-int quantized_depthwise_conv2d(const wry_call *call) {
-  const wry_tensor *x = input(call, 0), *weight = input(call, 1), *out = output(call, 0);
-  if (out->size == 0) return WRY_OK;
-  Behind behind;
-  const int status = behind_of(call, "quantized_depthwise_conv2d", 4, &behind);
-  if (status != WRY_OK) return status;
-  const Window window = window_of(call, weight->shape[0], weight->shape[1]);
-  const int64_t zero_point = attr_int(call, 3);
-  const Shift shift = shift_of<T>(int32_t(zero_point));
-  const Bytes image = bytes_of(x);
-  Channels c;
-  const int64_t columns = image.w + window.paddings[2] + window.paddings[3], out_h = out->shape[1], out_w = out->shape[2];
-  T *border = workspace<T>(call, image.line);
-  if (!border || !channels_of(call, weight, window, shift.zero, &c)) return fail_memory(call, "quantized_depthwise_conv2d", image.line);
-  const int64_t column = c.full * 4, four = columns * column, room = c.fours * four;
-  Whole *strips = workspace<Whole>(call, room * threads_for(call, INT32_MAX));
-  if (!strips) return fail_memory(call, "quantized_depthwise_conv2d", room);
-  memset(border, int(zero_point), size_t(image.line));
-  const int64_t turns = ceil_div(out_h, c.lines);
-  parallel_for(call, out->shape[0] * turns, max_of<int64_t>(1, 8192 / max_of<int64_t>(1, image.line)), [&](int64_t first, int64_t last) {
-    Whole *strip = strips + room * thread_index();
-    for (int64_t turn = first; turn < last; ++turn) {
-      const T *from = data<T>(x) + turn / turns * image.image;
-      const int64_t line = turn % turns * c.lines, lines = min_of(c.lines, out_h - line), top = line * window.strides[0] - window.paddings[0];
-      const int64_t row = (turn / turns * out_h + line) * out_w, used = window.kh + (lines - 1) * window.strides[0];
-      for (int64_t g = 0; g < c.fours; ++g) {
-        const T *rows[4];
-        for (int64_t i = 0; i < 4; ++i) {
-          const int64_t y = top + (4 * g + i) * window.dilations[0];
-          rows[i] = 4 * g + i < used && y >= 0 && y < image.h ? from + y * image.line : border;
-        }
-        Whole *to = strip + g * four;
-        const auto fill = [&](int64_t begin, int64_t end) {
-          for (int64_t i = begin * column; i < end * column; ++i) to[i] = Whole(shift.zero);
-        };
-        fill(0, window.paddings[2]), fill(window.paddings[2] + image.w, columns);
-        to += window.paddings[2] * column;
-        if (c.full == c.count) {
-          lay_fours<T>(rows, to, image.line, shift.add);
-          continue;
-        }
-        for (int64_t i = 0; i < image.w; ++i) {
-          lay_fours<T>(rows, to + i * column, c.count, shift.add);
-          for (auto &row : rows) row += c.count;
-        }
-      }
-      const int64_t apart = window.strides[1] * column, step = window.dilations[1] * column;
-      alignas(64) int32_t sums[4 * out_block];
-      for (int64_t l = 0; l < lines; ++l)
-        for (int64_t k = 0; k < c.full; k += out_block) {
-          const auto some = [&](auto pixels, int64_t at) {
-            constexpr int n = decltype(pixels)::value;
-            channel_tile<n>(c, strip + at * apart + k * 4, apart, step, four, c.weight + l * c.line_weights() + k * 4, sums);
-            behind.finish_rows(sums, out_block, shift.zero ? c.less + k : nullptr, k, row + l * out_w + at, n);
-          };
-          int64_t at = 0;
-          for (; at + 4 <= out_w; at += 4) some(std::integral_constant<int, 4>(), at);
-          for (; at < out_w; ++at) some(std::integral_constant<int, 1>(), at);
-        }
-    }
-  });
-  return WRY_OK;
-}
-
 // ---- sums and largest values ------------------------------------------------------------------------
 
 template <typename T>
@@ -834,8 +469,6 @@ const wry_kernel_entry table[] = {
     {"quantized_linear", WRY_BFLOAT16, WRY_WANTS_CONTIGUOUS, quantized_linear<bfloat16>, nullptr},
     {"quantized_conv2d", WRY_UINT8, WRY_WANTS_CONTIGUOUS, quantized_conv2d<uint8_t>, nullptr},
     {"quantized_conv2d", WRY_INT8, WRY_WANTS_CONTIGUOUS, quantized_conv2d<int8_t>, nullptr},
-    {"quantized_depthwise_conv2d", WRY_UINT8, WRY_WANTS_CONTIGUOUS, quantized_depthwise_conv2d<uint8_t>, nullptr},
-    {"quantized_depthwise_conv2d", WRY_INT8, WRY_WANTS_CONTIGUOUS, quantized_depthwise_conv2d<int8_t>, nullptr},
     {"quantized_add", WRY_UINT8, WRY_WANTS_CONTIGUOUS, quantized_add<uint8_t>, nullptr},
     {"quantized_add", WRY_INT8, WRY_WANTS_CONTIGUOUS, quantized_add<int8_t>, nullptr},
     {"quantized_max_pool2d", WRY_UINT8, WRY_WANTS_CONTIGUOUS, quantized_max_pool2d<uint8_t>, nullptr},

@@ -9,9 +9,12 @@ typedef const wry_kernel_entry *(*wry_cpu_family)(size_t *count);
 typedef struct wry_cpu_isa {
   const char *name;
   int (*supported)(void);
-  int (*gains)(void); /* whether it is faster here than what it extends */
-  const wry_cpu_family *families; /* ends with NULL */
-  int64_t (*limit)(const char *what, int64_t rounds, int threads, void *memory, int64_t bytes); /* limits.cc */
+  /* whether it is faster here than what it extends */
+  int (*gains)(void);
+  /* ends with NULL */
+  const wry_cpu_family *families;
+  /* limits.cc */
+  int64_t (*limit)(const char *what, int64_t rounds, int threads, void *memory, int64_t bytes);
 } wry_cpu_isa;
 
 extern const wry_cpu_isa wry_cpu_isas[]; /* best first; ends with a NULL name */

@@ -405,7 +405,7 @@ WRY_INLINE f32 atan2(f32 y, f32 x) {
 // ---- numbers ------------------------------------------------------------------------------------
 
 WRY_INLINE double log_gamma(double x) {
-#if defined(__GLIBC__) || defined(__EMSCRIPTEN__) || defined(__APPLE__)
+#if !defined(_WIN32)
   int sign;  // lgamma would write it to a global, from every thread
   return ::lgamma_r(x, &sign);
 #else

@@ -40,6 +40,10 @@ for dtype in np.int8, np.uint8:
     weight, residual = quantized.packed_conv_weight(some(35, 20, 3, 3)), some(2, 13, 15, 35)
     show(ops.quantized_conv2d(some(2, 13, 15, 20, dtype=dtype), weight, scale(35), bias, residual, **window, **behind))
     show(ops.quantized_depthwise_conv2d(some(2, 13, 15, 20, dtype=dtype), some(3, 3, 20), scale(20), None, None, **window, **behind))
+    for n in 40, 100:
+        each = to_tensor(rng.standard_normal(n).astype("float32"))
+        show(ops.quantized_depthwise_conv2d(some(2, 9, 7, n, dtype=dtype), some(3, 5, n), scale(n), each, None, **behind,
+                                            strides=(2, 1), paddings=(1, 0, 2, 1), dilations=(1, 1)))
 x = to_tensor(rng.standard_normal((29, 67)).astype("float32"))
 show(ops.quantized_linear(x, quantized.packed_linear_weight(some(67, 35)), scale(35), bias, None, **{**behind, "x_zero_point": 0}))
 show(ops.quantize_linear(x, to_tensor(rng.uniform(0.01, 0.02, 67).astype("float32")), None, axis=1, group=None, low=-128, high=127, dtype=_core.int8))
@@ -54,7 +58,7 @@ def test_integers_and_what_follows_are_the_same_bits_with_every_instruction_set(
         run = subprocess.run([sys.executable, "-c", _PRINT_BITS], env={**os.environ, "WHERRY_CPU_ISA": isa},
                              capture_output=True, text=True, check=True)
         outputs.add(run.stdout)
-    assert len(outputs) == 1 and outputs.pop().count("\n") == 14
+    assert len(outputs) == 1 and outputs.pop().count("\n") == 18
 
 
 @pytest.fixture
@@ -122,3 +126,30 @@ def test_weights_of_few_bits_give_what_their_floats_give(group, rows):
         weight = (q.astype(np.float64) - middle) * whole(scale, group or inside, 0)[:inside]
         got = ops.weight_only_linear(x, pack(wherry_tensor.to_tensor(q)), wherry_tensor.to_tensor(scale), None, None, group=group)
         np.testing.assert_allclose(got.numpy(), x.numpy() @ weight, rtol=1e-4, atol=1e-4 * np.abs(weight).max() * inside**0.5)
+
+
+@pytest.mark.parametrize("channels", [16, 24, 33, 64, 100, 130])
+@pytest.mark.parametrize(
+    ("kernel", "strides", "dilations"),
+    [((3, 3), (1, 1), (1, 1)), ((3, 3), (2, 2), (1, 1)), ((5, 2), (1, 2), (1, 2)), ((3, 3), (1, 1), (2, 2))],
+)
+@pytest.mark.parametrize(("dtype", "out", "activation"), [("int8", "uint8", "relu6"), ("uint8", "int8", "none"), ("int8", "int8", "relu")])
+def test_many_channels_by_themselves_are_as_few_of_them(channels, kernel, strides, dilations, dtype, out, activation):
+    rng = np.random.default_rng(channels)
+    x = rng.integers(0, 256, (2, 11, 9, channels)).astype(np.uint8).view(dtype)
+    weight = _bytes(rng, *kernel, channels)
+    scale, bias = rng.uniform(1e-3, 2e-2, channels).astype(np.float32), rng.standard_normal(channels).astype(np.float32) * 9
+    scale[0], bias[1] = 3e37, np.nan  # beyond every integer, and no number
+
+    def run(part, whole):
+        b = (bias if whole else np.arange(channels, dtype=np.int32) * 7 - 99)[part]
+        return ops.quantized_depthwise_conv2d(
+            *(wherry_tensor.to_tensor(np.ascontiguousarray(a)) for a in (x[..., part], weight[..., part], scale[part], b)), None, strides=strides,
+            paddings=(1, 2, 0, 1), dilations=dilations, x_zero_point=3, residual_scale=1.0, residual_zero_point=0, activation=activation,
+            out_scale=0.37 if whole else None, out_zero_point=5, low=None if whole else 2, high=None if whole else 100,
+            dtype=getattr(_core, out),
+        ).numpy()
+
+    for whole in True, False:
+        parts = [run(slice(i, min(i + 8, channels)), whole) for i in range(0, channels, 8)]
+        assert np.array_equal(run(slice(None), whole), np.concatenate(parts, -1))

@@ -13,6 +13,9 @@ import numpy as np
 import paddle
 import paddle.nn.functional as F
 from paddle import nn
+from paddle.quantization import PTQ, QAT, QuantConfig
+from paddle.quantization.observers import AbsmaxObserver
+from paddle.quantization.quanters import FakeQuanterWithAbsMaxObserver
 from paddle.static import InputSpec
 
 rng = np.random.RandomState(0)
@@ -161,8 +164,30 @@ def cases():
     yield from ((f"layer {name}", layer, (x,), [None]) for name, layer, x in layers)
 
 
+class Small(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.linear = nn.Conv2D(1, 2, 3), nn.Linear(8, 3)
+
+    def forward(self, x):
+        return self.linear(F.relu(self.conv(x)).flatten(1))
+
+
+def quantized():
+    """Cases of both ways to quantize. Whole batches: what calibration gives is saved with them alone."""
+    x = rng.randn(4, 1, 4, 4).astype("float32")
+    config = QuantConfig(activation=AbsmaxObserver(), weight=AbsmaxObserver())
+    net = PTQ(config).quantize(Small().eval())
+    net(paddle.to_tensor(x))
+    yield "quantized after training", PTQ(config).convert(net), [x], [4]
+    quanter = FakeQuanterWithAbsMaxObserver(moving_rate=0.9)
+    net = QAT(QuantConfig(activation=quanter, weight=quanter)).quantize(Small())
+    net(paddle.to_tensor(x))
+    yield "quantized in training", net, [x], [None]
+
+
 with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(sys.argv[1], "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-    for name, net, arrays, first in cases():
+    for name, net, arrays, first in (*cases(), *quantized()):
         net.eval()
         answers = [x.numpy() for x in flat(net(*map(paddle.to_tensor, arrays)))]
         spec = [InputSpec(first + list(x.shape[1:]), str(x.dtype), n) for x, n in zip(arrays, "xy")]

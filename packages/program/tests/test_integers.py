@@ -191,3 +191,79 @@ def test_steps_that_change_run_in_floats():
     program = program_of(build, 3, 24)
     x = tensor(3, 24)
     assert np.allclose(compiled(program)(x)[0].numpy(), compiled(passes.default(program, passes.INFERENCE))(x)[0].numpy(), atol=1e-4)
+
+
+def test_products_of_two_values_that_change():
+    def build(x):
+        q = rounded(x.reshape([2, 7, 3, 8]).transpose([0, 2, 1, 3]), 0.021)
+        k = rounded(x.reshape([2, 7, 3, 8]).transpose([0, 2, 1, 3]), 0.019, 119, _core.uint8)
+        weights = rounded(F.softmax(ops.matmul(q, k, transpose_x=False, transpose_y=True) * 0.3), 1 / 255, 0, _core.uint8)
+        return rounded(ops.matmul(weights, q, transpose_x=False, transpose_y=False), 0.02)
+
+    found = agree(program_of(build, 2, 7, 24), 2, 7, 24, step=0.02)
+    assert found.count("matmul_int8") == 2 and "requantize" in found and not {"matmul", "attention"} & set(found)
+
+
+def test_concatenated_whole_numbers():
+    w1, w2, w3 = weight(4, 4, 1, 1, axis=0), weight(8, 8, 1, 1, axis=0), weight(4, 4, 1, 1, axis=0)
+
+    def build(step):
+        def of(x):
+            x = rounded(x, 0.021)
+            y = rounded(F.conv2d(x, w1()), step)
+            z = ops.concat(rounded(F.conv2d(x, w3()), 0.031), y, axis=1)
+            return F.conv2d(z if step == 0.031 else rounded(z, 0.044), w2())
+
+        return of
+
+    alike = agree(program_of(build(0.031), 2, 4, 6, 6), 2, 4, 6, 6, step=0.031 * 4)
+    assert alike.count("transpose") == 2 and "dequantize_linear" not in alike
+    others = agree(program_of(build(0.0391), 2, 4, 6, 6), 2, 4, 6, 6, step=0.044 * 4)
+    assert others.count("quantized_conv2d") == 3
+
+
+@pytest.mark.parametrize("pool", [
+    lambda x: F.avg_pool2d(x, 3, 2), lambda x: F.avg_pool2d(x, 3, 1, padding=1, exclusive=False), lambda x: F.adaptive_avg_pool2d(x, 1),
+    lambda x: x.mean([2, 3]), lambda x: x.mean([2, 3], keepdim=True),
+])
+def test_averages_are_sums_of_whole_numbers(pool):
+    w = weight(20, 4, 1, 1, axis=0)
+
+    def build(x):
+        x = rounded(F.conv2d(rounded(x, 0.021), w()), 0.031, 7, _core.uint8)
+        return rounded(pool(x), 0.013)
+
+    found = agree(program_of(build, 16, 4, 8, 8), 16, 4, 8, 8, step=0.013)  # many, of which few lie between whole numbers
+    assert "quantized_depthwise_conv2d" in found and not {"avg_pool2d", "adaptive_avg_pool2d", "reduce_mean"} & set(found)
+
+
+def test_averages_over_the_border_run_in_floats():
+    found = agree(program_of(lambda x: rounded(F.avg_pool2d(rounded(x, 0.021), 3, 1, padding=1), 0.02), 2, 4, 8, 8), 2, 4, 8, 8, step=0.02)
+    assert "avg_pool2d" in found
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_rows_of_a_table_stay_whole_numbers(axis):
+    steps = to_tensor(np.float32(0.01)) if axis is None else None
+    table = weight(30, 8, axis=axis or 0, steps=steps)
+    program = Program()
+    index = program.feed([-1, 3], _core.int64, "index")
+    with capture(program):
+        program.fetches = [ops.embedding(index, table(), padding_index=2)]
+    notes = []
+    fast = passes.default(program, passes.INFERENCE)
+    integers(passes.packed_constants(program), notes)
+    assert [note.runs_in for note in notes] == ["weight"]
+    assert any(x is not None and x.bound is not None and x.bound.dtype is _core.int8 for node in fast.nodes for x in node.inputs)
+    at = to_tensor(RNG.integers(0, 30, (5, 3)))
+    np.testing.assert_allclose(compiled(fast)(at)[0].numpy(), compiled(program)(at)[0].numpy(), rtol=1e-6)
+
+
+def test_layers_that_share_an_input_share_its_whole_numbers():
+    weights = [weight(24, 8, axis=1) for _ in range(3)]
+
+    def build(x):
+        return ops.concat(*(F.linear(rounded(x, step), w()) for w, step in zip(weights, (0.02, 0.02, 0.03), strict=True)), axis=1)
+
+    found = agree(program_of(build, 5, 24), 5, 24, step=0.0)
+    assert found.count("quantize_linear") == 2 and found.count("quantized_linear") == 3

@@ -6,6 +6,7 @@ import wherry_nn as nn
 import wherry_ops_cpu.column
 from wherry_quant import PTQ, QuantConfig
 from wherry_quant.adaptive import adaround, adaround_weight
+from wherry_quant.aware import awq, awq_weight
 from wherry_quant.observers import AbsMaxChannelWiseWeightObserver
 from wherry_quant.rounding import gptq, gptq_weight
 from wherry_quant.weight_only import quantize_weights, rounded_weight
@@ -121,3 +122,49 @@ def test_what_adaround_refuses():
     ):
         with pytest.raises((ValueError, TypeError), match=message):
             call()
+
+
+@pytest.mark.parametrize(("bits", "group"), [(4, 0), (4, 32)])
+def test_limits_of_groups_change_results_less(bits, group):
+    x = inputs(512, 64)
+    weight = np.random.default_rng(1).standard_normal((64, 24)).astype(np.float32)
+    nearest, found = rounded_weight(weight, bits, group), awq_weight(weight, x.T @ x, bits, group)
+
+    def error(q):
+        return np.square(x @ weight - x @ q.numpy()).sum()
+
+    assert error(found) < 0.9 * error(nearest)
+
+
+def test_weights_of_large_inputs_are_scaled_up_and_what_gives_them_down():
+    seed(3)
+    net = nn.Sequential(nn.LayerNorm(32), nn.Linear(32, 64), nn.ReLU(), nn.Linear(64, 8))
+    net[0].weight.set_value(np.where(np.arange(32) % 10 == 3, 40, 1).astype(np.float32))
+    net.eval()
+    x = randn([256, 32])
+    small, plain = awq(net, [x], bits=4, group_size=16), quantize_weights(net, bits=4, group_size=16)
+
+    def error(model):
+        return float(((model(x) - net(x)) ** 2).mean())
+
+    assert error(small) < 0.5 * error(plain)
+    assert not np.array_equal(small[0].weight.numpy(), net[0].weight.numpy())
+
+
+def test_what_others_read_keeps_its_scale():
+    class Residual(nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.norm, self.linear = nn.LayerNorm(16), nn.Linear(16, 16)
+
+        def forward(self, x):
+            y = self.norm(x)
+            return y + self.linear(y)
+
+    net = Residual()
+    small = awq(net, [randn([64, 16]) * to_tensor([9.0] + [1.0] * 15)])
+    assert np.array_equal(small.norm.weight.numpy(), net.norm.weight.numpy())
+    with pytest.raises(TypeError, match="not a layer"):
+        awq(3, [])
+    with pytest.raises(ValueError, match="no batch"):
+        awq(net, [])

@@ -66,3 +66,34 @@ def test_cross_of_numbers_names_their_shapes():
 def test_a_memo_of_deepcopy_is_a_dict():
     with pytest.raises(TypeError, match="deepcopy: argument 'memo' must be of the class dict"):
         wt.ones([2]).__deepcopy__([1])
+
+
+BOTH = np.ones((2, 2), "float32")  # has no truth of its own
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda x: wt.unique(x, return_counts=BOTH), r"unique: argument 'return_counts' must be a bool\. Got array"),
+        (lambda x: wt.unique(x, axis=BOTH), "unique: argument 'axis' must be one integer"),
+        (lambda x: wt.unique_consecutive(x, return_inverse=BOTH), "unique_consecutive: argument 'return_inverse' must be a bool"),
+        (lambda x: wt.quantile(x, 0.5, interpolation=[1]), "quantile: unknown interpolation. Got .1.,"),
+        (lambda x: wt.scatter_reduce(x, 0, wt.zeros([2, 2], "int64"), x, reduce=[]), "scatter_reduce: unknown reduce"),
+        (lambda x: wt.put_along_axis(x, wt.zeros([2, 2], "int64"), 1.0, 0, BOTH), "put_along_axis: unknown reduce"),
+        (lambda x: wt.take(x, wt.zeros([1], "int64"), mode=BOTH), "take: unknown mode"),
+        (lambda x: wt.scale(x, bias=BOTH), "scale: argument 'bias' must be one number"),
+        (lambda x: wt.scale(x, act=BOTH), "scale: unknown activation"),
+        (lambda x: wt.std(x, unbiased=BOTH), "std: argument 'unbiased' must be a bool"),
+        (lambda x: wt.isclose(x, x, equal_nan=BOTH), "isclose: argument 'equal_nan' must be a bool"),
+        (lambda x: wt.unstack(x, num=BOTH), "unstack: argument 'num' must be one integer"),
+        (lambda x: wt.tensordot(x, x, axes=[None]), r"tensordot: 'axes' must name axes\. Got \[None\]"),
+        (lambda x: wt.uniform([2], seed=BOTH), "uniform: argument 'seed' must be a bool"),
+    ],
+)
+def test_an_argument_of_another_kind_is_named(call, said):
+    with pytest.raises(InvalidArgumentError, match=said):
+        call(wt.ones([2, 2]))
+
+
+def test_axes_of_a_tensor_without_any_have_nothing_to_swap():
+    assert wt.swapaxes(wt.to_tensor(2.0), 0, -1).shape == []

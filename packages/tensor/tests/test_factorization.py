@@ -95,6 +95,17 @@ def test_ranks_follow_the_bound():
     assert L.matrix_rank(t(np.zeros((2, 0)))).item() == 0
 
 
+@pytest.mark.parametrize(("bounds", "rank"), [
+    ({"atol": 0.5}, 2), ({"rtol": 0.1}, 2), ({"atol": 0.05, "rtol": 0.001}, 3), ({"atol": 2.0, "rtol": 0.1}, 1), ({"atol": 0.0}, 4),
+    ({"rtol": 0.0}, 4), ({"atol": 0.5, "hermitian": True}, 2),
+])  # fmt: skip
+def test_a_rank_counts_above_both_bounds_of_paddle_3(bounds, rank):
+    x = t(np.diag([4.0, 1.0, 0.1, 0.001, 0.0]))
+    assert L.matrix_rank(x, **bounds).item() == rank
+    with pytest.raises(ValueError, match="Got tol and "):
+        L.matrix_rank(x, tol=0.5, **{name: value for name, value in bounds.items() if name != "hermitian"})
+
+
 def test_a_bound_for_the_pseudoinverse_may_be_a_tensor():
     x = np.broadcast_to(np.diag([2.0, 0.5]), (2, 2, 2))
     out = L.pinv(t(x), rcond=t([0.5, 0.0]))

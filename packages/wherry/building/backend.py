@@ -1,15 +1,18 @@
 """Build backend of the facade, and of the root of the repository: hatchling, which knows the sibling packages of a checkout.
 
 `pip install .` in a clone, and `pip install ./packages/wherry`, should install what `import wherry` needs. pip would look for
-`wherry-tensor` and the others on an index; so in a checkout the dependencies name the folders beside this one, or wheels that
-`tools/wheels.py` has built from these very sources. An sdist has no siblings, and neither do the wheels that
+`wherry-tensor` and the others on an index; so in a checkout the dependencies name wheels that `tools/wheels.py` builds from these very
+sources, several at a time. (Of folders pip would build one after the other, each with an environment of its own.) Where the tools for
+that cannot be had, the dependencies name the folders. An sdist has no siblings, and neither do the wheels that
 `tools/wheels.py` makes (it sets WHERRY_DEPENDENCIES=index): they ask for versions, as pyproject.toml says. A wheel that names
 folders cannot be published by mistake, for an index refuses it.
 """
 import base64
+import contextlib
 import hashlib
 import os
 import re
+import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -94,10 +97,33 @@ def found_siblings():
     import package_table
     import wheels
 
+    names = [name for name in package_table.needed([FACADE.name]) if package_table.packages()[name].folder != FACADE]
+    build_together(wheels, names)
     places = {}
-    for name in package_table.needed([FACADE.name]):
+    for name in names:
         package = package_table.packages()[name]
-        if package.folder != FACADE:
-            built = wheels.wheel_for(sys.executable, name, wheels.digest_of(name), native=True)  # it stays on this machine
-            places[package.project] = (built or package.folder).as_uri()
+        built = wheels.wheel_for(sys.executable, name, wheels.digest_of(name), native=True)  # it stays on this machine
+        places[package.project] = (built or package.folder).as_uri()
     return places
+
+
+def build_together(wheels, names):
+    """Build the wheels that are missing; the terminal shows how far it is, although pip keeps what a backend says to itself."""
+    # What pip has told this process, its path and its backend, is not for those in which the others are built.
+    told = re.compile(r"PYTHONPATH$|PEP517_|_PYPROJECT_HOOKS_")
+    environment = {name: value for name, value in os.environ.items() if not told.match(name)}
+    command = [sys.executable, wheels.__file__, "here", *names]
+    with terminal() as shown:
+        done = subprocess.run(command, env=environment, stdout=shown, stderr=subprocess.PIPE, text=True)
+    if done.returncode == wheels.NO_TOOLS:
+        print(f"{done.stderr}wherry: without these tools pip builds the packages one after the other", file=sys.stderr)
+    elif done.returncode:
+        sys.exit(done.stderr)
+
+
+def terminal():
+    """Where a person looks; what pip keeps, where nobody does or WHERRY_PROGRESS=off."""
+    if os.environ.get("WHERRY_PROGRESS") != "off":
+        with contextlib.suppress(OSError):
+            return open("/dev/tty", "w")
+    return contextlib.nullcontext(sys.stdout)

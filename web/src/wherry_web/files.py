@@ -9,6 +9,7 @@ import functools
 import hashlib
 import io
 import json
+import logging
 import mimetypes
 import re
 import threading
@@ -38,6 +39,7 @@ from wherry_web.encoded import Encoded, Encoding
 from wherry_web.gallery import BrokenModel, SavedModel, SavedProgram
 from wherry_web.pages import TITLES
 
+log = logging.getLogger(__name__)
 files = Blueprint("files", __name__)
 STATIC = Path(__file__).parent / "static"
 CLIENT = Path(__file__).parent / "client"
@@ -336,6 +338,8 @@ def manifest_content() -> dict[str, Any]:
         "digits": f"{assets.address}data/digits.bin",
         "backbone": f"{assets.address}data/backbone.bin",
         "exporter": current_app.extensions["exporter"].address,
+        "reader": bundles_of({"detector": "read-detector-page", "recogniser": "read-recogniser-page"}),
+        "writer": bundles_of({"page": "write-page"}),
         "models": [
             {**card(model), "weights_url": weights_address(model), **page_address(model)}
             for model in gallery.models() if isinstance(model, SavedModel)
@@ -351,6 +355,20 @@ def page_address(model: SavedModel) -> dict[str, str]:
     except BrokenModel:
         there = False
     return {"page_url": f"bundles/{page}/"} if there else {}
+
+
+def bundles_of(names: dict[str, str]) -> dict[str, Any] | None:
+    """Where exported pages are that one of our pages answers with, and what was measured of the last; None as long as one lacks."""
+    gallery = current_app.extensions["gallery"]
+    try:
+        found = {part: gallery.bundle(name) for part, name in names.items()}
+        measured = [gallery.measured(bundle) for bundle in found.values() if bundle is not None]
+    except BrokenModel as error:
+        log.warning("%s", error)
+        return None
+    if len(measured) < len(names) or measured[-1] is None:
+        return None
+    return {**{part: f"bundles/{name}/" for part, name in names.items()}, "measured": measured[-1]}
 
 
 def weights_address(model: SavedModel) -> str:

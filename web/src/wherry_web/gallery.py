@@ -306,6 +306,15 @@ class Gallery:
         path = self.folder / name / "manifest.json"
         return Bundle(name, path.parent, checked(read_card(path), path, _manifest))
 
+    def measured(self, bundle: Bundle) -> dict[str, Any] | None:
+        """What was measured of an exported page when it was made (`NAME.measured.json` beside it); None where nothing says it.
+
+        Raises:
+            BrokenModel: the file is no JSON object.
+        """
+        path = bundle.folder.with_name(f"{bundle.name}.measured.json")
+        return read_card(path) if path.is_file() else None
+
     def network(self, model: SavedModel) -> paddle.nn.Layer:
         """The network of a model, loaded once for each version of its weights."""
         layer: paddle.nn.Layer = self._once(model, model.load)

@@ -11,7 +11,8 @@ from wherry_web.gallery import Gallery
 pages = Blueprint("pages", __name__)
 
 TITLES = {
-    "draw": "Draw a digit", "train": "Train in the tab", "play": "A network to play with", "classifier": "Image classifier by example",
+    "draw": "Draw a digit", "train": "Train in the tab", "play": "A network to play with",
+    "read": "Read text", "write": "Write along", "table": "Tell a column", "classifier": "Image classifier by example",
     "model": "Your model", "playground": "Playground", "gallery": "Models", "browser": "This browser",
 }
 
@@ -45,6 +46,21 @@ def train() -> str:
 @pages.get("/play")
 def play() -> str:
     return page("play")
+
+
+@pages.get("/read")
+def read() -> str:
+    return page("read")
+
+
+@pages.get("/write")
+def write() -> str:
+    return page("write")
+
+
+@pages.get("/table")
+def table() -> str:
+    return page("table")
 
 
 @pages.get("/classifier")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from wherry_autograd import _engine
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, add_methods, clear_gradients, is_symbolic
-from wherry_tensor.arguments import require_tensor
+from wherry_tensor.arguments import require_tensor, truth
 from wherry_tensor.errors import short
 from wherry_tensor.tracebacks import warn
 
@@ -202,6 +202,7 @@ def tensor_backward(self: Tensor, grad_tensor: Tensor | None = None, retain_grap
         [2. 4.]
     """
     require_tensor(self, "backward")
+    retain_graph = truth(retain_graph, "backward", "retain_graph")
     if grad_tensor is None:
         if self.stop_gradient and self.is_leaf:
             _warn_of_nothing(self)

@@ -5,6 +5,7 @@ one has done. README.md says what is found and how a kernel has to be written.
 """
 from wherry_cuda_emulator.building import compile, cuda_include, include
 from wherry_cuda_emulator.control import Counts, Emulator, Measure, Traffic
+from wherry_cuda_emulator.running import Ended, build, run
 
-__all__ = ["Counts", "Emulator", "Measure", "Traffic", "compile", "cuda_include", "include"]
-__version__ = "0.3.0"
+__all__ = ["Counts", "Emulator", "Ended", "Measure", "Traffic", "build", "compile", "cuda_include", "include", "run"]
+__version__ = "0.4.0"

@@ -1,7 +1,8 @@
 """Compiling CUDA C++ for the emulator.
 
-The emulator's own sources are compiled along with the kernels, into one library: it defines the functions of CUDA's runtime
-there, and in the checked build the hooks that the compiler calls for each load and store.
+The emulator's own sources are compiled along with the kernels, into one library or program: it defines the functions of CUDA's
+runtime there, and in the checked build the hooks that the compiler calls for each load and store. A `.cu` file that includes
+cuda_emulator/kernel.h is in the spelling that needs no more; others are CUDA's own and go through `translating`.
 """
 from __future__ import annotations
 
@@ -17,6 +18,8 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from wherry_cuda_emulator.translating import translate
+
 __all__ = ["compile", "cuda_include", "include"]
 
 _HERE = Path(__file__).parent
@@ -27,6 +30,7 @@ _KERNELS = {
     "checked": ("-O1", "-ffp-contract=off", "-fsanitize=thread,alignment", "--param", "tsan-instrument-func-entry-exit=0",
                 "-DCUDA_EMULATOR_CHECKED"),
 }
+_OURS = "cuda_emulator/kernel.h"
 _HOST = {"fast": ("-O2",), "checked": ("-O2", "-DCUDA_EMULATOR_CHECKED")}
 
 
@@ -62,12 +66,13 @@ def cuda_include() -> Path:
 def compile(
     sources: Iterable[str | os.PathLike[str]], output: str | os.PathLike[str], *, mode: str = "checked",
     include_dirs: Iterable[str | os.PathLike[str]] = (), define: Mapping[str, object] | None = None, jobs: int | None = None,
-    emulator: str | os.PathLike[str] | None = None,
+    emulator: str | os.PathLike[str] | None = None, program: bool = False,
 ) -> Path:
-    """Compile CUDA C++ for the emulator, into a shared library that holds it.
+    """Compile CUDA C++ for the emulator, into a shared library or a program that holds it.
 
     Args:
-        sources: `.cu` files, whose kernels are checked, and `.cc` or `.cpp` files, which are plain host code.
+        sources: `.cu` files, whose kernels are checked, and `.cc` or `.cpp` files, which are plain host code. A file that did not change
+            since the last call, headers included, is not compiled again.
         output: the library. It is left as it is when it was made of the same text by the same command.
         mode: "fast", or "checked", in which every access of a kernel is looked at.
         include_dirs: folders of your headers.
@@ -75,6 +80,7 @@ def compile(
         jobs: how many compilers run at once; None is one for each processor.
         emulator: a library that `compile` has made in the same mode: this one brings no emulator and runs on the emulator of that, whose
             memory and streams it then shares. That is how to stand in for a library that a program opens at run time.
+        program: make a program of the sources, one of which has a `main`.
 
     Returns:
         The absolute path of `output`.
@@ -82,7 +88,8 @@ def compile(
     Raises:
         ValueError: `mode` is another one.
         FileNotFoundError: CUDA's headers, or a compiler, were not found.
-        RuntimeError: the compiler refused the sources; the text is its own.
+        RuntimeError: the compiler refused the sources, and the text is its own; or they use what is not emulated, such as textures: the
+            text names the line.
     """
     if mode not in _KERNELS:
         raise ValueError(f"wherry_cuda_emulator.compile: unknown mode. Got {mode!r}, expected 'fast' or 'checked'.")
@@ -100,14 +107,16 @@ def compile(
     plain = [*_PLAIN, *(f"-D{name}={value}" for name, value in (define or {}).items())]
     shared = [*plain, "-isystem", str(cuda), "-isystem", str(cuda / "cccl"), *(f"-I{folder}" for folder in folders)]
     headers = [path for folder in folders for path in sorted(folder.rglob("*.h"))] + sorted((_HERE / "csrc").glob("*.h"))
-    digest = _digest(compiler, mode, [*plain, *host], [*files, *headers, cuda / "cuda_runtime_api.h"])
+    beside = {path for source in map(Path, sources) for path in source.parent.iterdir() if path.suffix in (".h", ".cuh", ".hpp", ".inl", ".cu")}
+    known_files = [*files, *headers, *sorted(beside), *sorted(_HERE.glob("*.py")), cuda / "cuda_runtime_api.h"]
+    digest = _digest(compiler, mode, [*plain, *host, str(program)], known_files)
     output.parent.mkdir(parents=True, exist_ok=True)
-    record = output.with_suffix(".digest")
-    with open(output.with_suffix(".lock"), "w") as lock:
+    record = output.with_name(output.name + ".digest")
+    with open(output.with_name(output.name + ".lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # another process may need the same library
         if output.exists() and record.exists() and record.read_text() == digest:
             return output
-        objects = output.with_suffix(".objects")
+        objects = output.with_name(output.name + ".objects")
         objects.mkdir(exist_ok=True)
         cache = [found] if (found := shutil.which("ccache")) else []
 
@@ -122,14 +131,31 @@ def compile(
             options = _KERNELS[mode] if source.suffix == ".cu" else (*_HOST[mode], *(["-fvisibility=hidden"] if source in own else []))
             if source in own and source.stem == "library":
                 options = (*options, *baked)
-            _run([*cache, compiler, *shared, *options, "-x", "c++", "-c", str(source), "-o", str(made)])
+            if source.suffix == ".cu" and _OURS not in source.read_text(errors="replace"):
+                instead = ["-w", "-I", str(include() / "cuda_emulator" / "instead"), "-include", "cuda_emulator/cuda.h"]
+                text = _translated([compiler, *instead, *shared, *options, "-x", "c++", "-E", str(source)])
+                source = objects / f"{at}-{source.stem}.ii"
+                # Or no call of a function of the file is inlined.
+                language, options = "c++-cpp-output", (*options, "-w", "-fno-semantic-interposition")
+            else:
+                text, language = _run([compiler, *shared, *options, "-x", "c++", "-E", str(source)]), "c++"
+            state = hashlib.sha256("\0".join([compiler, *options, text]).encode()).hexdigest()
+            known = made.with_suffix(".digest")
+            if made.exists() and known.exists() and known.read_text() == state:
+                return made
+            if language != "c++":
+                source.write_text(text)
+            _run([*cache, compiler, *shared, *options, "-x", language, "-c", str(source), "-o", str(made)])
+            known.write_text(state)
             return made
 
         with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
             made = list(pool.map(one, range(len(files))))
-        fresh = output.with_suffix(".new")
+        fresh = output.with_name(output.name + ".new")
+        made = made[len(made) - len(own) :] + made[: len(made) - len(own)]  # variables of the emulator are there before those of the program
         # -Bsymbolic: the CUDA runtime of this library is its own emulator, whatever else the process has loaded.
-        _run([compiler, "-shared", "-Wl,-Bsymbolic", *map(str, made), *host, "-ldl", "-o", str(fresh)])
+        kind = ["-rdynamic"] if program else ["-shared", "-Wl,-Bsymbolic"]
+        _run([compiler, *kind, *map(str, made), *host, "-ldl", "-o", str(fresh)])
         fresh.replace(output)
         record.write_text(digest)
     return output
@@ -144,7 +170,15 @@ def _digest(compiler: str, mode: str, options: list[str], files: list[Path]) -> 
     return state.hexdigest()
 
 
-def _run(command: list[str]) -> None:
+def _translated(command: list[str]) -> str:
+    try:
+        return translate(_run(command))
+    except ValueError as error:
+        raise RuntimeError(f"wherry_cuda_emulator.compile: {error}") from None
+
+
+def _run(command: list[str]) -> str:
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"wherry_cuda_emulator.compile: the compiler refused.\n{' '.join(command)}\n{done.stderr}")
+    return done.stdout

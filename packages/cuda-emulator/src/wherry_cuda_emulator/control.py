@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-__all__ = ["Counts", "Emulator", "Measure", "Traffic"]
+__all__ = ["Counts", "Emulator", "Measure", "Traffic", "measures"]
 
 _ORDERS = {"forward": 0, "reverse": 1}
 
@@ -81,6 +81,18 @@ class Measure(NamedTuple):
     products: int
 
 
+def measures(text: str) -> list[Measure]:
+    """What the library has written down, a line for each kernel."""
+    found = []
+    for line in text.splitlines():
+        name, *rest = line.split("\t")
+        n = [int(number) for number in rest]
+        traffic = {kind: Traffic(*n[at : at + 4]) for kind, at in (("loads", 5), ("stores", 9), ("atomics", 13))}
+        numbers = [field for field in Measure._fields[1:] if field not in traffic]
+        found.append(Measure(name, **traffic, **dict(zip(numbers, n[:5] + n[17:]))))  # type: ignore[arg-type]  # by name
+    return found
+
+
 class Emulator:
     """The emulator in a library made by `compile`.
 
@@ -129,12 +141,7 @@ class Emulator:
             yield found
         finally:
             self.library.cuda_emulator_measure(0)
-            for line in self.library.cuda_emulator_measured().decode().splitlines():
-                name, *rest = line.split("\t")
-                n = [int(number) for number in rest]
-                traffic = {kind: Traffic(*n[at : at + 4]) for kind, at in (("loads", 5), ("stores", 9), ("atomics", 13))}
-                numbers = [field for field in Measure._fields[1:] if field not in traffic]
-                found.append(Measure(name, **traffic, **dict(zip(numbers, n[:5] + n[17:]))))  # type: ignore[arg-type]  # by name
+            found += measures(self.library.cuda_emulator_measured().decode())
 
     def clear(self) -> None:
         """Forget the error, and work that waits in streams; the device can be used again."""

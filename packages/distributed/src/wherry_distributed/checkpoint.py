@@ -297,12 +297,18 @@ def _commit(path: str, token: str, pieces: list[Any], found: list[Any], plain: s
             tensors.setdefault(key, {"name": list(key), "shape": shape, "dtype": dtype, "pieces": []})
     for key, piece in pieces:
         tensors[key]["pieces"].append(piece)
-    text = json.dumps({"format": FORMAT, "tensors": list(tensors.values()), "plain": json.loads(plain)})
+    read = {"format": FORMAT, "tensors": list(tensors.values()), "plain": json.loads(plain)}
+    text = json.dumps(read | {"crc": _checksum(read)})
     replace_file(os.path.join(path, METADATA), lambda file: file.write(text.encode()))
     for entry in os.listdir(path):
         if entry.endswith(".distcp") and not entry.startswith(f"{token}."):
             with contextlib.suppress(OSError):
                 os.unlink(os.path.join(path, entry))
+
+
+def _checksum(read: dict[str, Any]) -> int:
+    """Of a description: a bit that turns one number into another is seen."""
+    return zlib.crc32(json.dumps([read["tensors"], read["plain"]]).encode())
 
 
 # Loading.
@@ -318,6 +324,8 @@ class _Stored:
                 read = json.load(file)
             if read["format"] != FORMAT:
                 raise KeyError("format")
+            if read.get("crc", _checksum(read)) != _checksum(read):  # checkpoints before 0.3 have none
+                raise ValueError("its checksum is another one")
             self.tensors = {tuple(each["name"]): each for each in read["tensors"]}
             self.plain = {tuple(key): value for key, value in read["plain"]}
             for each in self.tensors.values():

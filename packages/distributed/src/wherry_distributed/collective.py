@@ -6,14 +6,14 @@ outputs may be touched. In a process that is alone every collective is what it m
 from __future__ import annotations
 
 import itertools
-import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from wherry_autograd import no_grad
 from wherry_distributed.board import site
+from wherry_distributed.gpu import engine_of, pair_engine
 from wherry_distributed.memory import (
     REDUCED,
     THROUGH,
@@ -21,6 +21,7 @@ from wherry_distributed.memory import (
     blocks_of,
     bytes_of,
     host_copy,
+    own_copy,
     ready,
     require_tensor,
     room,
@@ -28,6 +29,7 @@ from wherry_distributed.memory import (
     values_of,
     write,
 )
+from wherry_distributed.objects import gather_objects, object_of_root
 from wherry_distributed.world import Group, Task, Watch, group_of, raise_everywhere, refuse_broken, run, world
 from wherry_tensor import Tensor, ops
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
@@ -126,6 +128,8 @@ def all_reduce(tensor: Tensor, op: int = ReduceOp.SUM, group: Group | None = Non
     members = group_of("all_reduce", group)
     if members is None or members.comm is None:
         return Task()
+    if (engine := engine_of("all_reduce", members, tensor)) is not None:
+        return engine.all_reduce(tensor, NAMES[op], sync_op)
     mpi, comm = world.mpi, members.comm
     if tensor.dtype.name in REDUCED and ready(tensor) is tensor:
         buffer = values_of(mpi, tensor)
@@ -169,12 +173,15 @@ def reduce(tensor: Tensor, dst: int = 0, op: int = ReduceOp.SUM, group: Group | 
     root = _place_of("reduce", "dst", dst, members)
     if members.comm is None:
         return Task()
+    what = f"reduce({said(tensor)}, {NAMES[op]}, dst={dst})"
+    if (engine := engine_of("reduce", members, tensor)) is not None:
+        return engine.reduce(tensor, NAMES[op], root, what, sync_op)
     mpi, copy = world.mpi, _for_sum(tensor)
     result = room(copy.shape, copy.dtype)
     at_root = members.rank == root
     return _ended(
         run(
-            members, f"reduce({said(tensor)}, {NAMES[op]}, dst={dst})",
+            members, what,
             lambda: members.comm.Ireduce(values_of(mpi, copy), values_of(mpi, result) if at_root else None, op=how, root=root),
             (lambda: _back(tensor, result, op, members.nranks)) if at_root else None,
         ), sync_op)
@@ -196,13 +203,16 @@ def broadcast(tensor: Tensor, src: int = 0, group: Group | None = None, sync_op:
     root = _place_of("broadcast", "src", src, members)
     if members.comm is None:
         return Task()
+    what = f"broadcast({said(tensor)}, src={src})"
+    if (engine := engine_of("broadcast", members, tensor)) is not None:
+        return engine.broadcast(tensor, root, what, sync_op)
     if members.rank == root:
         source, finish = ready(tensor), None
     else:
         landing = Landing(tensor)
         source, finish = landing.memory, landing.done
     return _ended(
-        run(members, f"broadcast({said(tensor)}, src={src})", lambda: members.comm.Ibcast(bytes_of(world.mpi, source), root=root), finish), sync_op)
+        run(members, what, lambda: members.comm.Ibcast(bytes_of(world.mpi, source), root=root), finish), sync_op)
 
 
 def _deliver(results: Any, parts: Sequence[Tensor]) -> None:
@@ -246,17 +256,20 @@ def all_gather(tensor_list: Any, tensor: Tensor, group: Group | None = None, syn
     members = group_of("all_gather", group)
     if members is None:
         return Task()
-    count = members.nranks
-    gathered = room([count, *tensor.shape], tensor.dtype)
+    count, engine = members.nranks, engine_of("all_gather", members, tensor)
+    gathered = room([count, *tensor.shape], tensor.dtype, tensor if engine else None)
     finish = _spread("all_gather", tensor_list, tensor, gathered, count)
     if members.comm is None:
         write(gathered[0], tensor)
         finish()
         return Task()
+    what = f"all_gather({said(tensor)})"
+    if engine is not None:
+        return engine.all_gather(tensor, gathered, what, finish, sync_op)
     source = ready(tensor)
     return _ended(
         run(
-            members, f"all_gather({said(tensor)})",
+            members, what,
             lambda: members.comm.Iallgather(bytes_of(world.mpi, source), blocks_of(world.mpi, gathered, count)), finish,
         ), sync_op)
 
@@ -287,32 +300,44 @@ def gather(tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int = 0
     if members is None:
         return Task()
     root = _place_of("gather", "dst", dst, members)
-    at_root, finish, into = members.rank == root, None, None
+    at_root, finish, into, engine = members.rank == root, None, None, engine_of("gather", members, tensor)
     if at_root:
-        into = room([members.nranks, *tensor.shape], tensor.dtype)
+        into = room([members.nranks, *tensor.shape], tensor.dtype, tensor if engine else None)
         finish = _spread("gather", [] if gather_list is None else gather_list, tensor, into, members.nranks)
     if members.comm is None:
         assert into is not None and finish is not None
         write(into[0], tensor)
         finish()
         return Task()
+    what = f"gather({said(tensor)}, dst={dst})"
+    if engine is not None:
+        source = tensor if tensor.is_contiguous() else own_copy(tensor)
+        return engine.exchange(
+            what, source, _bytes_for([root], source, members.nranks), into,
+            _bytes_for(range(members.nranks) if at_root else (), source, members.nranks), finish, sync_op)
     source = ready(tensor)
     return _ended(
         run(
-            members, f"gather({said(tensor)}, dst={dst})",
+            members, what,
             lambda: members.comm.Igather(
                 bytes_of(world.mpi, source), None if into is None else blocks_of(world.mpi, into, members.nranks), root=root), finish,
         ), sync_op)
 
 
+def _bytes_for(places: Iterable[int], x: Tensor, count: int) -> list[int]:
+    """The size of `x` at some places of `count`."""
+    chosen = set(places)
+    return [x.memory().nbytes if place in chosen else 0 for place in range(count)]
+
+
 def _pieces(op_name: str, items: Any, count: int, like: Tensor | None = None) -> Tensor:
-    """Tensors of a list, or rows of a tensor, one behind the other in memory of their own."""
+    """Tensors of a list, or rows of a tensor, one behind the other in memory of their own, where they lie."""
     if isinstance(items, Tensor):
         if items.ndim == 0 or items.shape[0] % count:
             raise InvalidArgumentError(
                 f"{op_name}: the first axis does not divide by the processes. Got {said(items)} for {count}, expected a multiple. Pad it."
             )
-        return host_copy(items)
+        return own_copy(items)
     if not isinstance(items, (list, tuple)) or len(items) != count or not all(isinstance(each, Tensor) for each in items):
         raise InvalidArgumentError(
             f"{op_name}: one tensor for each process is needed. Got {short(items) if not isinstance(items, (list, tuple)) else len(items)}, "
@@ -322,7 +347,7 @@ def _pieces(op_name: str, items: Any, count: int, like: Tensor | None = None) ->
     for each in items:
         if each.shape != like.shape or each.dtype is not like.dtype:
             raise InvalidArgumentError(f"{op_name}: tensors differ. Got {said(each)} beside {said(like)}, expected one shape and dtype. Pad them.")
-    packed = room([count, *like.shape], like.dtype)
+    packed = room([count, *like.shape], like.dtype, like)
     for i, each in enumerate(items):
         write(packed[i], each)
     return packed
@@ -351,16 +376,22 @@ def scatter(
     packed = _pieces("scatter", tensor_list, members.nranks, tensor) if members.rank == root else None
     if packed is not None and (packed.size != members.nranks * tensor.size or packed.dtype is not tensor.dtype):
         raise InvalidArgumentError(f"scatter: pieces do not fit. Got {said(packed)} in all, expected {members.nranks} of {said(tensor)}. Cut it.")
-    landing = Landing(tensor)
     if members.comm is None:
         assert packed is not None
         write(tensor, packed.reshape(tensor.shape))
         return Task()
+    what = f"scatter({said(tensor)}, src={src})"
+    if (engine := engine_of("scatter", members, tensor)) is not None:
+        into = own_copy(tensor)
+        everyone = _bytes_for(range(members.nranks) if packed is not None else (), tensor, members.nranks)
+        return engine.exchange(
+            what, packed, everyone, into, _bytes_for([root], tensor, members.nranks), lambda: write(tensor, into), sync_op)
+    landing, pieces = Landing(tensor), None if packed is None else ready(packed)
     return _ended(
         run(
-            members, f"scatter({said(tensor)}, src={src})",
+            members, what,
             lambda: members.comm.Iscatter(
-                None if packed is None else blocks_of(world.mpi, packed, members.nranks), bytes_of(world.mpi, landing.memory), root=root),
+                None if pieces is None else blocks_of(world.mpi, pieces, members.nranks), bytes_of(world.mpi, landing.memory), root=root),
             landing.done,
         ), sync_op)
 
@@ -393,13 +424,15 @@ def reduce_scatter(
     if members.comm is None:
         write(tensor, packed.reshape(tensor.shape))
         return Task()
-    if packed.dtype.name in THROUGH:
-        packed = _for_sum(packed)
+    what = f"reduce_scatter({said(tensor)}, {NAMES[op]})"
+    if (engine := engine_of("reduce_scatter", members, packed)) is not None:
+        return engine.reduce_scatter(tensor, packed, NAMES[op], what, sync_op)
+    packed = _for_sum(packed) if packed.dtype.name in THROUGH else ready(packed)
     result = room(tensor.shape, packed.dtype)
     mpi = world.mpi
     return _ended(
         run(
-            members, f"reduce_scatter({said(tensor)}, {NAMES[op]})",
+            members, what,
             lambda: members.comm.Ireduce_scatter_block(values_of(mpi, packed, members.nranks), values_of(mpi, result), op=how),
             lambda: _back(tensor, result, op, members.nranks),
         ), sync_op)
@@ -424,17 +457,22 @@ def alltoall(in_tensor_list: Any, out_tensor_list: Any, group: Group | None = No
     count = members.nranks
     packed = _pieces("alltoall", in_tensor_list, count)
     piece = packed[0] if not isinstance(in_tensor_list, Tensor) else packed[: packed.shape[0] // count]
-    received = room(packed.shape, packed.dtype)
+    what, engine = f"alltoall({count} x {said(piece)})", engine_of("alltoall", members, packed)
+    received = room(packed.shape, packed.dtype, packed if engine else None)
     parts = received if not isinstance(in_tensor_list, Tensor) else received.reshape([count, *piece.shape])
     finish = _spread("alltoall", out_tensor_list, piece, parts, count)
     if members.comm is None:
         write(received, packed)
         finish()
         return Task()
+    if engine is not None:
+        sizes = _bytes_for(range(count), piece, count)
+        return engine.exchange(what, packed, sizes, received, sizes, finish, sync_op)
+    sent = ready(packed)
     return _ended(
         run(
-            members, f"alltoall({count} x {said(piece)})",
-            lambda: members.comm.Ialltoall(blocks_of(world.mpi, packed, count), blocks_of(world.mpi, received, count)), finish,
+            members, what,
+            lambda: members.comm.Ialltoall(blocks_of(world.mpi, sent, count), blocks_of(world.mpi, received, count)), finish,
         ), sync_op)
 
 
@@ -463,12 +501,16 @@ def alltoall_single(
             f"alltoall_single: rows differ. Got {said(in_tensor)} to {said(out_tensor)}, expected the same dtype and shape behind the first "
             f"axis. Make out_tensor like in_tensor."
         )
-    landing, source = Landing(out_tensor), ready(in_tensor)
     if members.comm is None:
-        write(out_tensor, source)
+        write(out_tensor, in_tensor)
         return Task()
     row = in_tensor.dtype.itemsize * int(np.prod(in_tensor.shape[1:], dtype=np.int64))
-    mpi = world.mpi
+    mpi, what = world.mpi, f"alltoall_single({in_tensor.dtype.name}{['*', *in_tensor.shape[1:]]})"
+    if (engine := engine_of("alltoall_single", members, in_tensor)) is not None:
+        into = own_copy(out_tensor)
+        return engine.exchange(
+            what, own_copy(in_tensor), [size * row for size in sent], into, [size * row for size in taken], lambda: write(out_tensor, into), sync_op)
+    landing, source = Landing(out_tensor), ready(in_tensor)
 
     def buffer(x: Tensor, sizes: Sequence[int]) -> list[Any]:
         counts = [size * row for size in sizes]
@@ -476,7 +518,7 @@ def alltoall_single(
 
     return _ended(
         run(
-            members, f"alltoall_single({in_tensor.dtype.name}{['*', *in_tensor.shape[1:]]})",
+            members, what,
             lambda: members.comm.Ialltoallv(buffer(source, sent), buffer(landing.memory, taken)), landing.done,
         ), sync_op)
 
@@ -494,7 +536,7 @@ def _splits(name: str, x: Tensor, sizes: Sequence[int] | None, count: int) -> li
 
 
 def barrier(group: Group | None = None) -> None:
-    """Wait until all processes are here.
+    """Wait until all processes are here, with what they have begun in GPUs.
 
     Source:
         `paddle.distributed.barrier`.
@@ -504,30 +546,35 @@ def barrier(group: Group | None = None) -> None:
     """
     members = group_of("barrier", group)
     if members is not None and members.comm is not None:
+        if members.engine:
+            members.engine.drain()
         run(members, "barrier()", lambda: members.comm.Ibarrier()).wait()
 
 
 def wait(tensor: Tensor, group: Group | None = None, use_calc_stream: bool = True) -> None:
     """Wait for what is written into `tensor`; a task of `sync_op=False` is waited for by its own `wait()`.
 
-    On a CPU nothing else is on its way.
+    On a CPU nothing else is on its way; of a GPU, the current stream waits for what the group has begun.
 
     Source:
         `paddle.distributed.wait`.
     """
     require_tensor(tensor, "wait", "tensor")
+    members = group_of("wait", group)
+    if members is not None and members.engine:
+        members.engine.join()
 
 
 # From one process to another. A header of the sender's dtype and shape comes first, and the receiver compares.
 
-HEADER = 12  # int64: dtype, rank, sizes
+HEADER = 12  # int64: dtype, rank, sizes; the last is 1 where NCCL carries the values
 
 
 DTYPES = ("bool", *REDUCED, "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
 
 
-def _header(x: Tensor) -> np.ndarray[Any, Any]:
-    return np.array([DTYPES.index(x.dtype.name), x.ndim, *x.shape] + [0] * (HEADER - 2 - x.ndim), np.int64)
+def _header(x: Tensor, by_nccl: bool) -> np.ndarray[Any, Any]:
+    return np.array([DTYPES.index(x.dtype.name), x.ndim, *x.shape] + [0] * (HEADER - 3 - x.ndim) + [int(by_nccl)], np.int64)
 
 
 def _peer(op_name: str, name: str, rank: int, group: Group) -> int:
@@ -552,10 +599,13 @@ def isend(tensor: Tensor, dst: int = 0, group: Group | None = None) -> Task:
         return Task()
     place = _peer("send", "dst", dst, members)
     refuse_broken()
-    header, source = _header(tensor), ready(tensor)
-    comm, mpi = members.comm, world.mpi
+    engine = pair_engine("send", members, tensor)
+    header, comm, mpi, what = _header(tensor, engine is not None), members.comm, world.mpi, f"send({said(tensor)}, dst={dst}) at {site()}"
+    watch = Watch(members, 0, 0, what, [dst])
+    if engine is not None:
+        return engine.message(tensor, place, what, True, Task(comm.Isend(header, dest=place, tag=1).Test, watch, held=header))
+    source = ready(tensor)
     requests = [comm.Isend(header, dest=place, tag=1), comm.Isend(bytes_of(mpi, source), dest=place, tag=2)]
-    watch = Watch(members, 0, 0, f"send({said(tensor)}, dst={dst}) at {site()}", [dst])
     return Task(lambda: mpi.Request.Testall(requests), watch, held=(header, source))
 
 
@@ -571,24 +621,28 @@ def irecv(tensor: Tensor, src: int | None = None, group: Group | None = None) ->
         return Task()
     place = _peer("recv", "src", src or 0, members)
     refuse_broken()
-    header, expected, landing = np.empty(HEADER, np.int64), _header(tensor), Landing(tensor)
+    engine = pair_engine("recv", members, tensor)
+    header, expected = np.empty(HEADER, np.int64), _header(tensor, engine is not None)
     what = f"recv({said(tensor)}, src={src or 0}) at {site()}"
-    comm, mpi = members.comm, world.mpi
-    first, second = comm.Irecv(header, source=place, tag=1), comm.Irecv(bytes_of(mpi, landing.memory), source=place, tag=2)
-    known = False
+    comm, mpi, watch = members.comm, world.mpi, Watch(members, 0, 0, what, [src or 0])
+    first = comm.Irecv(header, source=place, tag=1)
 
-    def poll() -> bool:
-        nonlocal known
-        if not known:
-            if not first.Test():
-                return False
-            known = True
-            if not np.array_equal(header, expected):
-                sent = f"{DTYPES[int(header[0])]}{header[2 : 2 + int(header[1])].tolist()}"
-                raise_everywhere(f"{what}: rank {src or 0} sends another tensor, {sent}. Both ends need the same shape and dtype.")
-        return bool(second.Test())
+    def compare() -> None:
+        if not np.array_equal(header[:-1], expected[:-1]):
+            sent = f"{DTYPES[int(header[0])]}{header[2 : 2 + int(header[1])].tolist()}"
+            raise_everywhere(f"{what}: rank {src or 0} sends another tensor, {sent}. Both ends need the same shape and dtype.")
+        if header[-1] != expected[-1]:
+            raise_everywhere(
+                f"{what}: rank {src or 0} sends {'from a GPU' if header[-1] else 'through the host'}, and this rank receives in another way. Set the "
+                f"device before init_parallel_env(), and use tensors of GPUs at both ends."
+            )
 
-    return Task(poll, Watch(members, 0, 0, what, [src or 0]), landing.done)
+    if engine is not None:
+        return engine.message(tensor, place, what, False, Task(first.Test, watch, compare, header))
+    landing = Landing(tensor)
+    second = comm.Irecv(bytes_of(mpi, landing.memory), source=place, tag=2)
+    known = Task(first.Test, None, compare, header)
+    return Task(lambda: known.is_completed() and bool(second.Test()), watch, landing.done)
 
 
 def send(tensor: Tensor, dst: int = 0, group: Group | None = None, sync_op: bool = True) -> Task:
@@ -649,7 +703,7 @@ def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Task]:
     return [each.op(each.tensor, each.peer, each.group) for each in p2p_op_list]
 
 
-# Objects, as pickles: between the processes of one job, which trust each other.
+# Objects.
 
 
 def all_gather_object(object_list: list[Any], obj: Any, group: Group | None = None) -> None:
@@ -666,21 +720,7 @@ def all_gather_object(object_list: list[Any], obj: Any, group: Group | None = No
     """
     members = group_of("all_gather_object", group)
     if members is not None:
-        object_list[:] = _gather_objects("all_gather_object()", members, obj)
-
-
-def _gather_objects(what: str, members: Group, obj: Any) -> list[Any]:
-    if members.comm is None:
-        return [obj]
-    raw = np.frombuffer(pickle.dumps(obj), np.uint8)
-    sizes = np.empty(members.nranks, np.int64)
-    sizes[members.rank] = raw.size
-    mpi = world.mpi
-    run(members, what, lambda: members.comm.Iallgather(mpi.IN_PLACE, [sizes, 1, mpi.INT64_T])).wait()  # 1: of each rank
-    everything = np.empty(int(sizes.sum()), np.uint8)
-    starts = [0, *itertools.accumulate(sizes[:-1].tolist())]
-    run(members, what, lambda: members.comm.Iallgatherv([raw, mpi.BYTE], [everything, (sizes.tolist(), starts), mpi.BYTE])).wait()
-    return [pickle.loads(everything[at : at + size].tobytes()) for at, size in zip(starts, sizes.tolist(), strict=True)]
+        object_list[:] = gather_objects("all_gather_object()", members, obj)
 
 
 def gather_object(obj: Any, object_gather_list: list[Any] | None = None, dst: int = 0, group: Group | None = None) -> None:
@@ -689,7 +729,7 @@ def gather_object(obj: Any, object_gather_list: list[Any] | None = None, dst: in
     if members is None:
         return
     root = _place_of("gather_object", "dst", dst, members)
-    found = _gather_objects(f"gather_object(dst={dst})", members, obj)
+    found = gather_objects(f"gather_object(dst={dst})", members, obj)
     if members.rank == root and object_gather_list is not None:
         object_gather_list[:] = found
 
@@ -705,18 +745,8 @@ def broadcast_object_list(object_list: list[Any], src: int = 0, group: Group | N
         return
     root = _place_of("broadcast_object_list", "src", src, members)
     if members.comm is not None:
-        found = _from_root(f"broadcast_object_list({len(object_list)}, src={src})", members, object_list if members.rank == root else None, root)
+        found = object_of_root(f"broadcast_object_list({len(object_list)}, src={src})", members, object_list if members.rank == root else None, root)
         object_list[:] = found
-
-
-def _from_root(what: str, members: Group, obj: Any, root: int) -> Any:
-    mpi, raw = world.mpi, np.frombuffer(pickle.dumps(obj), np.uint8).copy()
-    size = np.array([raw.size], np.int64)
-    run(members, what, lambda: members.comm.Ibcast([size, 1, mpi.INT64_T], root=root)).wait()
-    if members.rank != root:
-        raw = np.empty(int(size[0]), np.uint8)
-    run(members, what, lambda: members.comm.Ibcast([raw, mpi.BYTE], root=root)).wait()
-    return obj if members.rank == root else pickle.loads(raw.tobytes())
 
 
 def scatter_object_list(out_object_list: list[Any], in_object_list: Sequence[Any] | None = None, src: int = 0, group: Group | None = None) -> None:
@@ -734,7 +764,7 @@ def scatter_object_list(out_object_list: list[Any], in_object_list: Sequence[Any
             f"scatter_object_list: one object for each process is needed. Got {short(in_object_list)}, expected a list of "
             f"{members.nranks}. Ask get_world_size()."
         )
-    found = list(in_object_list or ()) if members.comm is None else _from_root(f"scatter_object_list(src={src})", members, in_object_list, root)
+    found = list(in_object_list or ()) if members.comm is None else object_of_root(f"scatter_object_list(src={src})", members, in_object_list, root)
     out_object_list[:] = [found[members.rank]]
 
 

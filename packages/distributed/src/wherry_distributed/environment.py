@@ -54,7 +54,7 @@ class ParallelEnv:
 
     Attributes:
         rank, world_size: which process of how many; also `local_rank` and `nranks`, Paddle's older names for the same.
-        device_id, device_type: of a CPU 0 and "cpu".
+        device_id, device_type: 0 and "cpu", or of the GPU that the launcher has given to this process (`--devices`).
         current_endpoint, trainer_endpoints: addresses that the launcher has given to this process and to all.
 
     Source:
@@ -70,8 +70,9 @@ class ParallelEnv:
         here = place()
         self.rank = self.local_rank = here.rank
         self.world_size = self.nranks = here.size
-        self.device_id = self.dev_id = 0
-        self.device_type = "cpu"
+        given = os.environ.get("FLAGS_selected_gpus", "").split(",")[0]  # noqa: SIM112  Paddle's name
+        self.device_id = self.dev_id = int(given) if given.isdigit() else 0
+        self.device_type = "gpu" if given.isdigit() else "cpu"
         self.nrings = 1
         self.current_endpoint = os.environ.get("PADDLE_CURRENT_ENDPOINT", "")
         self.trainer_endpoints = os.environ.get("PADDLE_TRAINER_ENDPOINTS", "").split(",")

@@ -15,6 +15,7 @@ from wherry_distributed import pmi
 from wherry_tensor.errors import UnavailableError
 
 PATIENCE = 1.0  # seconds between asking processes to end and ending them
+GRACE = 2.0     # seconds to wait for the process that another one tells of
 
 
 def free_ports(count: int) -> list[int]:
@@ -57,12 +58,14 @@ class Job:
     shared: set[str] = field(default_factory=set)
     restarts: int = 0
     line: pmi.Line | None = None
+    secret: str = ""  # that processes of the job prove themselves by; of several hosts it is the environment's
 
     @classmethod
     def here(cls, count: int, started_port: int | None = None, restarts: int = 0) -> Job:
         """A job of this host alone."""
         ports = [started_port + i for i in range(count)] if started_port else free_ports(count)
         job = cls(count, size=count, endpoints=[f"127.0.0.1:{port}" for port in ports], shared=_segments(), restarts=restarts)
+        job.secret = os.environ.get("PADDLE_JOB_SECRET") or secrets.token_hex(16)
         job.server = pmi.Server([count])
         job.address = (job.server.host, job.server.port)
         return job
@@ -119,6 +122,8 @@ class Job:
             "PYTHONFAULTHANDLER": "1", "PADDLE_RESTART_COUNT": str(self.restarts),
             "PADDLE_MASTER": "{}:{}".format(*self.address), "FLAGS_selected_cpus": str(local),
         }
+        if self.secret:
+            found["PADDLE_JOB_SECRET"] = self.secret
         if "OMP_NUM_THREADS" not in os.environ:
             # A pool of two threads runs at half the speed of one where another process holds a core.
             found["OMP_NUM_THREADS"] = str(threads_each(self.count))
@@ -201,6 +206,11 @@ def end_all(pids: Iterable[int], alive: Any) -> None:
         while alive() and time.monotonic() < end:
             time.sleep(0.02)
         # A rank may be gone while its workers are not, so groups are killed in any case.
+
+
+def follows(lines: Iterable[str]) -> bool:
+    """Has a process failed because of another one, that is dead or has ended? It has said these lines last."""
+    return any("CollectiveError: " in line and (") is dead." in line or "has ended its program." in line) for line in lines)
 
 
 def ended_by(code: int) -> str:

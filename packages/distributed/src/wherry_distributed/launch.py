@@ -16,11 +16,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, BinaryIO
 
-from wherry_distributed.job import Job, end_all, ended_by
+from wherry_distributed.job import GRACE, Job, end_all, ended_by, follows
 from wherry_distributed.launch_servers import PSERVER_OPTIONS, run_with_servers
 from wherry_tensor.errors import EnforceNotMet
 
-GRACE = 2.0           # seconds to wait for the process that another one tells of
 LONGEST = 64 << 10  # bytes of a log that are shown of a process that has failed
 UNAVAILABLE = ("heter_workers", "heter_worker_num")
 
@@ -39,7 +38,7 @@ def parser(prog: str = "launch") -> argparse.ArgumentParser:
     add("--log_level", default="INFO", help="accepted for compatibility")
     add("--job_id", default="default", help="accepted for compatibility")
     add("--run_mode", default=None, help="collective")
-    add("--backend", default="auto", help="auto, mpi or gloo: all are MPI")
+    add("--backend", default="auto", help="auto, mpi, gloo or nccl: MPI, and NCCL between GPUs")
     add("--start_timeout", type=float, default=300.0, help="seconds to wait for other hosts")
     add("--elastic", action="store_true", help="start again when a process fails, with as many as are left")
     add("--elastic_level", type=int, default=-1, help="0 or more is --elastic")
@@ -77,13 +76,18 @@ def print_table(rows: dict[str, str]) -> None:
 
 def main(arguments: Sequence[str] | None = None, prog: str = "launch") -> int:
     """Run a program; returns its exit status: 0, or that of the process that has failed first."""
-    options = parser(prog).parse_args(arguments)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given and (given[0] == "--plan" or given[0].startswith("--plan=")):
+        from wherry_distributed import plan_command  # which trains: what starts programs alone needs no model
+
+        return plan_command.main(given, prog)
+    options = parser(prog).parse_args(given)
     for name in UNAVAILABLE:
         if getattr(options, name):
             print(f"launch: --{name} belongs to workers of several kinds, which are not there. Leave it out.", file=sys.stderr)
             return 2
-    if options.backend not in ("auto", "mpi", "gloo"):
-        print(f"launch: there is no backend {options.backend}. Got --backend {options.backend}, expected auto, mpi or gloo (MPI).", file=sys.stderr)
+    if options.backend not in ("auto", "mpi", "gloo", "nccl"):
+        print(f"launch: there is no backend {options.backend}. Got --backend {options.backend}, expected auto, mpi, gloo or nccl.", file=sys.stderr)
         return 2
     try:
         least, most = bounds(str(options.nnodes))
@@ -255,9 +259,8 @@ class Launcher:
             return file.read().decode(errors="replace").splitlines()[-60:]
 
     def _follows(self, local: int) -> bool:
-        """Has a process failed because of another one, that is dead or has ended?"""
-        lines = [line for line in self._end_of_log(local) if "CollectiveError: " in line]
-        return any(") is dead." in line or "has ended its program." in line for line in lines)
+        """Has a process failed because of another one?"""
+        return follows(self._end_of_log(local))
 
 
 if __name__ == "__main__":

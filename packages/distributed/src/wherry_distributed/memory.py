@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from wherry_autograd import no_grad
-from wherry_tensor import Tensor, empty, ops
+from wherry_tensor import Tensor, _core, ops
 from wherry_tensor.errors import InvalidTypeError
 
 # MPI's datatype of each dtype whose values it may reduce.
@@ -31,10 +31,15 @@ def said(x: Tensor) -> str:
     return f"{x.dtype.name}{x.shape}"
 
 
+def own_copy(x: Tensor) -> Tensor:
+    """The values of `x`, contiguous where it lies, in memory of their own."""
+    with no_grad():
+        return ops.copy(x.detach())
+
+
 def host_copy(x: Tensor) -> Tensor:
     """The values of `x`, contiguous on the host, in memory of their own."""
-    with no_grad():
-        return ops.copy(x.detach() if x.memory().device == "cpu" else x.detach().cpu())
+    return own_copy(x if x.memory().device == "cpu" else x.detach().cpu())
 
 
 def ready(x: Tensor) -> Tensor:
@@ -42,21 +47,16 @@ def ready(x: Tensor) -> Tensor:
     return x if x.is_contiguous() and x.memory().device == "cpu" else host_copy(x)
 
 
-def room(shape: list[int], dtype: Any) -> Tensor:
-    """Memory on the host."""
-    return empty(shape, dtype=dtype) if _device() == "cpu" else empty(shape, dtype=dtype).cpu()
-
-
-def _device() -> str:
-    from wherry_tensor import get_device
-
-    return get_device()
+def room(shape: list[int], dtype: Any, like: Tensor | None = None) -> Tensor:
+    """Memory on the host, or where `like` lies."""
+    return _core.uninitialized(shape, dtype, 0 if like is None else _core.device_of(like))
 
 
 def write(target: Tensor, source: Tensor) -> None:
     """Write results where they belong."""
     with no_grad():
-        ops.copy.into((target.detach(),), source if target.memory().device == "cpu" else source.to(target.memory().device))
+        there = target.memory().device
+        ops.copy.into((target.detach(),), source if source.memory().device == there else source.to(there))
 
 
 class Landing:

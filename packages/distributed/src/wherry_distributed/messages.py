@@ -12,12 +12,18 @@ from wherry_distributed.board import site
 from wherry_distributed.collective import DTYPES
 from wherry_distributed.memory import bytes_of, ready, room
 from wherry_distributed.world import Group, Task, Watch, refuse_broken, world
-from wherry_tensor import Tensor
+from wherry_tensor import Tensor, get_device
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError
 
 FIRST_TAG = 16   # those below belong to `send` and `recv`
 LONGEST = 128    # words of a description
+
+
+def _moved(x: Tensor, device: str) -> Tensor:
+    moved = x.to(device)
+    moved.stop_gradient = x.stop_gradient
+    return moved
 
 
 class Messages:
@@ -62,7 +68,8 @@ class Messages:
             at += 3 + ndim
         requests = [comm.Irecv(bytes_of(mpi, x), source=place, tag=tag) for x in found]
         Task(lambda: mpi.Request.Testall(requests), watch, held=found).wait()
-        return found
+        device = get_device()
+        return found if device == "cpu" else [_moved(x, device) for x in found]
 
     def finish(self) -> None:
         """Wait until all that was sent has arrived."""

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import importlib.util
 
-from wherry_distributed import normalization
+from wherry_distributed import gpu, normalization
 from wherry_distributed import world as worlds
 from wherry_distributed.environment import place
 from wherry_distributed.world import Group
@@ -13,7 +13,8 @@ from wherry_tensor.explained import explained
 def init_parallel_env() -> Group:
     """Join the processes that were started together: by `python -m wherry.distributed.launch`, `spawn`, `mpiexec`, `srun`.
 
-    A process that is alone needs no MPI; it warns, as Paddle does, and goes on.
+    A process that is alone needs no MPI; it warns, as Paddle does, and goes on. A program that runs on GPUs (`set_device("gpu")`, or
+    `--devices` of the launcher) gets the one of its rank on the host, and NCCL joins them.
 
     Returns:
         The group of all processes.
@@ -24,7 +25,13 @@ def init_parallel_env() -> Group:
     Source:
         `paddle.distributed.init_parallel_env`.
     """
-    worlds.start(stacklevel=2)
+    if not worlds.is_started():
+        gpu.choose_device(place().local_rank)
+        worlds.start(stacklevel=2)
+        if worlds.is_started():
+            worlds.world.when_made.append(gpu.meet)
+            worlds.world.when_ended.append(gpu.end)
+            gpu.meet(worlds.world.groups[0])
     normalization.install()
     return worlds.world.groups[0]
 
@@ -84,7 +91,7 @@ def is_initialized() -> bool:
 
 
 def get_backend(group: Group | None = None) -> str:
-    """What carries messages: "MPI", or "alone" in a process that is alone.
+    """What carries messages: "MPI", "NCCL" between GPUs, or "alone" in a process that is alone.
 
     Source:
         `paddle.distributed.get_backend`.
@@ -93,7 +100,7 @@ def get_backend(group: Group | None = None) -> str:
         >>> wherry.distributed.get_backend()
         'alone'
     """
-    return (group or worlds.world.groups[0]).backend.replace("mpi", "MPI")
+    return (group or worlds.world.groups[0]).backend.replace("mpi", "MPI").replace("nccl", "NCCL")
 
 
 explained(globals())

@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from wherry_distributed.job import Job, end_all, ended_by
+from wherry_distributed.job import GRACE, Job, end_all, ended_by, follows
 from wherry_tensor.errors import ExternalError, InvalidArgumentError, short
 
 _environment = threading.Lock()
@@ -29,7 +29,7 @@ def spawn(
         nprocs: how many processes; -1 is 1 on a CPU.
         join: wait for their end; False returns at once.
         daemon: they end with this process.
-        options: `backend` (auto, mpi or gloo: all are MPI), `started_port`, `selected_gpus` and others of Paddle.
+        options: `backend` (auto, mpi, gloo or nccl: MPI, and NCCL between GPUs), `started_port`, `selected_gpus` and others of Paddle.
 
     Returns:
         An object with `processes` and `join()`.
@@ -43,8 +43,10 @@ def spawn(
     unknown = sorted(set(options) - set(KNOWN))
     if unknown:
         raise InvalidArgumentError(f"spawn: an option is not known. Got {', '.join(unknown)}, expected some of {', '.join(KNOWN)}. Leave it out.")
-    if options.get("backend", "auto") not in ("auto", "mpi", "gloo"):
-        raise InvalidArgumentError(f"spawn: there is no such backend. Got {short(options['backend'])}, expected auto, mpi or gloo. Leave it out.")
+    if options.get("backend", "auto") not in ("auto", "mpi", "gloo", "nccl"):
+        raise InvalidArgumentError(
+            f"spawn: there is no such backend. Got {short(options['backend'])}, expected auto, mpi, gloo or nccl. Leave it out."
+        )
     if isinstance(nprocs, bool) or not isinstance(nprocs, int) or nprocs == 0 or nprocs < -1:
         raise InvalidArgumentError(f"spawn: nprocs is no number of processes. Got {short(nprocs)}, expected an int > 0, or -1. Pass nprocs=2.")
     devices = [each for each in str(options.get("selected_gpus") or options.get("gpus") or "").split(",") if each]
@@ -106,13 +108,24 @@ class Context:
             self._end()
             raise
 
-    def _failed(self, rank: int, process: Any) -> None:
-        text = ""
+    def _said(self, rank: int) -> str:
         if self.errors[rank].poll(0.2):
             try:
-                text = self.errors[rank].recv()
-            except EOFError:
-                text = ""
+                return str(self.errors[rank].recv())
+            except EOFError:  # it was killed
+                pass
+        return ""
+
+    def _failed(self, rank: int, process: Any) -> None:
+        said, end = {rank: self._said(rank)}, time.monotonic() + GRACE
+        while follows(said[rank].splitlines()) and time.monotonic() < end:  # the one that it tells of may still be on its way out
+            for other, each in enumerate(self.processes):
+                if other not in said and each.exitcode not in (0, None):
+                    said[other] = self._said(other)
+                    if not follows(said[other].splitlines()):
+                        rank, process = other, each
+            time.sleep(0.01)
+        text = said[rank]
         code = process.exitcode
         raise ExternalError(
             f"spawn: rank {rank} (pid {process.pid}) failed: {ended_by(code)}. The other processes are ended."

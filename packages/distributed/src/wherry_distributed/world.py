@@ -33,6 +33,8 @@ class World:
         self.broken: str | None = None
         self.eager = 100             # looks at a request before this process lets others have the core
         self.groups: dict[int, Group] = {}
+        self.when_made: list[Callable[[Group], None]] = []  # called with each new group
+        self.when_ended: list[Callable[[], None]] = []      # before the processes part
         self.next_group = 1          # numbers are given in the same order everywhere
         self.lock = threading.RLock()
 
@@ -57,7 +59,8 @@ class Group:
         self.nranks = self.world_size = len(self.ranks)
         self.comm, self.timeout = pg, timeout
         self.count = 0
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
+        self.engine: Any = None      # what carries tensors of GPUs; False where the host has to
 
     @property
     def process_group(self) -> Any:
@@ -67,7 +70,7 @@ class Group:
     @property
     def backend(self) -> str:
         """What carries messages."""
-        return "alone" if self.comm is None else "mpi"
+        return "alone" if self.comm is None else "nccl" if self.engine else "mpi"
 
     def is_member(self) -> bool:
         """Does this process belong to it?"""
@@ -167,6 +170,8 @@ def _end(comm: Any) -> None:
     """MPI is left together with the others, or, where that cannot be, not at all."""
     board = world.board
     assert board is not None
+    for act in world.when_ended:
+        act()
     board.close()
     if world.broken is not None or board.failure() is not None:
         return
@@ -205,9 +210,10 @@ def new_group(ranks: Sequence[int] | None = None, backend: str | None = None, ti
         raise InvalidArgumentError(
             f"new_group: ranks are not members. Got ranks={short(members)}, expected distinct ranks in [0, {world.size}). Ask get_world_size()."
         )
-    if backend not in (None, "", "mpi", "gloo", "auto"):
+    if backend not in (None, "", "mpi", "gloo", "auto", *(("nccl",) if world.groups[0].engine else ())):
         raise UnavailableError(
-            f"new_group: this backend is not there. Got {short(backend)}, expected 'mpi', which works for 'gloo' too. Leave it out."
+            f"new_group: this backend is not there. Got {short(backend)}, expected 'mpi', which works for 'gloo' too, or 'nccl' where processes "
+            f"have a GPU each. Leave it out."
         )
     seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else world.groups[0].timeout if timeout is None else float(timeout)
     members.sort()
@@ -222,6 +228,9 @@ def new_group(ranks: Sequence[int] | None = None, backend: str | None = None, ti
         place = members.index(world.rank) if world.rank in members else -1
         group = Group(place, number, members, comm, timeout=seconds)
         world.groups[number] = group
+        if comm is not None:
+            for act in world.when_made:
+                act(group)
     return group
 
 
@@ -364,23 +373,24 @@ class Watch:
             for rank in self.peers:
                 reason = board.gone(rank) if rank != world.rank else None
                 if reason and (not self.number or board.number_of(self.group.id, rank) < self.number or "dead" in reason):
-                    raise_everywhere(f"{self._name()}: {reason}. Its log says why.")
+                    raise_everywhere(f"{self.name()}: {reason}. Its log says why.")
         if seconds > self.group.timeout:
             raise_everywhere(self._late())
 
-    def _name(self) -> str:
+    def name(self) -> str:
+        """Which call this is."""
         return f"collective {self.number} of group {self.group.id}, {self.what}" if self.number else self.what
 
     def _late(self) -> str:
         board = world.board
         assert board is not None
         if not self.number:
-            return f"{self._name()} had no answer for {self.group.timeout:g} s: {board.where(self.peers[0])}"
+            return f"{self.name()} had no answer for {self.group.timeout:g} s: {board.where(self.peers[0])}"
         seen = [rank for rank in self.group.ranks if rank in board.row_of]
         late = [rank for rank in seen if board.number_of(self.group.id, rank) < self.number]
         said = "; ".join(f"{board.where(rank)}, its last collective was {board.number_of(self.group.id, rank)}" for rank in late)
         return (
-            f"{self._name()} waited {self.group.timeout:g} s. {len(seen) - len(late)} of {self.group.nranks} ranks have come; missing: "
+            f"{self.name()} waited {self.group.timeout:g} s. {len(seen) - len(late)} of {self.group.nranks} ranks have come; missing: "
             f"{said or 'a rank of another host'}"
         )
 
@@ -393,20 +403,24 @@ def refuse_broken() -> None:
 
 def run(group: Group, what: str, start: Callable[[], Any], finish: Callable[[], None] | None = None, where: str | None = None) -> Task:
     """Begin a collective of a group, which all members call with the same `what`."""
+    with group.lock:
+        watch = announce(group, what, where or site())
+        request = start()
+    return Task(request.Test, watch, finish, start)
+
+
+def announce(group: Group, what: str, where: str) -> Watch:
+    """Say which collective of a group comes next; who waits for it looks at others with what is returned. `group.lock` is held."""
     refuse_broken()
     board = world.board
     assert board is not None
-    where = where or site()
-    with group.lock:
-        group.count += 1
-        number = group.count
-        signature = board.post(group.id, number, what, where)
-        watch = Watch(group, number, signature, f"{what} at {where}", group.ranks)
-        if not world.whole_host:
-            _compare_hosts(group, watch)
-        watch.look()
-        request = start()
-    return Task(request.Test, watch, finish, start)
+    group.count += 1
+    signature = board.post(group.id, group.count, what, where)
+    watch = Watch(group, group.count, signature, f"{what} at {where}", group.ranks)
+    if not world.whole_host:
+        _compare_hosts(group, watch)
+    watch.look()
+    return watch
 
 
 def _compare_hosts(group: Group, watch: Watch) -> None:

@@ -3,8 +3,8 @@ import itertools
 import sys
 
 import numpy as np
+from devices import ON_GPU
 
-import wherry_ops_cpu.column
 import wherry_tensor as wt
 from wherry_distributed import (
     P2POp,
@@ -20,6 +20,7 @@ from wherry_distributed import (
     collective,
     gather,
     gather_object,
+    get_backend,
     get_group,
     get_rank,
     get_world_size,
@@ -35,9 +36,10 @@ from wherry_distributed import (
     stream,
 )
 
-wherry_ops_cpu.column.register()
 init_parallel_env()
 rank, size = get_rank(), get_world_size()
+if ON_GPU:
+    assert get_backend() == "NCCL" and wt.get_device() == f"gpu:{rank}"
 DTYPES = ["float32", "float64", "float16", "bfloat16", "int8", "uint8", "int16", "int32", "int64", "bool", "complex64", "complex128"]
 SHAPES = [(3,), (), (0, 2), (2, 3, 2)]
 SUM, MAX, MIN, PROD, AVG = range(5)
@@ -230,7 +232,7 @@ for call, kind, text in [
     (lambda: new_group([0, 0]), ValueError, "distinct"),
     (lambda: alltoall_single(wt.ones([size]), wt.ones([size]), [size + 1] * size), ValueError, "in_split_sizes"),
     (lambda: collective.P2POp(print, x, 0), ValueError, "isend"),
-    (lambda: new_group([0], backend="nccl"), RuntimeError, "nccl"),
+    (lambda: new_group([0], backend="hccl"), RuntimeError, "hccl"),
 ]:
     try:
         call()

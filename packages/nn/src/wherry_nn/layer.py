@@ -22,7 +22,7 @@ from wherry_nn.shared_methods import SharedMethods
 from wherry_nn.torch_states import evidence_of_torch
 from wherry_tensor import _core, ops
 from wherry_tensor._core import DType, Tensor
-from wherry_tensor.arguments import numpy_module, sizes_of
+from wherry_tensor.arguments import numpy_module, sizes_of, truth
 from wherry_tensor.device import device_code
 from wherry_tensor.dtype import as_dtype, get_default_dtype
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError, InvalidTypeError, short
@@ -701,7 +701,7 @@ class Layer(SharedMethods):
     # Members by name.
 
     def named_sublayers(
-        self, prefix: str = "", include_self: bool = False, layers_set: set[Layer] | None = None
+        self, prefix: str = "", include_self: bool = False, layers_set: set[Layer] | None = None, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Layer]]:
         """All layers inside, at any depth, with their paths; a layer that occurs twice is yielded once.
 
@@ -709,6 +709,7 @@ class Layer(SharedMethods):
             prefix: the beginning of every path.
             include_self: whether the layer itself comes first.
             layers_set: layers to skip; those that are yielded are added.
+            remove_duplicate: False yields a layer at each of its places.
 
         Source:
             `paddle.nn.Layer.named_sublayers`.
@@ -719,7 +720,7 @@ class Layer(SharedMethods):
             ['0', '0.0']
         """
         seen = set() if layers_set is None else layers_set
-        if include_self and self not in seen:
+        if truth(include_self, "sublayers", "include_self") and self not in seen:
             seen.add(self)
             yield prefix, self
         # One generator with a stack instead of one generator for each level.
@@ -727,7 +728,7 @@ class Layer(SharedMethods):
         rests = [iter(self._sub_layers.items())]
         while rests:
             for name, layer in rests[-1]:
-                if layer is not None and layer not in seen:
+                if layer is not None and (layer not in seen or not remove_duplicate):
                     seen.add(layer)
                     path = f"{paths[-1]}.{name}" if paths[-1] else name
                     yield path, layer
@@ -866,7 +867,7 @@ class Layer(SharedMethods):
     def _members(self, table: str, prefix: str, include_sublayers: bool) -> Iterator[tuple[str, Any]]:
         seen = set()
         layers: Iterable[tuple[str, Layer]] = (
-            self.named_sublayers(prefix, include_self=True) if include_sublayers else ((prefix, self),)
+            self.named_sublayers(prefix, include_self=True) if truth(include_sublayers, table[1:], "include_sublayers") else ((prefix, self),)
         )
         for path, layer in layers:
             for name, member in layer.__dict__[table].items():
@@ -1000,11 +1001,11 @@ class Layer(SharedMethods):
         for name, buffer in self._buffers.items():
             if buffer is not None and name not in skipped:
                 state[prefix + name] = buffer
-        if include_sublayers:
+        if truth(include_sublayers, "state_dict", "include_sublayers"):
             for name, layer in self._sub_layers.items():
                 if layer is not None:
                     state = layer._collect_state(state, True, f"{prefix}{name}.", all_buffers, use_hook)
-        if use_hook:
+        if truth(use_hook, "state_dict", "use_hook"):
             for hook in tuple(self._state_dict_hooks.values()):
                 changed = hook(state)
                 if changed is not None:
@@ -1326,13 +1327,14 @@ def new_parameter(
     said = as_param_attr(attr, "create_parameter")
     if said is None:
         return None
+    is_bias = truth(is_bias, "create_parameter", "is_bias")
     known = as_dtype(get_default_dtype() if dtype is None else dtype, "create_parameter")
     if not (default is None or isinstance(default, Initializer) or callable(default)):
         raise TypeError(
             f"create_parameter: default_initializer is not an initializer. Got {short(default)} ({type(default).__name__}), expected "
             f"an object of nn.initializer. Write nn.initializer.Constant(...) for a number."
         )
-    initializer = said.initializer or global_initializer(bool(is_bias)) or default
+    initializer = said.initializer or global_initializer(is_bias) or default
     if initializer is None:
         if not known.is_floating:
             raise TypeError(

@@ -511,6 +511,8 @@ def _as_written(name: str) -> Operator | None:
     return None
 
 
+_LINEAR = ("quant_axis", "bit_length", "qmin", "qmax", "round_type", "is_test", "only_observer")
+_STATE = ("X", "InScale", "InAccum", "InState")
 _OTHERS = {  # of Paddle 3 alone, or called otherwise there: as operators of Paddle 2
     "sigmoid_cross_entropy_with_logits": Operator(
         "sigmoid_cross_entropy_with_logits", ("X", "Label", "pos_weight"), ("normalize", "ignore_index"), ("Out",), ("X", "Label", "pos_weight")
@@ -532,6 +534,23 @@ _OTHERS = {  # of Paddle 3 alone, or called otherwise there: as operators of Pad
         "set_value", ("Input", "ValueTensor"), ("starts", "ends", "steps", "axes", "decrease_axes", "none_axes"), ("Out",),
         ("Input", "ValueTensor", "starts", "ends", "steps", "axes", "decrease_axes", "none_axes"),
     ),
+    **{
+        name: Operator(name, given, _LINEAR, ("Y", "OutState", "OutAccum", "OutScale"), given)
+        for name, given in ((name, ("X", "Scale", "ZeroPoint", "InAccum", "InState")) for name in ("quantize_linear", "dequantize_linear"))
+    },
+    **{
+        f"fake_{kind}_moving_average_abs_max": Operator(
+            f"fake_{kind}_moving_average_abs_max", _STATE, ("moving_rate", "bit_length", "is_test", "round_type"),
+            ("Out", "OutScale", "OutState", "OutAccum"), _STATE,
+        )
+        for kind in ("quantize", "quantize_dequantize")
+    },
+    **{
+        f"fake_{kind}": Operator(f"fake_{kind}", ("X",), ("bit_length", "round_type", "quant_axis", "is_test"), ("Out", "OutScale"), ("X",))
+        for kind in (
+            "quantize_abs_max", "quantize_dequantize_abs_max", "channel_wise_quantize_abs_max", "channel_wise_quantize_dequantize_abs_max",
+        )
+    },
 }
 
 _SPECIAL: dict[str, Callable[[_Translation, BlockDesc, _Operation, int], None]] = {

@@ -33,6 +33,8 @@ _MOST_EXACT = 1 << 53  # whole numbers up to here are float64 numbers
 class Writer3(Writer):
     """Writes for `text_of`: control flow as regions, results without operators that name them."""
 
+    takes_int8 = False  # 3.3.1 has no kernel for them
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.controls = {**WRITES_NODES, **_CONTROLS}
@@ -409,6 +411,14 @@ class _Printer:
 
     # Operators that become an operation of another form.
 
+    def quantized(self, op: OpDesc) -> None:
+        high = 2 ** (op.attr("bit_length") - 1) - 1
+        given = {name: ("i32", op.attr(name)) for name in ("quant_axis", "bit_length", "round_type")}
+        given |= {"qmin": ("i32", -high - 1), "qmax": ("i32", high)} | {name: ("bool", op.attr(name)) for name in ("is_test", "only_observer")}
+        attrs = [(name, *value) for name, value in given.items()]
+        inputs = [self.ids[op.input(slot)[0]] for slot in ("X", "Scale", "ZeroPoint")]
+        self.results(op, f"1.{op.type}", [*inputs, 0, 0], attrs, ("Y", "OutState", "OutAccum", "OutScale"))
+
     def fill(self, op: OpDesc) -> None:
         name = op.output("Out")[0]
         dtype = self.dtype_of(name)
@@ -488,6 +498,7 @@ class _Printer:
 
 _RULES: dict[str, Callable[[_Printer, OpDesc], None]] = {
     "pd_op.if": _Printer.control, "pd_op.while": _Printer.control, "fill_constant": _Printer.fill, "assign_value": _Printer.values,
+    "quantize_linear": _Printer.quantized, "dequantize_linear": _Printer.quantized,
     "rnn": _Printer.recurrent, "tril_triu": _Printer.triangle, "shape": _Printer.sizes, "range": _Printer.arange, "assign": _Printer.copy,
     **{found[0]: _Printer.list_operation for found in LISTS.values()},
 }

@@ -126,7 +126,10 @@ class Writer:
         outs: the variables that the results of the op which is written now will be.
         params: constants that are written with the parameters.
         for_prediction: is dropout to drop nothing until somebody trains the program?
+        takes_int8: does Paddle's dequantize_linear take whole numbers of 8 bits as they are?
     """
+
+    takes_int8 = True
 
     def __init__(self, program: Program, for_prediction: bool = False) -> None:
         self.program, self.for_prediction = program, for_prediction

@@ -23,7 +23,7 @@ from wherry_tensor._core import Tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions.creation import to_tensor
 
-__all__ = ["correct_biases", "run_batches", "smooth"]
+__all__ = ["correct_biases", "readers_of", "run_batches", "smooth", "take_factor"]
 
 Array = np.ndarray[Any, Any]
 
@@ -81,26 +81,35 @@ def smooth(model: Layer, batches: Iterable[Any], alpha: float = 0.5, inplace: bo
     model = model if inplace else copy.deepcopy(model)
     model.eval()
     batches = list(batches)
-    readers, largest = _readers(model, batches)
-    expected = [] if not readers else _arrays(run_batches(model, batches[:1], "smooth"))
+    readers, largest = readers_of(model, batches, "smooth")
+    expected = run_batches(model, batches[:1], "smooth")
     for source, linears in readers.items():
         inputs = np.maximum.reduce([largest[layer] for layer in linears])
         weights = np.maximum.reduce([np.abs(_values(layer.weight)).max(1) for layer in linears])
         with np.errstate(divide="ignore", invalid="ignore"):
             factor = inputs**alpha / weights ** (1 - alpha)
         factor = np.where(np.isfinite(factor) & (factor > 0), factor, 1.0)
-        kept = [(parameter, _values(parameter)) for layer in (source, *linears) for parameter in layer._parameters.values() if parameter is not None]
-        _scale(source, 1 / factor)
-        for layer in linears:
-            layer.weight.set_value((_values(layer.weight) * factor[:, None]).astype(np.float32))
-        found = _arrays(run_batches(model, batches[:1], "smooth"))
-        if any(np.abs(a - b).max(initial=0) > _CHANGED * np.abs(a).max(initial=0) for a, b in zip(expected, found, strict=True)):
-            for parameter, values in kept:
-                parameter.set_value(values)
+        take_factor(model, source, linears, factor, batches[:1], expected, "smooth")
     return model
 
 
-def _readers(model: Layer, batches: list[Any]) -> tuple[dict[Any, list[Any]], dict[Layer, Array]]:
+def take_factor(
+    model: Layer, source: Any, linears: list[Any], factor: Array, batches: list[Any], expected: list[Any], what: str
+) -> bool:
+    """Divide what a layer gives by factors and multiply the weights that read it, unless that changes what the model gives, `expected`."""
+    kept = [(parameter, _values(parameter)) for layer in (source, *linears) for parameter in layer._parameters.values() if parameter is not None]
+    _scale(source, 1 / factor)
+    for layer in linears:
+        layer.weight.set_value((_values(layer.weight) * factor[:, None]).astype(np.float32))
+    found = _arrays(run_batches(model, batches, what))
+    if any(np.abs(a - b).max(initial=0) > _CHANGED * np.abs(a).max(initial=0) for a, b in zip(_arrays(expected), found, strict=True)):
+        for parameter, values in kept:
+            parameter.set_value(values)
+        return False
+    return True
+
+
+def readers_of(model: Layer, batches: list[Any], what: str) -> tuple[dict[Any, list[Any]], dict[Layer, Array]]:
     """LayerNorm and Linear layers with the Linear layers that read what they give, and the largest magnitude of each column of an input."""
     made: dict[int, tuple[Layer, Any]] = {}  # the result too, so that no other tensor gets its id
     readers: dict[Any, list[Any]] = {}
@@ -126,12 +135,12 @@ def _readers(model: Layer, batches: list[Any]) -> tuple[dict[Any, list[Any]], di
     try:
         for batch in batches:
             made.clear()
-            run_batches(model, [batch], "smooth")
+            run_batches(model, [batch], what)
     finally:
         for handle in handles:
             handle.remove()
     if not batches:
-        run_batches(model, batches, "smooth")
+        run_batches(model, batches, what)
     return readers, largest
 
 

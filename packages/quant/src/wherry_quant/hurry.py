@@ -27,6 +27,7 @@ from wherry_quant.programs import bytes_of, for_inference, program_of, time_of
 from wherry_quant.quantizing import PTQ
 from wherry_quant.weight_only import quantize_weights
 from wherry_tensor._core import Tensor
+from wherry_tensor.arguments import among
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_train.atomic_files import replace_file
 from wherry_train.io import DataLoader, Dataset
@@ -117,7 +118,7 @@ def quantize(
         raise InvalidTypeError(
             f"quantize: not a layer. Got {short(net)} ({type(net).__name__}), expected a Layer. Of a paddle.Model take model.network."
         )
-    if target not in _TARGETS:
+    if not among(target, _TARGETS):
         raise InvalidArgumentError(f"quantize: the target is not known. Got target={short(target)}, expected one of {', '.join(_TARGETS)}.")
     batches = _batches(data)
     seen, held = batches[::2], batches[1::2]
@@ -180,6 +181,10 @@ def _batches(data: Any) -> list[tuple[tuple[Tensor, ...], Any]]:
     """Batches as inputs and labels."""
     if isinstance(data, Dataset):
         data = DataLoader(data, batch_size=32)
+    if not isinstance(data, Iterable):
+        raise InvalidTypeError(
+            f"quantize: 'data' holds no batches. Got {short(data)} ({type(data).__name__}), expected a DataLoader, a Dataset or a list of batches."
+        )
     found: list[tuple[tuple[Tensor, ...], Any]] = []
     for batch in data:
         if isinstance(batch, Tensor):

@@ -34,7 +34,9 @@ from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, Un
 from wherry_tensor.functions.creation import to_tensor
 from wherry_tensor.suggestions import did_you_mean
 
-__all__ = ["PostTrainingQuantization"]
+__all__ = [
+    "PostTrainingQuantization", "among", "inputs_of_product", "is_product", "kinds_of", "output_axis_of", "round_value", "round_weight", "weight_of",
+]
 
 _ALGORITHMS: dict[str, Callable[..., Any]] = {
     "KL": KLObserverLayer, "hist": HistObserverLayer, "mse": MSEObserverLayer, "emd": EMDObserverLayer, "avg": AVGObserverLayer,
@@ -126,12 +128,13 @@ class PostTrainingQuantization:
         for name, value in ("executor", executor), ("model_dir", model_dir):
             if value is None:
                 raise AssertedArgumentError(f"PostTrainingQuantization: The {name} cannot be None. Got None, expected one.")
-        _among("algo", algo, _ALGORITHMS)
-        _among("round_type", round_type, ("round", "adaround"))
-        _among("weight_quantize_type", weight_quantize_type, ("abs_max", "channel_wise_abs_max"))
-        _among("activation_quantize_type", activation_quantize_type, ("range_abs_max", "moving_average_abs_max", "abs_max"))
+        among("PostTrainingQuantization", "algo", algo, _ALGORITHMS)
+        among("PostTrainingQuantization", "round_type", round_type, ("round", "adaround"))
+        among("PostTrainingQuantization", "weight_quantize_type", weight_quantize_type, ("abs_max", "channel_wise_abs_max"))
+        kinds = ("range_abs_max", "moving_average_abs_max", "abs_max")
+        among("PostTrainingQuantization", "activation_quantize_type", activation_quantize_type, kinds)
         for kind in quantizable_op_type:
-            _among("quantizable_op_type", kind, (*_PRODUCTS, *_OTHERS))
+            among("PostTrainingQuantization", "quantizable_op_type", kind, (*_PRODUCTS, *_OTHERS))
         data = [x for x in (batch_generator, sample_generator, data_loader) if x is not None]
         if len(data) != 1:
             raise AssertedArgumentError(
@@ -184,11 +187,13 @@ class PostTrainingQuantization:
         for node, values in chosen:
             for x in values:
                 if id(x) not in rounded:
-                    rounded[id(x)] = self._rounded(program, node, x, scales[x.name])
-            weight = _weight_of(node)
+                    rounded[id(x)] = round_value(program, node, x, scales[x.name], self._activation_bits)
+            weight = weight_of(node)
             if weight is not None and id(weight) not in rounded:
-                rounded[id(weight)] = self._whole(program, node, weight, seen.get(id(weight)))
-            node.inputs = (*(rounded.get(id(x), x) for x in _read(node)), *node.inputs[len(_read(node)) :])  # type: ignore[arg-type]
+                rounded[id(weight)] = round_weight(
+                    program, node, weight, self._weight_bits, self._each, seen.get(id(weight))
+                )
+            node.inputs = (*(rounded.get(id(x), x) for x in inputs_of_product(node)), *node.inputs[len(inputs_of_product(node)) :])  # type: ignore[arg-type]
         forget_unused(program)
         return program
 
@@ -222,10 +227,10 @@ class PostTrainingQuantization:
         for node in program.nodes:
             if any(id(x) in computed for x in node.reads()):
                 computed.update(id(x) for x in node.outputs)
-            if not self._kinds & _kinds_of(node) or any(x is not None and x.name in self._skipped for x in node.inputs):
+            if not self._kinds & kinds_of(node) or any(x is not None and x.name in self._skipped for x in node.inputs):
                 continue
-            values = [x for x in _read(node) if x is not None and id(x) in computed and x.dtype.is_floating]
-            if values and (not _is_product(node) or len(values) == 2 or _weight_of(node) is not None):
+            values = [x for x in inputs_of_product(node) if x is not None and id(x) in computed and x.dtype.is_floating]
+            if values and (not is_product(node) or len(values) == 2 or weight_of(node) is not None):
                 chosen.append((node, values))
         return chosen
 
@@ -255,30 +260,37 @@ class PostTrainingQuantization:
         scales.update({name: float(scale) for name, scale in self._given.items()})
         return scales
 
-    def _rounded(self, program: Program, node: Node, x: Variable, scale: float) -> Variable:
-        high, block = levels(self._activation_bits), program.blocks[0]
-        step = _constant(program, f"{x.name}@scale", np.asarray(scale / high, np.float32))
-        whole = block.variable(x.sizes, holder(self._activation_bits), f"{x.name}.quantized")
-        back = block.variable(x.sizes, x.dtype, f"{x.name}.quantized.dequantized")
-        put_before(node, ops.quantize_linear, (x, step, None), (None, None, -high - 1, high, whole.dtype), (whole,))
-        put_before(node, ops.dequantize_linear, (whole, step, None), (None, None, x.dtype), (back,))
-        return back
 
-    def _whole(self, program: Program, node: Node, weight: Variable, moments: Any) -> Variable:
-        assert weight.bound is not None  # noqa: S101  `_weight_of` asked
-        values = weight.bound.astype("float32").numpy()
-        places = Places(_output_axis(node) % values.ndim if self._each else None, None)
-        scales = np.maximum(np.abs(values).max() if places.axis is None else magnitudes(values, places.axis), np.float32(_SMALLEST))
-        if moments is None or _rows_of(node) is None:  # a weight that others read otherwise
-            whole = whole_numbers(values, scales, self._weight_bits, places)
-        else:
-            axis = _output_axis(node) % values.ndim
-            whole = adaround_array(values, axis, moments, np.atleast_1d(scales), self._weight_bits).astype(holder(self._weight_bits).name)
-        q = _constant(program, f"{weight.name}.quantized", whole)
-        step = _constant(program, f"{weight.name}@scale", (scales / levels(self._weight_bits)).astype(np.float32))
-        back = program.blocks[0].variable(weight.sizes, weight.dtype, f"{weight.name}.quantized.dequantized")
-        put_before(node, ops.dequantize_linear, (q, step, None), (places.axis, None, weight.dtype), (back,))
-        return back
+def round_value(program: Program, node: Node, x: Variable, scale: float, bits: int, mark: str = "") -> Variable:
+    """Whole numbers of a value and back, before a node that reads it; `mark` goes into their names."""
+    high, block = levels(bits), program.blocks[0]
+    step = _constant(program, f"{x.name}{mark}@scale", np.asarray(scale / high, np.float32))
+    whole = block.variable(x.sizes, holder(bits), f"{x.name}{mark}.quantized")
+    back = block.variable(x.sizes, x.dtype, f"{x.name}{mark}.quantized.dequantized")
+    put_before(node, ops.quantize_linear, (x, step, None), (None, None, -high - 1, high, whole.dtype), (whole,))
+    put_before(node, ops.dequantize_linear, (whole, step, None), (None, None, x.dtype), (back,))
+    return back
+
+
+def round_weight(
+    program: Program, node: Node, weight: Variable, bits: int, each: bool, moments: Any = None, mark: str = "", value: Tensor | None = None
+) -> Variable:
+    """Whole numbers of the constant of a product, with a scale for each output or one, and back; with moments, up or down as results change least."""
+    value = weight.bound if value is None else value
+    assert value is not None  # noqa: S101  `weight_of` asked
+    values = value.astype("float32").numpy()
+    places = Places(output_axis_of(node) % values.ndim if each else None, None)
+    scales = np.maximum(np.abs(values).max() if places.axis is None else magnitudes(values, places.axis), np.float32(_SMALLEST))
+    if moments is None or _rows_of(node) is None:  # a weight that others read otherwise
+        whole = whole_numbers(values, scales, bits, places)
+    else:
+        axis = output_axis_of(node) % values.ndim
+        whole = adaround_array(values, axis, moments, np.atleast_1d(scales), bits).astype(holder(bits).name)
+    q = _constant(program, f"{weight.name}{mark}.quantized", whole)
+    step = _constant(program, f"{weight.name}{mark}@scale", (scales / levels(bits)).astype(np.float32))
+    back = program.blocks[0].variable(weight.sizes, weight.dtype, f"{weight.name}{mark}.quantized.dequantized")
+    put_before(node, ops.dequantize_linear, (q, step, None), (places.axis, None, weight.dtype), (back,))
+    return back
 
 
 def _refuse(**given: Any) -> None:
@@ -290,24 +302,25 @@ def _refuse(**given: Any) -> None:
             )
 
 
-def _among(name: str, value: Any, known: Iterable[str]) -> None:
+def among(what: str, name: str, value: Any, known: Iterable[str]) -> None:
+    """Refuse a value of an argument that is not one of those."""
     if value not in known:
         raise AssertedArgumentError(
-            f"PostTrainingQuantization: {name} is not one of those. Got {short(value)}, expected one of {', '.join(known)}."
+            f"{what}: {name} is not one of those. Got {short(value)}, expected one of {', '.join(known)}."
             f"{did_you_mean(value, list(known)) if isinstance(value, str) else ''}"
         )
 
 
-def _is_product(node: Node) -> bool:
+def is_product(node: Node) -> bool:
     return node.op in (ops.conv2d, ops.conv2d_transpose, ops.matmul, ops.linear)
 
 
-def _read(node: Node) -> tuple[Variable | None, ...]:
+def inputs_of_product(node: Node) -> tuple[Variable | None, ...]:
     """The inputs that are rounded: all but the bias of a product."""
-    return node.inputs[:2] if _is_product(node) else node.inputs
+    return node.inputs[:2] if is_product(node) else node.inputs
 
 
-def _kinds_of(node: Node) -> set[str]:
+def kinds_of(node: Node) -> set[str]:
     """Paddle's types of operators that an operation is one of."""
     if node.op is ops.conv2d:
         groups, x = node.attr("groups"), node.inputs[0]
@@ -320,13 +333,13 @@ def _kinds_of(node: Node) -> set[str]:
     return {kind for kind, known in _OTHERS.items() if node.op in known}
 
 
-def _weight_of(node: Node) -> Variable | None:
+def weight_of(node: Node) -> Variable | None:
     """The constant of a product."""
-    weight = node.inputs[1] if _is_product(node) else None
+    weight = node.inputs[1] if is_product(node) else None
     return weight if weight is not None and weight.bound is not None and weight.ndim >= 2 and weight.dtype.is_floating else None
 
 
-def _output_axis(node: Node) -> int:
+def output_axis_of(node: Node) -> int:
     if node.op is ops.conv2d:
         return 0
     if node.op is ops.conv2d_transpose:
@@ -336,7 +349,7 @@ def _output_axis(node: Node) -> int:
 
 def _rows_of(node: Node) -> Callable[[Tensor], np.ndarray[Any, Any]] | None:
     """What makes rows, which the weight is multiplied by, of the first input of a product: of matrices, and of convolutions in one group."""
-    weight = _weight_of(node)
+    weight = weight_of(node)
     if weight is None:
         return None
     if node.op is ops.conv2d and node.attr("groups") == 1 and node.attr("data_format") == "NCHW":

@@ -5,7 +5,7 @@ Source: Frantar et al., GPTQ: accurate post-training quantization for generative
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from wherry_quant.weight_only import WeightOnlyLinear, rounded_weight
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import InvalidArgumentError
 
-__all__ = ["gptq", "gptq_weight", "moments_of", "plain_convolution", "windows"]
+__all__ = ["gptq", "gptq_weight", "moments_of", "plain_convolution", "put_weights", "windows"]
 
 Array = np.ndarray[Any, Any]
 
@@ -84,8 +84,13 @@ def gptq(model: Layer, batches: Iterable[Any], bits: int = 4, group_size: int = 
     model = copy.deepcopy(model)
     model.eval()
     moments = moments_of(model, [layer for layer in model.sublayers(include_self=True) if type(layer) is Linear], batches, "gptq")
+    return put_weights(model, moments, lambda weight, seen: gptq_weight(weight, seen, bits, group_size))
+
+
+def put_weights(model: Layer, moments: dict[Layer, Array], rounded: Callable[[Array, Array], QuantizedWeight]) -> Layer:
+    """Put a WeightOnlyLinear in the place of each of these Linear layers; `rounded` gives its weight from the float one and the moments."""
     holder: dict[str, Any] = {"model": model}
-    _replace(holder, moments, bits, group_size)
+    _replace(holder, moments, rounded)
     return holder["model"]  # type: ignore[no-any-return]
 
 
@@ -130,11 +135,10 @@ def plain_convolution(layer: Layer) -> bool:
     return type(layer) is Conv2D and layer._groups == 1 and layer._data_format == "NCHW" and layer._fill is None and layer._window[1] is not None
 
 
-def _replace(layers: dict[str, Any], moments: dict[Layer, Array], bits: int, group_size: int) -> None:
+def _replace(layers: dict[str, Any], moments: dict[Layer, Array], rounded: Callable[[Array, Array], QuantizedWeight]) -> None:
     for name, layer in list(layers.items()):
         if type(layer) is Linear and layer in moments:
             weight: Any = layer.weight
-            found = gptq_weight(weight.astype("float32").numpy(), moments[layer], bits, group_size)
-            layers[name] = WeightOnlyLinear(found, layer.bias)  # type: ignore[arg-type]
+            layers[name] = WeightOnlyLinear(rounded(weight.astype("float32").numpy(), moments[layer]), layer.bias)  # type: ignore[arg-type]
         elif layer is not None:
-            _replace(layer._sub_layers, moments, bits, group_size)
+            _replace(layer._sub_layers, moments, rounded)

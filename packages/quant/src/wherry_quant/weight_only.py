@@ -13,6 +13,7 @@ from wherry_nn.parameter import Parameter
 from wherry_quant.files.weights import QuantizedWeight
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
+from wherry_tensor.arguments import among, real_number, require_tensor, to_dtype
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnimplementedError, short
 from wherry_tensor.functions.creation import to_tensor, zeros_like
@@ -131,7 +132,7 @@ def weight_only_linear(
         >>> print(wherry.nn.quant.weight_only_linear(wherry.to_tensor([[1.0, 2.0, 3.0, 4.0]]), q, weight_scale=scale).numpy())
         [[1. 2. 3. 4.]]
     """
-    if weight_dtype not in ("int8", "int4"):
+    if not among(weight_dtype, ("int8", "int4")):
         raise InvalidArgumentError(
             f"weight_only_linear: the weight has other bits. Got weight_dtype={short(weight_dtype)}, expected 'int8' or 'int4'."
         )
@@ -140,7 +141,7 @@ def weight_only_linear(
     packed = _packed(weight, lambda: _whole("weight_only_linear", weight, weight_scale, bits), f"only{bits}", packed_int8 if bits == 8 else _four)
     _require_scale("weight_only_linear", weight, weight_scale, bits)
     scale = ops.reshape(weight_scale, shape=(1, -1))
-    return ops.weight_only_linear(x, packed, scale, None, _as(bias, x), group=0)  # type: ignore[no-any-return]
+    return ops.weight_only_linear(x, packed, scale, None, _as("weight_only_linear", bias, x), group=0)  # type: ignore[no-any-return]
 
 
 def llm_int8_linear(
@@ -178,10 +179,12 @@ def llm_int8_linear(
     scale = weight_scale.astype("float32")  # type: ignore[union-attr]
     wide = x.astype("float32")
     axes = tuple(range(x.ndim - 1))
-    large = ops.greater_than(ops.reduce_max(ops.abs(wide), axes=axes, keepdim=True), to_tensor(float(threshold)))
+    largest = ops.reduce_max(ops.abs(wide), axes=axes, keepdim=True)
+    large = ops.greater_than(largest, to_tensor(real_number(threshold, "llm_int8_linear", "threshold")))
     inside = ops.where(large, zeros_like(wide), wide)
+    shift = None if bias is None else to_dtype(require_tensor(bias, "llm_int8_linear", "bias"), _core.float32)
     out = ops.quantized_linear(
-        inside, whole, scale, None if bias is None else bias.astype("float32"), None, x_zero_point=0, residual_scale=1.0, residual_zero_point=0,
+        inside, whole, scale, shift, None, x_zero_point=0, residual_scale=1.0, residual_zero_point=0,
         activation="none", out_scale=None, out_zero_point=0, low=None, high=None, dtype=_core.float32,
     )
     outside = ops.where(large, wide, zeros_like(wide))
@@ -247,7 +250,7 @@ class WeightOnlyLinear(Layer):
 
     def forward(self, input: Tensor) -> Tensor:
         return ops.weight_only_linear(  # type: ignore[no-any-return]
-            input, self.weight, self.weight_scale, self.zero_point, _as(self.bias, input), group=self.group_size
+            input, self.weight, self.weight_scale, self.zero_point, _as("WeightOnlyLinear", self.bias, input), group=self.group_size
         )
 
     def extra_repr(self) -> str:
@@ -308,7 +311,7 @@ def _replace(layers: dict[str, Any], bits: int, group_size: int) -> None:
 
 
 def _bits(what: str, algo: Any) -> int:
-    if algo not in _ALGORITHMS:
+    if not among(algo, _ALGORITHMS):
         raise InvalidArgumentError(f"{what}: this way of rounding is not known. Got algo={short(algo)}, expected one of {', '.join(_ALGORITHMS)}.")
     return _ALGORITHMS[algo]
 
@@ -362,5 +365,5 @@ def _got(x: Any) -> str:
     return f"{x.dtype.name} of shape {x.shape}" if isinstance(x, Tensor) else short(x)
 
 
-def _as(bias: Tensor | None, x: Tensor) -> Tensor | None:
-    return bias if bias is None or bias.dtype is x.dtype else bias.astype(x.dtype)
+def _as(what: str, bias: Tensor | None, x: Tensor) -> Tensor | None:
+    return None if bias is None else to_dtype(require_tensor(bias, what, "bias"), x.dtype)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias, TypeVar
 
@@ -204,6 +204,23 @@ def flag(value: Any, op_name: str, name: str) -> bool:
         f"{op_name}: argument '{name}' must be a bool. Got {_shown(value)}, expected True or False. "
         f"Write {name}=True."
     )
+
+
+def truth(value: Any, op_name: str, name: str) -> bool:
+    """Whether a switch is on: a bool, or what Python takes for one, such as 0 and None."""
+    try:
+        return bool(value)
+    except (TypeError, ValueError) as error:
+        if isinstance(value, Tensor):  # it says itself why it is neither
+            raise
+        raise InvalidTypeError(
+            f"{op_name}: argument '{name}' must be a bool. Got {_shown(value)}, expected True or False. Write {name}=True."
+        ) from error
+
+
+def among(value: Any, known: Container[Any]) -> bool:
+    """Whether `value` is one of the texts of `known`, or None where that is one."""
+    return (value is None or isinstance(value, str)) and value in known
 
 
 def _shown(value: Any) -> str:

@@ -139,6 +139,9 @@ distributed: ParallelMode < wherry_distributed.topology
 distributed: io=* < wherry.static
 distributed: fleet=* < wherry._inside.fleet
 distributed: split < wherry_distributed.tensor_parallel
+distributed: rpc=* < wherry_distributed.rpc
+distributed.rpc: WorkerInfo get_all_worker_infos get_current_worker_info get_worker_info init_rpc rpc_async rpc_sync < wherry_distributed.rpc
+distributed.rpc: shutdown < wherry_distributed.rpc
 distributed.collective: _c_concat _c_identity _c_lookup_table _c_softmax_with_cross_entropy _c_split _mp_allreduce < wherry_distributed.model_parallel
 distributed.collective: Group _get_default_group=get_group _get_global_group=get_group barrier new_group < wherry_distributed
 distributed.collective: all_gather all_reduce alltoall broadcast get_group is_initialized < wherry_distributed
@@ -265,6 +268,9 @@ nn.layer.norm: _BatchNormBase _InstanceNormBase=_InstanceNorm < wherry_nn.layers
 nn.layer.rnn: RNNBase RNNCellBase < wherry_nn.layers.rnn
 nn.layer.transformer: _convert_attention_mask _convert_param_attr_to_list < wherry._inside.attention
 nn.functional.activation: tanh < wherry_tensor
+nn.quant: FloatFunctionalLayer add concat divide flatten matmul multiply reshape subtract transpose < wherry_quant.functional
+nn.quant.functional_layers: FloatFunctionalLayer add concat divide flatten matmul multiply < wherry_quant.functional
+nn.quant.functional_layers: reshape subtract transpose < wherry_quant.functional
 nn.quant.format: ConvertibleQuantedLayer LinearDequanter LinearQuanter LinearQuanterDequanter < wherry_quant.format
 nn.quant.qat: QuantedConv2D QuantedLinear < wherry_quant.layers
 nn.quant.qat.conv: QuantedConv2D < wherry_quant.layers
@@ -280,6 +286,10 @@ quantization.quantize: Quantization < wherry_quant.quantizing
 quantization.wrapper: ObserveWrapper < wherry_quant.layers
 static: load_vars save_vars setitem < wherry._inside.variables
 static.io: load_vars save_vars < wherry._inside.variables
+framework: IrGraph < wherry_quant.transforming
+base.framework: IrGraph < wherry_quant.transforming
+static.quantization: QuantizationFreezePass QuantizationTransformPass < wherry_quant.transforming
+static.quantization.quantization_pass: QuantizationFreezePass QuantizationTransformPass < wherry_quant.transforming
 static.quantization: PostTrainingQuantization < wherry_quant.post_training
 static.quantization.post_training_quantization: PostTrainingQuantization < wherry_quant.post_training
 static.quantization: quant_config=* < wherry._inside.quant_config
@@ -319,7 +329,10 @@ vision.transforms.transforms: _check_input _get_image_size < wherry._inside.pict
 
 _SEVERAL = "training in several processes is not there yet. In one process, run the model as it is"
 _SERVERS = "parameter servers here have no part of this name. Use static.nn.sparse_embedding, InMemoryDataset and QueueDataset"
-_QUANTIZED = "quantization while training is not there yet. Quantize weights with paddle.nn.quant.weight_quantize"
+_QUANTIZED = (
+    "this part of Paddle's older quantization is not there. Train with paddle.quantization.QAT or ImperativeQuantAware, calibrate saved models with "
+    "paddle.static.quantization.PostTrainingQuantization, and give weights few bits with paddle.quant.quantize_weights"
+)
 _CHECKER = "the checker of numbers is not there yet. Use FLAGS_check_nan_inf, or paddle.amp.debugging.check_numerics"
 _INNER = "Paddle's inner program descriptions are not kept. Use paddle.static.Program"
 
@@ -327,10 +340,9 @@ _INNER = "Paddle's inner program descriptions are not kept. Use paddle.static.Pr
 REFUSED: tuple[tuple[str, str], ...] = (
     (_SEVERAL, """
 distributed.fleet.recompute.recompute: switch_rng_state_tracker
-distributed: ProcessMesh DistAttr Partial Placement ReduceType Replicate Shard Strategy dtensor_from_fn gloo_barrier
-distributed: gloo_init_parallel_env gloo_release reshard shard_layer shard_optimizer
-distributed: shard_op shard_tensor to_static
-distributed.rpc: get_all_worker_infos get_current_worker_info get_worker_info init_rpc rpc_async rpc_sync shutdown
+distributed: DistAttr Strategy gloo_barrier
+distributed: gloo_init_parallel_env gloo_release
+distributed: shard_op to_static
 distributed.fleet.meta_optimizers.dygraph_optimizer.dygraph_sharding_optimizer: DygraphShardingOptimizerV2
 distributed.fleet.meta_optimizers.dygraph_optimizer.hybrid_parallel_optimizer: HybridParallelClipGrad
 distributed.fleet.meta_parallel.parallel_layers.pp_layers: PipelineLayerChunk
@@ -348,15 +360,14 @@ incubate.operators: unzip
 static.nn: continuous_value_model
 """),
     (_QUANTIZED, """
-nn.quant: FloatFunctionalLayer QuantizedConv2D QuantizedLinear add concat divide flatten matmul multiply quant_layers_ reshape subtract transpose
+nn.quant: QuantizedConv2D QuantizedLinear quant_layers_
 nn.quant.lsq: FakeQuantActLSQPlus FakeQuantWeightLSQPlus
 nn.quant.quant_layers: FakeQuantAbsMax FakeQuantChannelWiseAbsMax FakeQuantMAOutputScaleLayer FakeQuantMovingAverageAbsMax MAOutputScaleLayer
 nn.quant.quant_layers: MovingAverageAbsMaxScale QuantStub QuantizedColumnParallelLinear QuantizedConv2D QuantizedConv2DTranspose QuantizedLinear
 nn.quant.quant_layers: QuantizedMatmul QuantizedRowParallelLinear
 static.quantization: AddQuantDequantForInferencePass AddQuantDequantPass AddQuantDequantPassV2 ConvertToInt8Pass OutScaleForInferencePass
-static.quantization: OutScaleForTrainingPass PostTrainingQuantizationProgram QuantWeightPass QuantizationFreezePass
-static.quantization: QuantizationTransformPass QuantizationTransformPassV2 ReplaceFakeQuantDequantPass TransformForMobilePass WeightQuantization
-static.quantization.quantization_pass: QuantizationFreezePass QuantizationTransformPass
+static.quantization: OutScaleForTrainingPass PostTrainingQuantizationProgram QuantWeightPass
+static.quantization: QuantizationTransformPassV2 ReplaceFakeQuantDequantPass TransformForMobilePass WeightQuantization
 static.quantization.post_training_quantization: WeightQuantization
 static.quantization.utils: _channelwise_quant_axis1_ops _get_input_name_index _get_op_input_var_names _get_op_output_var_names
 static.quantization.utils: _get_output_name_index bias_correction_w calculate_quant_cos_error load_variable_data quant_tensor set_variable_data
@@ -367,9 +378,8 @@ amp.debugging: TensorCheckerConfig check_layer_numerics collect_operator_stats c
 amp.debugging: disable_tensor_checker enable_operator_stats_collection enable_tensor_checker
 """),
     (_INNER, """
-framework: IrGraph
 framework.core: Graph
-base.framework: IrGraph IrNode IrOpNode IrVarNode
+base.framework: IrNode IrOpNode IrVarNode
 base.core: Graph PassBuilder
 pir: Block Operation OpResult PassManager Program Value translate_to_pir
 pir.core: Program create_parameter default_main_program default_startup_program program_guard

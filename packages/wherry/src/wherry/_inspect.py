@@ -22,11 +22,12 @@ def inspected(path: str) -> dict[str, Any]:
 
     Args:
         path: of a program (`.pdmodel`, `__model__`, `.json` of Paddle 3, `.onnx`, `.pt2`), or of weights (`.pdparams`, `.pdopt`, `.pth`,
-            `.safetensors`, `.npz`); of a folder as Paddle 1 saved models.
+            `.safetensors`, `.npz`, `.gguf`); of a folder as Paddle 1 saved models.
 
     Returns:
-        file, bytes: its name and size. format: words for it. inputs, outputs, parameters: lists of {"name", "dtype", "shape"}. operators: how many
-        there are of each type. unsupported: types that are not read. totals: of the parameters: tensors, elements, bytes, and tensors by dtype.
+        file, bytes: its name and size. format: words for it. inputs, outputs, parameters: lists of {"name", "dtype", "shape"}, of parameters in
+        blocks with their "bytes". operators: how many there are of each type. unsupported: types that are not read. totals: of the parameters:
+        tensors, elements, bytes, and tensors by dtype.
 
     Raises:
         ValueError: the file is damaged, or of a format that is not read; the error says the way around.
@@ -69,7 +70,7 @@ def _reader_of(path: str) -> Callable[[str], dict[str, Any]]:
         return _of_torch
     if ending in (".pdmodel", ".json") or os.path.basename(path) == "__model__":
         return _of_paddle
-    return _of_weights
+    return _of_gguf if ending == ".gguf" else _of_weights
 
 
 def check_format(path: str) -> None:
@@ -123,6 +124,18 @@ def _of_weights(path: str) -> dict[str, Any]:
     }
 
 
+def _of_gguf(path: str) -> dict[str, Any]:
+    from wherry_quant.extra import GGUFFile
+
+    file = GGUFFile(path)
+    kind = file.settings.get("general.architecture")
+    return {
+        "format": "weights (.gguf)" + (f" of a model of the kind {kind!r}" if isinstance(kind, str) else ""),
+        "inputs": [], "outputs": [], "operators": {}, "unsupported": [],
+        "parameters": [{"name": name, "dtype": x.dtype, "shape": list(x.shape), "bytes": x.nbytes} for name, x in file.items()],
+    }
+
+
 def _arrays(prefix: str, value: Any) -> Iterator[tuple[str, Any]]:
     """The arrays in dicts and lists, with the way to each."""
     if hasattr(value, "dtype") and hasattr(value, "shape"):
@@ -139,7 +152,7 @@ def _totals(parameters: list[dict[str, Any]]) -> dict[str, Any]:
     elements = [max(0, math.prod(each["shape"] or ())) for each in parameters]
     return {
         "tensors": len(parameters), "elements": sum(elements),
-        "bytes": int(sum(n * _bytes_of(each["dtype"]) for n, each in zip(elements, parameters))),
+        "bytes": int(sum(each["bytes"] if "bytes" in each else n * _bytes_of(each["dtype"]) for n, each in zip(elements, parameters))),
         "dtypes": dict(Counter(each["dtype"] for each in parameters).most_common()),
     }
 

@@ -59,21 +59,12 @@ class Model:
     """A program with or without its parameters.
 
     Args:
-        described: the content of a `.pdmodel`.
-        params: the content of a `.pdiparams`; None leaves the parameters without values: it can be looked at.
-
-    Raises:
-        ValueError: a file is damaged, they do not belong together, or nothing reads an operator.
+        program: it.
+        lacks_params: whether parameters have no values.
     """
 
-    @explained
-    def __init__(self, described: Any, params: Any = None) -> None:
-        content = bytes_of(described)
-        if not content:
-            raise ValueError("The .pdmodel is empty. Got 0 bytes, expected a saved program. Save or copy it again.")
-        bare = read_program(content)
-        self.lacks_params = params is None and any(x.persistable or x.is_parameter for x in bare.blocks[0].vars.values())
-        self.program: Program = bare if self.lacks_params else params_from_bytes(content, b"" if params is None else bytes_of(params))
+    def __init__(self, program: Program, lacks_params: bool = False) -> None:
+        self.program, self.lacks_params = program, lacks_params
         self.runs: dict[int, Any] = {}  # by level of passes
 
     @explained
@@ -190,6 +181,25 @@ class Model:
             if at is not None:
                 row["at"] = f"0:{at}"
                 i = at + 1
+
+
+@explained
+def of_paddle(described: Any, params: Any = None) -> Model:
+    """The program of Paddle's files.
+
+    Args:
+        described: the content of a `.pdmodel`, or of a `.json` of Paddle 3.
+        params: the content of a `.pdiparams`; None leaves the parameters without values: it can be looked at.
+
+    Raises:
+        ValueError: a file is damaged, they do not belong together, or nothing reads an operator.
+    """
+    content = bytes_of(described)
+    if not content:
+        raise ValueError("The program is empty. Got 0 bytes, expected a saved program. Save or copy it again.")
+    bare = read_program(content)
+    lacks = params is None and any(x.persistable or x.is_parameter for x in bare.blocks[0].vars.values())
+    return Model(bare if lacks else params_from_bytes(content, b"" if params is None else bytes_of(params)), lacks)
 
 
 def meta(x: Variable) -> dict[str, Any]:

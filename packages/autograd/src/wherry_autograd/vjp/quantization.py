@@ -49,3 +49,5 @@ not_differentiable(ops.quantize_linear, "gives integers; fake_quantize is what t
 not_differentiable(ops.requantize, "gives integers")
 not_differentiable(ops.pack_int4, "gives integers")
 not_differentiable(ops.unpack_int4, "gives integers")
+not_differentiable(ops.quantize_fp8, "gives integers")
+not_differentiable(ops.dequantize_fp8, "takes integers")

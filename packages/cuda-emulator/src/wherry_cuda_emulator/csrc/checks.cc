@@ -34,6 +34,7 @@ static Shadows global_shadows, shared_shadows;
 static std::map<char *, std::map<uint32_t, bool>> released;  // atomics: which blocks have passed a fence before one
 static std::vector<char> acquired;                           // blocks whose writes this one may read
 static bool fenced;
+static std::string copying;     // the copy or memset that runs, where no kernel does
 static const char *named_file;  // of the call that an access belongs to, where the emulator makes it
 static int named_line;
 
@@ -70,11 +71,11 @@ static inline bool ordered(uint32_t block, int thread, uint32_t epoch, uint32_t 
 
 static bool conflict(const Shadow &s, bool write, bool atomic, bool shared, const void *pc) {
   if (s.w_thread != nobody && !(atomic && s.w_atomic) && !ordered(s.w_block, s.w_thread, s.w_epoch, s.w_warp_epoch, shared)) {
-    fail(race_text(s, write, true, pc));
+    fail(race_text(s, write, true, pc), pc);
     return true;
   }
   if (write && s.r_thread != nobody && (s.r_several_blocks || !ordered(s.r_block, s.r_thread, s.r_epoch, s.r_warp_epoch, shared))) {
-    fail(race_text(s, write, false, pc));
+    fail(race_text(s, write, false, pc), pc);
     return true;
   }
   return false;
@@ -103,9 +104,21 @@ static Shadow &fresh(Shadow &s, uint32_t serial) {
   return s;
 }
 
+// Of the launch that touched this last, which is not the one that runs.
+static bool races_with_a_stream(const Shadow &s, uint32_t serial, bool write, bool atomic, bool shared, const void *pc) {
+  if (shared || s.serial == serial || !s.serial) return false;
+  const bool wrote = s.w_thread != nobody && !(atomic && s.w_atomic), was_read = write && s.r_thread != nobody;
+  if (!wrote && !was_read) return false;
+  const std::string text = race_of_streams(s.serial, wrote);
+  if (text.empty()) return false;
+  fail((now ? who(self) + ": data race at " + place_of(pc) + ": it " : copying + ": data race: it ") + (write ? "writes " : "reads ") + text, now ? pc : nullptr);
+  return true;
+}
+
 static bool race(const Shadows &in, size_t offset, size_t bytes, uint32_t serial, bool write, bool atomic, bool shared, const void *pc) {
   if (((offset | bytes) & 3) == 0) {
     for (size_t i = offset; i < offset + bytes; i += 4) {
+      if (races_with_a_stream(in.words[i >> 2], serial, write, atomic, shared, pc)) return true;
       Shadow &s = fresh(in.words[i >> 2], serial);
       if (conflict(s, write, atomic, shared, pc)) return true;
       for (int k = 0; s.narrow && k < 4; ++k)
@@ -116,6 +129,8 @@ static bool race(const Shadows &in, size_t offset, size_t bytes, uint32_t serial
     return false;
   }
   for (size_t i = offset; i < offset + bytes; ++i) {
+    if (races_with_a_stream(in.words[i >> 2], serial, write, atomic, shared, pc)) return true;
+    if (races_with_a_stream(in.bytes[i], serial, write, atomic, shared, pc)) return true;
     Shadow &word = fresh(in.words[i >> 2], serial), &s = fresh(in.bytes[i], serial);
     if (conflict(s, write, atomic, shared, pc) || (word.wide && conflict(word, write, atomic, shared, pc))) return true;
     note(s, write, atomic);
@@ -132,21 +147,25 @@ static void check_global(char *a, size_t bytes, bool write, bool atomic, const v
   if (!(a >= near && a + bytes <= near_end)) {
     auto it = allocations.upper_bound(a);
     if (it == allocations.begin() || !(--it)->second.live || a + bytes > it->first + it->second.bytes) {
-      fail(access(write, bytes, pc) + describe(a, bytes));
+      fail(access(write, bytes, pc) + describe(a, bytes), pc);
       abandon();
     }
     if (it->second.device != now->device) {
-      fail(access(write, bytes, pc) + "of device " + std::to_string(it->second.device) + ", and runs on device " + std::to_string(now->device));
+      fail(access(write, bytes, pc) + "of device " + std::to_string(it->second.device) + ", and runs on device " + std::to_string(now->device), pc);
       abandon();
     }
-    near = it->first, near_end = near + it->second.bytes;
+    near = it->first, near_end = near + it->second.bytes, near_constant = it->second.constant;
+  }
+  if (write && near_constant) {
+    fail(access(true, bytes, pc) + describe(a, bytes) + ", which kernels can only read", pc);
+    abandon();
   }
   const size_t offset = size_t(a - arena);
   if (measuring) measure_access(offset, bytes, write, atomic, false, pc);
   if (write && !atomic) {
     memset(written + offset, 1, bytes);
   } else if (memchr(written + offset, 0, bytes)) {
-    fail(access(false, bytes, pc) + "that nothing has written, " + describe(a, bytes));
+    fail(access(false, bytes, pc) + "that nothing has written, " + describe(a, bytes), pc);
     abandon();
   }
   if (race(global_shadows, offset, bytes, launch_serial, write, atomic, false, pc)) abandon();
@@ -159,14 +178,16 @@ static void check_shared(char *a, size_t bytes, bool write, bool atomic, const v
     if (measuring) measure_access(offset, bytes, write, atomic, true, pc);
     if (memchr(shared_written + offset, UNDER_WAY, bytes)) {
       fail(access(write, bytes, pc) + "of shared memory '" + o.name + "' at byte " + std::to_string(a - o.at) +
-           ", where a cp.async writes that its thread has not waited for");
+               ", where a cp.async writes that its thread has not waited for",
+           pc);
       abandon();
     }
     if (write && !atomic) {
       memset(shared_written + offset, 1, bytes);
     } else if (memchr(shared_written + offset, 0, bytes)) {
       fail(access(false, bytes, pc) + "of shared memory '" + o.name + "' at byte " + std::to_string(a - o.at) +
-           ", which no thread of the block has written");
+               ", which no thread of the block has written",
+           pc);
       abandon();
     }
     if (race(shared_shadows, offset, bytes, now->block_serial, write, atomic, true, pc)) abandon();
@@ -175,17 +196,19 @@ static void check_shared(char *a, size_t bytes, bool write, bool atomic, const v
   std::string beside;
   for (const SharedObject &o : now->objects)
     if (a + 32 >= o.at && a < o.at + o.bytes + 32) beside = ", beside '" + std::string(o.name) + "' of " + std::to_string(o.bytes) + " bytes";
-  fail(access(write, bytes, pc) + "outside of its shared memory" + beside);
+  fail(access(write, bytes, pc) + "outside of its shared memory" + beside, pc);
   abandon();
 }
 
 static void check(char *a, size_t bytes, bool write, bool atomic, const void *pc) {
   if (self == &host_thread) {  // host code of a .cu file
-    if (!device_open && a >= arena && a < arena + arena_size) {
+    if (!device_open && a >= arena && a < arena + arena_size && !is_managed(a)) {
       fprintf(stderr, "cuda emulator: host code at %s %s device memory, %s\n", where_is(pc).c_str(), write ? "writes" : "reads",
               describe(a, bytes).c_str());
       abort();
     }
+    const std::string early = touched_too_early(a, bytes, write);
+    if (!early.empty()) fail("host code at " + where_is(pc) + " " + early);
     return;
   }
   ++counts.accesses;
@@ -195,8 +218,30 @@ static void check(char *a, size_t bytes, bool write, bool atomic, const void *pc
   if (a == (char *)&self || (a >= (char *)threads && a < (char *)(threads + max_threads))) return;  // threadIdx and the like
   if (a >= (char *)now->closure && a < (char *)now->closure + now->closure_size) return;            // parameters
   if (!write && is_of_module(a)) return;                                                            // constants of a library of kernels
-  fail(access(write, bytes, pc) + "of HOST memory");
+  fail(access(write, bytes, pc) + "of HOST memory" + (is_pinned(a) ? ", which is pinned: without cudaHostAllocMapped and its device pointer the GPU does not see it" : ""), pc);
   abandon();
+}
+
+void touch(char *a, size_t bytes, bool write, const std::string &what) {
+  if (!is_device(a) || !bytes || !works_in_order()) return;
+  copying = what;
+  ++launch_serial;
+  name_work(what);
+  const auto visit = [&](Shadow &s) {
+    const bool bad = races_with_a_stream(s, launch_serial, write, false, false, nullptr);
+    fresh(s, launch_serial);
+    (write ? s.w_thread : s.r_thread) = 0;
+    return bad;
+  };
+  for (size_t i = size_t(a - arena) >> 2; i <= size_t(a + bytes - 1 - arena) >> 2; ++i) {
+    Shadow &word = global_shadows.words[i];
+    bool bad = false;
+    for (int k = 0; word.narrow && k < 4; ++k) bad = bad || visit(global_shadows.bytes[4 * i + k]);
+    if (bad || visit(word)) {
+      sticky = cudaErrorLaunchFailure;
+      return;
+    }
+  }
 }
 
 void atomic_begin(void *address, size_t bytes, const void *pc) {
@@ -223,6 +268,7 @@ void set_written(char *shared, size_t bytes, Written state) { memset(shared_writ
 
 void check_access(const void *, size_t, bool, bool, const void *, const char *, int) {}
 void set_written(char *, size_t, Written) {}
+void touch(char *, size_t, bool, const std::string &) {}
 
 void start_checks() {}
 void begin_block_checks() {}

@@ -95,7 +95,7 @@ static uint64_t passes_of(const Access *first, const Access *last, uint64_t *lea
 
 void measure_block() {
   if (!measuring) return;
-  Totals &t = totals[kernel_name(now->kernel)];
+  Totals &t = totals[now->name];
   ++t.blocks;
   t.threads += now->n;
   t.block_size = std::max(t.block_size, uint64_t(now->n));
@@ -140,7 +140,7 @@ void measure_block() {
 
 void measure_launch() {
   if (!measuring) return;
-  ++totals[kernel_name(now->kernel)].launches;
+  ++totals[now->name].launches;
   for (auto &sectors : launch_touched) sectors.clear();
 }
 

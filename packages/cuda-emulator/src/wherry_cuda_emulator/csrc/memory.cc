@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
+#include <unwind.h>
 
 #include <algorithm>
 #include <deque>
@@ -33,6 +34,7 @@ char *arena, *stacks, *shared_base;
 std::map<char *, Allocation> allocations;
 unsigned char *written, *shared_written;
 char *near, *near_end;
+bool near_constant;
 bool device_open;
 struct Module {
   const char *inside;
@@ -42,10 +44,11 @@ static std::vector<Module> modules;
 size_t in_use;
 
 static char *arena_top;
+static size_t managed_ones;                           // allocations that are
 static std::map<size_t, std::deque<char *>> retired;  // first pages of freed allocations, by number of pages
 
-void fail(const std::string &text) {
-  if (report.empty()) report = text;
+void fail(const std::string &text, const void *pc) {
+  if (report.empty()) report = text + (pc ? callers_of(pc) : "");
 }
 
 char *reserve(size_t bytes, int rights) {
@@ -59,20 +62,69 @@ char *reserve(size_t bytes, int rights) {
 
 // ---- words --------------------------------------------------------------------------------------
 
+// Lines of the source at addresses of one library, the innermost first where functions were inlined.
+static std::vector<std::string> lines_of(const std::vector<const void *> &pcs) {
+  std::vector<std::string> found;
+  for (const void *pc : pcs) {
+    Dl_info info;
+    if (!pc || !dladdr(pc, &info)) continue;
+    char command[1200], line[1024];
+    snprintf(command, sizeof command, "addr2line -i -e '%s' 0x%zx 2>/dev/null", info.dli_fname, size_t((char *)pc - (char *)info.dli_fbase) - 1);
+    FILE *f = popen(command, "r");
+    while (f && fgets(line, sizeof line, f)) {
+      line[strcspn(line, "\n ")] = 0;
+      found.push_back(line);
+    }
+    if (f) pclose(f);
+  }
+  return found;
+}
+static bool is_own(const std::string &line) {  // of the emulator's headers, of the compiler's, or of no known file
+  return line.empty() || line[0] == '?' || line.find("/cuda_emulator/") != std::string::npos || line.find("/wherry_cuda_emulator/csrc/") != std::string::npos || line.rfind("/usr/", 0) == 0 || line.find("/include/c++/") != std::string::npos;
+}
+static std::string short_name(const std::string &line) { return line.substr(line.rfind('/') + 1); }
+
 std::string where_is(const void *pc) {
   Dl_info info;
   if (!pc || !dladdr(pc, &info)) return "?";
-  char command[1200], line[1024] = "";
-  snprintf(command, sizeof command, "addr2line -e '%s' 0x%zx 2>/dev/null", info.dli_fname,
-           size_t((char *)pc - (char *)info.dli_fbase) - 1);
-  if (FILE *f = popen(command, "r")) {
-    if (!fgets(line, sizeof line, f)) line[0] = 0;
-    pclose(f);
+  const std::vector<std::string> lines = lines_of({pc});
+  if (lines.empty()) return "an unknown line (addr2line is not installed)";
+  for (const std::string &line : lines)  // what a kernel says in CUDA's words is the kernel's line
+    if (!is_own(line)) return short_name(line);
+  return short_name(lines[0]);
+}
+
+namespace {
+struct Walk {
+  const void *from;
+  std::vector<const void *> frames;
+  bool begun;
+};
+}  // namespace
+static _Unwind_Reason_Code walk(_Unwind_Context *context, void *out) {
+  Walk &w = *static_cast<Walk *>(out);
+  const void *pc = reinterpret_cast<const void *>(_Unwind_GetIP(context));
+  if (pc == w.from) w.begun = true;
+  if (w.begun) w.frames.push_back(pc);
+  return w.frames.size() < 32 ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+// Where the function that stands at `pc` was called, out to the kernel: the place itself is not repeated.
+std::string callers_of(const void *pc) {
+  if (self == &host_thread) return "";
+  Walk w = {pc, {}, false};
+  _Unwind_Backtrace(walk, &w);
+  if (w.frames.empty()) w.frames = {pc};
+  const std::string first = where_is(pc);
+  std::string text, before = first;
+  int shown = 0;
+  for (const std::string &line : lines_of(w.frames)) {
+    if (is_own(line) || short_name(line) == before || shown == 4) continue;
+    before = short_name(line);
+    if ((!shown && before == first) || before == now->launched) continue;
+    text += (shown++ ? ", " : "; called from ") + before;
   }
-  line[strcspn(line, "\n ")] = 0;
-  const char *slash = strrchr(line, '/');
-  return slash ? slash + 1 : line[0] ? line
-                                     : "an unknown line (addr2line is not installed)";
+  if (!now->launched.empty()) text += "; launched at " + now->launched;
+  return text;
 }
 
 // Names of functions by their place in the library. Kernels of unnamed namespaces are not among those that dladdr knows, but in the
@@ -136,6 +188,7 @@ std::string describe(const char *a, size_t) {
   if (it != allocations.begin()) {
     auto before = std::prev(it);
     const Allocation &one = before->second;
+    if (a < before->first + one.bytes && one.name) return std::string("in ") + one.name + ", at byte " + std::to_string(a - before->first);
     if (a < before->first + one.bytes) {
       snprintf(text, sizeof text, "%s of %zu bytes, at byte %zu", one.live ? "in an allocation" : "in a FREED allocation", one.bytes,
                size_t(a - before->first));
@@ -144,7 +197,7 @@ std::string describe(const char *a, size_t) {
     const size_t past = size_t(a - (before->first + one.bytes));
     if (it == allocations.end() || past <= size_t(it->first - a)) {
       snprintf(text, sizeof text, "%zu bytes past the end of an allocation of %zu bytes%s", past, one.bytes, one.live ? "" : " (freed)");
-      return text;
+      return one.name ? std::to_string(past) + " bytes past the end of " + one.name + ", which has " + std::to_string(one.bytes) : text;
     }
   }
   if (it == allocations.end()) return "in device memory that nobody allocated";
@@ -157,7 +210,7 @@ std::string describe(const char *a, size_t) {
 static char *pages_of(void *p) { return reinterpret_cast<char *>(uintptr_t(p) & ~(page - 1)); }
 static bool by_guards() { return settings.guards && !settings.checked; }
 
-cudaError_t allocate(void **out, size_t bytes, int device) {
+cudaError_t allocate(void **out, size_t bytes, int device, const char *name, bool managed) {
   *out = nullptr;
   if (!bytes) return cudaSuccess;
   if (in_use + bytes > device_memory) return cudaErrorMemoryAllocation;
@@ -180,8 +233,9 @@ cudaError_t allocate(void **out, size_t bytes, int device) {
   char *at = settings.checked ? base : base + ((pages * page - bytes) & ~size_t(15));
   mprotect(base, pages * page, PROT_READ | PROT_WRITE);
   memset(base, 0xFF, pages * page);
-  if (!device_open) mprotect(base, pages * page, PROT_NONE);
-  allocations[at] = {bytes, pages, true, device};
+  if (!device_open && !managed) mprotect(base, pages * page, PROT_NONE);
+  managed_ones += managed;
+  allocations[at] = {bytes, pages, true, device, name, false, managed};
   in_use += bytes;
   *out = at;
   return cudaSuccess;
@@ -196,6 +250,7 @@ cudaError_t give_back(void *p) {
   }
   near = near_end = nullptr;
   it->second.live = false;
+  managed_ones -= it->second.managed;
   in_use -= it->second.bytes;
   char *base = pages_of(p);
   const size_t bytes = it->second.pages * page;
@@ -211,16 +266,23 @@ bool inside_one(const void *p, size_t bytes) {
   return it != allocations.begin() && (--it)->second.live && (char *)p + bytes <= it->first + it->second.bytes;
 }
 
+bool is_managed(const void *p) {
+  auto it = allocations.upper_bound((char *)p);
+  return it != allocations.begin() && (--it)->second.live && it->second.managed;
+}
+
 void open_device(bool open) {
   if (device_open == open) return;
   device_open = open;
   const int rights = open ? PROT_READ | PROT_WRITE : PROT_NONE;
   if (settings.guards || settings.checked) {  // one call; guards are in the page tables, or every access is checked
     if (arena_top > arena) mprotect(arena, size_t(arena_top - arena), rights);
+    for (auto a = allocations.begin(); managed_ones && !open && a != allocations.end(); ++a)
+      if (a->second.live && a->second.managed) mprotect(pages_of(a->first), a->second.pages * page, PROT_READ | PROT_WRITE);
     return;
   }
   for (auto &a : allocations)
-    if (a.second.live) mprotect(pages_of(a.first), a.second.pages * page, rights);
+    if (a.second.live && (open || !a.second.managed)) mprotect(pages_of(a.first), a.second.pages * page, rights);
 }
 
 // ---- faults -------------------------------------------------------------------------------------
@@ -233,7 +295,7 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
   if (self != &host_thread) {
     char address[32];
     snprintf(address, sizeof address, "%p", (void *)a);
-    if (is_device(a)) fail(who(self) + " at " + where_is(pc) + " touches device memory " + describe(a, 1));
+    if (is_device(a)) fail(who(self) + " at " + where_is(pc) + " touches device memory " + describe(a, 1), pc);
     else if (a >= stacks && a < stacks + max_threads * (stack_size + page)) fail(who(self) + ": its stack overflows (64 KiB)");
     else if (a >= shared_base - page && a < shared_base + shared_size + page) fail(who(self) + " at " + where_is(pc) + " leaves shared memory");
     else fail(who(self) + " at " + where_is(pc) + " touches address " + address);
@@ -306,6 +368,7 @@ void start() {
   munmap(probe, page);
   add_module(reinterpret_cast<const void *>(&on_fault), true);
   start_checks();
+  begin_program();
   stack_t alternative = {};
   alternative.ss_size = 256 << 10;
   alternative.ss_sp = reserve(alternative.ss_size, PROT_READ | PROT_WRITE);

@@ -22,6 +22,9 @@ struct CUstream_st {
   bool busy = false;
   uint64_t pushed = 0, done = 0;
   int priority = 0;
+  int number = 0;                     // its own, never used again
+  bool joins_null = true;             // no cudaStreamNonBlocking: the default stream waits for it, and it for the default stream
+  cuda_emulator::Before order;        // what its next piece of work comes after
   struct Capture *capture = nullptr;  // that it is part of
   bool loose = false;                 // work of a stream that has joined, which the first one does not wait for yet
 };
@@ -51,6 +54,7 @@ struct CUevent_st {
   bool times = true;
   int64_t when = -1;  // nanoseconds, when the stream has passed it
   bool recorded = false;
+  cuda_emulator::Before order;  // what has happened when it is passed
 };
 
 namespace cuda_emulator {
@@ -59,7 +63,7 @@ constexpr int max_devices = 8;
 static CUstream_st null_streams[max_devices];
 static std::vector<CUstream_st *> streams = [] {
   std::vector<CUstream_st *> all;
-  for (int i = 0; i < max_devices; ++i) null_streams[i].device = i, all.push_back(&null_streams[i]);
+  for (int i = 0; i < max_devices; ++i) null_streams[i].device = null_streams[i].number = i, all.push_back(&null_streams[i]);
   return all;
 }();
 static thread_local int device_now;                   // that cudaSetDevice has chosen
@@ -82,14 +86,21 @@ static void drain(CUstream_st *s, uint64_t until = ~0ull) {
   while (!s->queue.empty() && s->done < until) {
     auto next = std::move(s->queue.front());
     s->queue.pop_front();
+    const uint64_t was = s->done;
     next();
-    ++s->done;
+    s->done = was + 1;
   }
   if (opened) open_device(false);
   s->busy = false;
 }
 void drain_all() {
   for (size_t i = 0; i < streams.size(); ++i) drain(streams[i]);
+  for (const CUstream_st *s : streams) host_has_waited(s->order, true);
+}
+std::string work_that_waits() {
+  size_t pieces = 0;
+  for (const CUstream_st *s : streams) pieces += s->queue.size();
+  return pieces ? std::to_string(pieces) + (pieces == 1 ? " piece of work (a kernel, a copy or a memset)" : " pieces of work (kernels, copies, memsets)") : "";
 }
 static std::set<Capture *> captures;
 static thread_local cudaStreamCaptureMode thread_mode = cudaStreamCaptureModeGlobal;
@@ -122,16 +133,31 @@ static cudaError_t push(cudaStream_t stream, std::function<void()> work, bool al
     s->loose = s != s->capture->first;
     return result(sticky);
   }
+  for (CUstream_st *other : streams) {  // the default stream and the others wait for each other
+    const bool default_one = s == &null_streams[s->device], other_default = other == &null_streams[s->device];
+    if (other == s || other->device != s->device || default_one == other_default || !(default_one ? other : s)->joins_null || other->capture) continue;
+    join(s->order, other->order);
+    if (other->done < other->pushed) s->queue.push_back([other, until = other->pushed] { drain(other, until); }), ++s->pushed;
+  }
   ++s->pushed;
-  s->queue.push_back([=] { if (always || sticky == cudaSuccess) work(); });
+  join(s->order, order_of_host());
+  s->order[s->number] = s->pushed;
+  const bool several = streams.size() > max_devices;  // one stream needs no order
+  const Work me = several ? Work{s->number, s->pushed, s->order} : Work();
+  s->queue.push_back([=] {
+    if (!always && sticky != cudaSuccess) return;
+    if (several) begin_work(me);
+    work();
+    end_work(); });
   if (!settings.lazy) drain(s);
   return result(sticky);
 }
+// The host has waited for all that this stream had to do.
+static void waited(CUstream_st *s) { host_has_waited(s->order, work_that_waits().empty()); }
 
-cudaError_t enqueue(void *kernel, dim3 grid, dim3 block, size_t shared, cudaStream_t stream, void *closure,
-                    size_t closure_size, void (*call)(void *), void (*destroy)(void *)) {
-  std::lock_guard<std::recursive_mutex> lock(mutex);
-  start();
+static void mark(void *p, size_t bytes);
+static cudaError_t enqueue(const std::string &name, const std::string &launched, size_t limit, dim3 grid, dim3 block, size_t shared, cudaStream_t stream, void *closure,
+                           size_t closure_size, void (*call)(void *), void (*destroy)(void *)) {
   if (settings.image != cudaSuccess) {
     destroy(closure);
     return result(settings.image);
@@ -139,30 +165,70 @@ cudaError_t enqueue(void *kernel, dim3 grid, dim3 block, size_t shared, cudaStre
   const std::shared_ptr<void> kept(closure, destroy);  // until the last copy of the work is gone
   const uint64_t size = uint64_t(block.x) * block.y * block.z;
   if (!grid.x || !grid.y || !grid.z || !size || grid.y > 65535 || grid.z > 65535 || grid.x > 0x7fffffff || block.z > 64 || size > 1024) {
-    fail("launch of " + kernel_name(kernel) + ": its grid is (" + std::to_string(grid.x) + "," + std::to_string(grid.y) + "," +
+    fail("launch of " + name + ": its grid is (" + std::to_string(grid.x) + "," + std::to_string(grid.y) + "," +
          std::to_string(grid.z) + "), its block (" + std::to_string(block.x) + "," + std::to_string(block.y) + "," + std::to_string(block.z) +
          "); sizes are at least 1, a block has at most 1024 threads, a grid (2147483647,65535,65535) blocks");
     return result(cudaErrorInvalidConfiguration);
   }
-  const auto asked = shared_limits.find(kernel);
-  const size_t limit = asked == shared_limits.end() ? shared_unasked : asked->second;
   if (shared > limit) {
-    fail("launch of " + kernel_name(kernel) + ": asks for " + std::to_string(shared) + " bytes of shared memory; there are " + std::to_string(limit) +
+    fail("launch of " + name + ": asks for " + std::to_string(shared) + " bytes of shared memory; there are " + std::to_string(limit) +
          (limit < shared_most ? ", more by cudaFuncSetAttribute" : ""));
     return result(cudaErrorInvalidValue);
   }
   const int device = stream_of(stream)->device;
   if (device != device_now) {
-    fail("launch of " + kernel_name(kernel) + ": its stream is one of device " + std::to_string(device) + ", the current device is " + std::to_string(device_now));
+    fail("launch of " + name + ": its stream is one of device " + std::to_string(device) + ", the current device is " + std::to_string(device_now));
     return result(cudaErrorInvalidResourceHandle);
   }
   return push(stream, [=] {
     Launch l;
     l.device = device;
-    l.kernel = kernel, l.grid = grid, l.block = block, l.shared = shared;
+    l.name = name, l.launched = launched, l.grid = grid, l.block = block, l.shared = shared;
     l.shared_limit = limit;
     l.closure = kept.get(), l.closure_size = closure_size, l.call = call;
-    run(l); }, false, stream_of(stream)->capture ? "kernel " + kernel_name(kernel) : "");
+    run(l); }, false, stream_of(stream)->capture ? "kernel " + name : "");
+}
+
+static const std::string base_name(const std::string &name) {  // of `a::reduce<256, float>`: reduce
+  const std::string plain = name.substr(0, name.find('<'));
+  const size_t colons = plain.rfind("::");
+  return colons == std::string::npos ? plain : plain.substr(colons + 2);
+}
+cudaError_t enqueue(void *kernel, dim3 grid, dim3 block, size_t shared, cudaStream_t stream, void *closure,
+                    size_t closure_size, void (*call)(void *), void (*destroy)(void *)) {
+  std::lock_guard<std::recursive_mutex> lock(mutex);
+  start();
+  const auto asked = shared_limits.find(kernel);
+  return enqueue(kernel_name(kernel), "", asked == shared_limits.end() ? shared_unasked : asked->second, grid, block, shared, stream, closure, closure_size, call, destroy);
+}
+cudaError_t enqueue_named(const char *name, const char *file, int line, dim3 grid, dim3 block, size_t shared, cudaStream_t stream, void *closure,
+                          size_t closure_size, void (*call)(void *), void (*destroy)(void *)) {
+  std::lock_guard<std::recursive_mutex> lock(mutex);
+  start();
+  size_t limit = shared_unasked;  // of a template, whose arguments the call deduces: what any of its kernels was given
+  for (const auto &asked : shared_limits)
+    if (base_name(kernel_name(const_cast<void *>(asked.first))) == base_name(name)) limit = std::max(limit, asked.second);
+  const char *slash = strrchr(file, '/');
+  return enqueue(name, std::string(slash ? slash + 1 : file) + ":" + std::to_string(line), limit, grid, block, shared, stream, closure, closure_size, call, destroy);
+}
+void refuse_in_a_kernel(const char *file, int line) {
+  if (self != &host_thread) not_emulated("a kernel launches a kernel (dynamic parallelism), which is not emulated", file, line);
+}
+void *device_object(const char *name, const void *value, size_t bytes) {
+  std::lock_guard<std::recursive_mutex> lock(mutex);
+  start();
+  void *p;
+  if (allocate(&p, bytes, 0, name, !strncmp(name, "__managed__", 11)) != cudaSuccess) {
+    fprintf(stderr, "cuda emulator: %s does not fit into device memory\n", name);
+    abort();
+  }
+  const bool opened = !device_open;
+  if (opened) open_device(true);
+  memcpy(p, value, bytes);
+  mark(p, bytes);
+  if (opened) open_device(false);
+  allocations[(char *)p].constant = !strncmp(name, "__constant__", 12);
+  return p;
 }
 
 static void mark(void *p, size_t bytes) {
@@ -176,12 +242,14 @@ static bool whole(const void *p, size_t bytes, const char *what) {
 }
 static void copy(void *to, const void *from, size_t bytes) {
   if (!whole(to, bytes, "cudaMemcpy to") || !whole(from, bytes, "cudaMemcpy from")) return;
+  touch(static_cast<char *>(const_cast<void *>(from)), bytes, false, "a cudaMemcpyAsync");
+  touch(static_cast<char *>(to), bytes, true, "a cudaMemcpyAsync");
   memmove(to, from, bytes);
   if (!written || !is_device(to)) return;
   if (is_device(from)) memmove(written + ((char *)to - arena), written + ((char *)from - arena), bytes);
   else mark(to, bytes);
 }
-static bool is_pinned(const void *p) {
+bool is_pinned(const void *p) {
   auto it = pinned.upper_bound((char *)p);
   return it != pinned.begin() && (--it, (char *)p < it->first + it->second);
 }
@@ -200,6 +268,15 @@ CUDA_EMULATOR_API cudaError_t cudaMalloc(void **p, size_t bytes) {
   UNSAFE("cudaMalloc");
   return result(allocate(p, bytes, device_now));
 }
+// Managed: the host may touch it too while no kernel runs. What the host writes is not seen, so all of it counts as written.
+CUDA_EMULATOR_API cudaError_t cudaMallocManaged(void **p, size_t bytes, unsigned) {
+  LOCK;
+  UNSAFE("cudaMallocManaged");
+  const cudaError_t e = allocate(p, bytes, device_now, nullptr, true);
+  if (e == cudaSuccess) mark(*p, bytes);
+  return result(e);
+}
+CUDA_EMULATOR_API cudaError_t cudaMemPrefetchAsync(const void *, size_t, cudaMemLocation, unsigned, cudaStream_t) { return cudaSuccess; }
 CUDA_EMULATOR_API cudaError_t cudaMallocAsync(void **p, size_t bytes, cudaStream_t s) {
   LOCK;
   WAITS(s, "cudaMallocAsync (the emulator has no nodes that allocate)");
@@ -252,8 +329,14 @@ CUDA_EMULATOR_API cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t
   }
   if (from_device && !to_device && !is_pinned(to)) WAITS(stream, "cudaMemcpyAsync to memory that is not pinned");
   const cudaError_t e = push(stream, [=] { copy(to, from, bytes); }, false, "copy");
+  CUstream_st *in = stream_of(stream);
+  if (!in->capture && bytes) {
+    if (is_pinned(to)) note_pending(to, bytes, true, in->number, in->pushed);
+    if (is_pinned(from)) note_pending(from, bytes, false, in->number, in->pushed);
+  }
   if (from_device && !to_device && !is_pinned(to)) {  // and so is the way back: it blocks
     drain(stream_of(stream));
+    waited(stream_of(stream));
     return result(sticky);
   }
   return e;
@@ -285,8 +368,48 @@ CUDA_EMULATOR_API cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, 
   }
   return push(s, [=] {
     if (!whole(p, bytes, "cudaMemset")) return;
+    touch(static_cast<char *>(p), bytes, true, "a cudaMemsetAsync");
     memset(p, value, bytes);
     mark(p, bytes); }, false, "set");
+}
+// Rows of a pitch: each is a copy of its own, and checked as one.
+CUDA_EMULATOR_API cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind,
+                                                cudaStream_t stream) {
+  if (width > to_pitch || width > from_pitch) return result(cudaErrorInvalidPitchValue);
+  for (size_t row = 0; row < height; ++row) {
+    const cudaError_t e = cudaMemcpyAsync((char *)to + row * to_pitch, (const char *)from + row * from_pitch, width, kind, stream);
+    if (e != cudaSuccess) return e;
+  }
+  return cudaSuccess;
+}
+CUDA_EMULATOR_API cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind) {
+  const cudaError_t e = cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, nullptr);
+  LOCK;
+  drain_all();
+  return e != cudaSuccess ? e : result(sticky);
+}
+CUDA_EMULATOR_API cudaError_t cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height) {
+  LOCK;
+  UNSAFE("cudaMallocPitch");
+  *pitch = (width + 511) / 512 * 512;
+  return result(allocate(p, *pitch * height, device_now));
+}
+CUDA_EMULATOR_API cudaError_t cudaHostGetDevicePointer(void **, void *, unsigned) {
+  fail("cudaHostGetDevicePointer: kernels do not read the host's memory here");
+  return result(cudaErrorNotSupported);
+}
+CUDA_EMULATOR_API cudaError_t cudaDeviceReset() {
+  const cudaError_t e = cudaDeviceSynchronize();
+  return e;
+}
+CUDA_EMULATOR_API cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
+CUDA_EMULATOR_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *, int threads, size_t shared, unsigned) {
+  if (threads < 1 || threads > 1024) return result(cudaErrorInvalidValue);
+  *blocks = std::max(1, std::min(2048 / threads, shared ? int(shared_most / shared) : 32));
+  return cudaSuccess;
+}
+CUDA_EMULATOR_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel, int threads, size_t shared) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, kernel, threads, shared, 0);
 }
 CUDA_EMULATOR_API cudaError_t cudaMemset(void *p, int value, size_t bytes) { return cudaMemsetAsync(p, value, bytes, nullptr); }
 
@@ -295,18 +418,23 @@ CUDA_EMULATOR_API cudaError_t cudaMemset(void *p, int value, size_t bytes) { ret
 CUDA_EMULATOR_API cudaError_t cudaStreamCreate(cudaStream_t *s) {
   LOCK;
   streams.push_back(*s = new CUstream_st);
-  (*s)->device = device_now;
+  static int numbers = max_devices;
+  (*s)->device = device_now, (*s)->number = numbers++;
   return cudaSuccess;
 }
-CUDA_EMULATOR_API cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned) { return cudaStreamCreate(s); }
+CUDA_EMULATOR_API cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned flags) {
+  const cudaError_t e = cudaStreamCreate(s);
+  (*s)->joins_null = !(flags & cudaStreamNonBlocking);
+  return e;
+}
 CUDA_EMULATOR_API cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
   *least = 0, *greatest = -5;
   return cudaSuccess;
 }
 // What is beyond the range counts as its end, as in CUDA.
-CUDA_EMULATOR_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *s, unsigned, int priority) {
+CUDA_EMULATOR_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *s, unsigned flags, int priority) {
   LOCK;
-  const cudaError_t e = cudaStreamCreate(s);
+  const cudaError_t e = cudaStreamCreateWithFlags(s, flags);
   (*s)->priority = priority > 0 ? 0 : priority < -5 ? -5
                                                     : priority;
   return e;
@@ -327,12 +455,15 @@ CUDA_EMULATOR_API cudaError_t cudaStreamSynchronize(cudaStream_t s) {
   LOCK;
   WAITS(s, "cudaStreamSynchronize");
   drain(stream_of(s));
+  waited(stream_of(s));
   return result(sticky);
 }
 CUDA_EMULATOR_API cudaError_t cudaStreamQuery(cudaStream_t s) {
   LOCK;
   WAITS(s, "cudaStreamQuery");
-  return stream_of(s)->queue.empty() ? result(sticky) : cudaErrorNotReady;
+  if (!stream_of(s)->queue.empty()) return cudaErrorNotReady;
+  waited(stream_of(s));
+  return result(sticky);
 }
 CUDA_EMULATOR_API cudaError_t cudaDeviceSynchronize() {
   LOCK;
@@ -368,6 +499,7 @@ CUDA_EMULATOR_API cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s) {
   e->capture = e->stream->capture;
   e->recorded = true;
   if (e->capture) return cudaSuccess;
+  e->order = e->stream->order;
   if (!e->times) {
     e->at = e->stream->pushed;
     return cudaSuccess;
@@ -383,15 +515,21 @@ CUDA_EMULATOR_API cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s) {
   e->at = e->stream->pushed;
   return status;
 }
+// Of a kernel that runs meanwhile, for another thread, it does not wait: that would be a GPU on which nothing can be asked while it works.
 CUDA_EMULATOR_API cudaError_t cudaEventQuery(cudaEvent_t e) {
-  LOCK;
+  std::unique_lock<std::recursive_mutex> lock(mutex, std::try_to_lock);
+  if (!lock) return cudaErrorNotReady;
+  cuda_emulator::start();
   if (e->capture) return spoil(e->capture, "cudaEventQuery");
-  return !e->stream || e->stream->done >= e->at ? cudaSuccess : cudaErrorNotReady;
+  if (e->stream && e->stream->done < e->at) return cudaErrorNotReady;
+  host_has_waited(e->order, work_that_waits().empty());
+  return cudaSuccess;
 }
 CUDA_EMULATOR_API cudaError_t cudaEventSynchronize(cudaEvent_t e) {
   LOCK;
   if (e->capture) return spoil(e->capture, "cudaEventSynchronize");
   if (e->stream) drain(e->stream, e->at);
+  host_has_waited(e->order, work_that_waits().empty());
   return result(sticky);
 }
 // How long the emulator took from one to the other.
@@ -414,6 +552,7 @@ CUDA_EMULATOR_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent
   }
   if (s->capture) return spoil(s->capture, "cudaStreamWaitEvent for work that is not captured"), result(cudaErrorStreamCaptureIsolation);
   const uint64_t at = e->at;
+  join(s->order, e->order);
   return other ? push(stream, [=] { drain(other, at); }, true) : cudaSuccess;
 }
 
@@ -529,6 +668,11 @@ CUDA_EMULATOR_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int d) 
   p->maxThreadsPerBlock = 1024;
   p->multiProcessorCount = 1;
   p->major = 8;
+  p->maxThreadsPerMultiProcessor = 2048;
+  p->regsPerBlock = 65536;
+  p->maxThreadsDim[0] = p->maxThreadsDim[1] = 1024, p->maxThreadsDim[2] = 64;
+  p->maxGridSize[0] = 0x7fffffff, p->maxGridSize[1] = p->maxGridSize[2] = 65535;
+  p->managedMemory = p->concurrentKernels = p->unifiedAddressing = 1;
   return cudaSuccess;
 }
 CUDA_EMULATOR_API cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int) {

@@ -3,9 +3,11 @@
 //   threads.cc   threads of a block as fibers, barriers, warp functions, launches
 //   tensor_cores.cc   mma.sync, ldmatrix, cp.async
 //   checks.cc    every access of a kernel: bounds, written before, races; the hooks of the compiler
+//   ordering.cc   which piece of work comes after which, across streams and the host
 //   measure.cc   sectors, banks: what kernels ask of memory
 //   memory.cc    device memory, its protection, faults, words for reports
 //   runtime.cc   streams, events, the host API
+//   program.cc   the end of a program that is run
 //   library.cc   kernels that are compiled and loaded at run time
 #ifndef CUDA_EMULATOR_STATE_H
 #define CUDA_EMULATOR_STATE_H
@@ -52,10 +54,10 @@ extern Counts counts;
 
 extern std::recursive_mutex mutex;
 extern cudaError_t sticky, last;
-extern std::string report;           // of the first error since it was cleared
-void fail(const std::string &text);  // keeps the first
-[[noreturn]] void abandon();         // leaves the running kernel for good: its frames own nothing
-void start();                        // once, at the first call
+extern std::string report;                                     // of the first error since it was cleared
+void fail(const std::string &text, const void *pc = nullptr);  // keeps the first; with the callers of the place that a kernel is at
+[[noreturn]] void abandon();                                   // leaves the running kernel for good: its frames own nothing
+void start();                                                  // once, at the first call
 
 // ---- a launch ----
 
@@ -67,6 +69,7 @@ struct SharedObject {
 };
 struct Launch {
   void *kernel = nullptr, *closure = nullptr;
+  std::string name, launched;  // launched: file and line, where they are known
   size_t closure_size = 0;
   void (*call)(void *) = nullptr;
   dim3 grid, block;
@@ -94,6 +97,8 @@ void load_matrices(Thread *warp);
 void begin_block_copies();
 
 void drain_all();  // runs what waits in all streams
+std::string work_that_waits();
+void begin_program();  // the first call of CUDA: what is asked for its end (program.cc)
 
 // ---- memory ----
 
@@ -101,19 +106,25 @@ struct Allocation {
   size_t bytes, pages;
   bool live;
   int device;
+  const char *name;        // of a variable
+  bool constant, managed;  // no kernel writes it; the host may touch it while no kernel runs
 };
 extern char *arena, *stacks, *shared_base;
 extern std::map<char *, Allocation> allocations;  // by the first byte handed out
 extern unsigned char *written, *shared_written;   // one for each byte; NULL in the fast build
-extern char *near, *near_end;                     // the allocation that was accessed last
+extern char *near, *near_end;                     // the allocation that was accessed last,
+extern bool near_constant;                        // and whether it is a __constant__ variable
 extern bool device_open;
 void open_device(bool open);
-cudaError_t allocate(void **out, size_t bytes, int device);
+cudaError_t allocate(void **out, size_t bytes, int device, const char *name = nullptr, bool managed = false);
 cudaError_t give_back(void *p);
 bool inside_one(const void *p, size_t bytes);
+bool is_pinned(const void *p);
+bool is_managed(const void *p);
 inline bool is_device(const void *p) { return (char *)p >= arena && (char *)p < arena + arena_size; }
 std::string describe(const char *address, size_t bytes);
 std::string where_is(const void *pc);
+std::string callers_of(const void *pc);
 std::string kernel_name(void *kernel);
 void forget_names();  // a library that is unloaded gives its addresses back
 char *reserve(size_t bytes, int rights);
@@ -132,6 +143,27 @@ enum Written : unsigned char { UNWRITTEN,
                                UNDER_WAY };
 void check_access(const void *a, size_t bytes, bool write, bool measured, const void *pc, const char *file, int line);
 void set_written(char *shared, size_t bytes, Written state);
+
+// ---- what comes after what (ordering.cc), in the checked build ----
+
+using Before = std::map<int, uint64_t>;  // for each stream, by its number: how many of its pieces of work come before
+struct Work {
+  int stream = 0;
+  uint64_t number = 0;
+  Before order;
+};
+bool comes_after(const Before &order, int stream, uint64_t number);
+void join(Before &into, const Before &other);
+Before order_of_host();
+void host_has_waited(const Before &order, bool idle);  // idle: no work waits in any stream
+void begin_work(const Work &work);
+void end_work();
+bool works_in_order();                                     // whether a piece of work runs in a program with several streams
+void name_work(const std::string &what);                   // of the launch that begins; copies count as launches
+std::string race_of_streams(uint32_t serial, bool wrote);  // with what that launch did; empty: there is none
+void note_pending(const void *pinned, size_t bytes, bool to_host, int stream, uint64_t number);
+std::string touched_too_early(const char *a, size_t bytes, bool write);  // by the host; empty: it is not
+void touch(char *a, size_t bytes, bool write, const std::string &what);  // by a copy or a memset
 
 // ---- measuring, in the checked build ----
 

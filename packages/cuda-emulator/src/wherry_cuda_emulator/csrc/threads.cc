@@ -5,6 +5,8 @@
 // sometimes left halfway. A thread runs until its next barrier or warp function; one that never waits needs no switch.
 #include "state.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <algorithm>
@@ -81,7 +83,7 @@ std::string who(const Thread *t) {
   char text[160];
   snprintf(text, sizeof text, "thread (%u,%u,%u) of block (%u,%u,%u) in ", t->thread_idx.x, t->thread_idx.y,
            t->thread_idx.z, t->block_idx.x, t->block_idx.y, t->block_idx.z);
-  return text + kernel_name(now->kernel);
+  return text + now->name;
 }
 static std::string place(const Thread &t) {
   const char *slash = strrchr(t.file, '/');
@@ -101,6 +103,32 @@ void trap(const char *file, int line) {
   const char *slash = strrchr(file, '/');
   fail(who(self) + ": ends the kernel with __trap at " + (slash ? slash + 1 : file) + ":" + std::to_string(line));
   abandon();
+}
+
+void not_emulated(const char *what, const char *file, int line) {
+  const char *slash = strrchr(file, '/');
+  fail(who(self) + " at " + (slash ? slash + 1 : file) + ":" + std::to_string(line) + ": " + what);
+  abandon();
+}
+void failed_assertion(const char *expression, const char *file, unsigned line) {
+  const char *slash = strrchr(file, '/');
+  if (self == &host_thread) {
+    fprintf(stderr, "%s:%u: assertion `%s` failed\n", slash ? slash + 1 : file, line, expression);
+    abort();
+  }
+  fail(who(self) + ": assertion `" + expression + "` failed at " + (slash ? slash + 1 : file) + ":" + std::to_string(line));
+  abandon();
+}
+uint32_t active_lanes() {
+  uint32_t lanes = 0;
+  const Thread *warp = threads + (self->linear & ~31);
+  for (int l = 0; l < 32 && (self->linear & ~31) + l < now->n; ++l)
+    if (warp + l == self || warp[l].state == FRESH || warp[l].state == READY) lanes |= 1u << l;
+  return lanes;
+}
+long long ticks() {
+  static long long now_it_is;
+  return ++now_it_is;
 }
 
 // ---- fibers -------------------------------------------------------------------------------------
@@ -388,7 +416,7 @@ static bool run_block(Launch &l, uint3 block_idx, uint32_t linear) {
         progress = threads[t].state == AT_WARP_FUNCTION && complete(threads + w, threads[t].mask);
     if (!progress) {
       std::string text = "deadlock in block (" + std::to_string(block_idx.x) + "," + std::to_string(block_idx.y) + "," +
-                         std::to_string(block_idx.z) + ") of " + kernel_name(l.kernel) + ":";
+                         std::to_string(block_idx.z) + ") of " + l.name + ":";
       for (int t = 0, shown = 0; t < l.n && shown < 3; ++t) {
         const Thread &th = threads[t];
         if (th.state != AT_BARRIER && th.state != AT_WARP_FUNCTION) continue;
@@ -405,6 +433,7 @@ void run(Launch &l) {
   ++counts.launches;
   ++launch_serial;
   begin_launch_checks();
+  name_work("kernel " + l.name);
   l.n = int(l.block.x * l.block.y * l.block.z);
   for (int t = 0; t < l.n; ++t) {
     Thread &th = threads[t];

@@ -27,7 +27,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "adam_d2sum": (False, _SERVERS), "is_fl_ps_mode": (False, _SERVERS), "is_with_coordinator": (False, _SERVERS),
     "fs_client_param": ("", _SERVERS), "sparse_table_configs": ([], _SERVERS), "fleet_desc_configs": ([], _SERVERS),
     "auto": (False, _PLANNED), "semi_auto": (False, _PLANNED), "auto_search": (False, _PLANNED),
-    "qat": (False, "quantization while training is not there yet; quantize weights with paddle.nn.quant"),
+    "qat": (False, "the strategy does not rewrite programs for it; train layers through paddle.quantization.QAT"),
     "asp": (False, "call paddle.incubate.asp.decorate(optimizer) yourself"),
     "heter_ccl_mode": (False, "all processes use one kind of device"),
 }

@@ -12,8 +12,8 @@ from pathlib import Path
 
 __all__ = ["PYODIDE_FILES", "SNAPSHOT", "core_files", "found", "modules", "version", "without_docstrings", "zipped"]
 
-# What a page needs of the npm package.
-PYODIDE_FILES = ("pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
+# What a page needs of the npm package; the script beside the module is called pyodide.asm.js until 0.29, pyodide.asm.mjs from 314 on.
+PYODIDE_FILES = ("pyodide.mjs", "pyodide.asm.js", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 SNAPSHOT = "snapshot.bin"  # of tools/wasm/snapshot.mjs, where somebody made one
 # In a wheel, but of no use on a page: tests, headers, the engine of bundles, and what stands on NumPy, ONNX or processes.
 UNUSED = re.compile(
@@ -54,7 +54,7 @@ def version(pyodide: Path) -> str:
 
 def core_files(pyodide: Path) -> tuple[str, ...]:
     """Names of what pages load of Pyodide: with the memory of one that has started, where the folder has it."""
-    return (*PYODIDE_FILES, SNAPSHOT) if (pyodide / SNAPSHOT).exists() else PYODIDE_FILES
+    return tuple(name for name in (*PYODIDE_FILES, SNAPSHOT) if (pyodide / name).exists())
 
 
 def modules(wheels: Iterable[Path]) -> dict[str, bytes]:

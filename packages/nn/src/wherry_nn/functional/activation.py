@@ -731,7 +731,7 @@ def log_softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None =
 
 
 def _normalized(op_name: str, op: Callable[..., Tensor], x: Tensor, axis: Any, dtype: Any) -> Tensor:
-    if dtype is None and axis == -1 and isinstance(x, Tensor) and (rank := x.ndim):
+    if dtype is None and type(axis) is int and axis == -1 and isinstance(x, Tensor) and (rank := x.ndim):
         return op(x, rank - 1)
     require_tensor(x, op_name)
     if dtype is not None:

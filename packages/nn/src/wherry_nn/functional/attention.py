@@ -5,7 +5,7 @@ import math
 
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, bool_, int32, int64
-from wherry_tensor.arguments import flag, real_number, require_tensor, to_dtype
+from wherry_tensor.arguments import flag, real_number, require_tensor, to_dtype, truth
 from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError
 from wherry_tensor.spellings import spelled
 
@@ -73,7 +73,7 @@ def scaled_dot_product_attention(
     scale = 1.0 / math.sqrt(q.shape[3]) if q.shape[3] else 1.0
     causal = flag(is_causal, op_name, "is_causal")
     try:
-        out, _ = attend(q, k, v, attn_mask, scale, causal, p if training else 0.0)
+        out, _ = attend(q, k, v, attn_mask, scale, causal, p if truth(training, op_name, "training") else 0.0)
     except ValueError as error:
         if "the shapes of q, k and v" not in str(error):
             raise

@@ -8,7 +8,7 @@ from typing import Any
 from wherry_nn.functional._windows import sizes
 from wherry_tensor import _core, ops
 from wherry_tensor._core import DType, Tensor, bfloat16, float16, float32
-from wherry_tensor.arguments import number, real_number, refused, require_tensor
+from wherry_tensor.arguments import integer, number, real_number, refused, require_tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.sizes import equals
 from wherry_tensor.spellings import spelled
@@ -233,7 +233,7 @@ def normalized_sizes(normalized_shape: Any, op_name: str) -> list[int]:
     if isinstance(normalized_shape, (list, tuple)) and normalized_shape:
         return list(sizes(normalized_shape, len(normalized_shape), op_name, "normalized_shape"))
     if hasattr(normalized_shape, "__index__") and not isinstance(normalized_shape, bool):
-        return [normalized_shape.__index__()]
+        return [integer(normalized_shape, op_name, "normalized_shape")]
     raise InvalidArgumentError(
         f"{op_name}: `normalized_shape` should be int, list of ints or tuple of ints. Got {short(normalized_shape)}, expected "
         f"the sizes of the last axes. Write 64 for a last axis of 64."

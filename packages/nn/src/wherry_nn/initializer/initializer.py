@@ -111,7 +111,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
         >>> wherry.nn.initializer.calculate_gain("leaky_relu", 2.0)
         0.6324555320336759
     """
-    if nonlinearity == "leaky_relu":
+    if isinstance(nonlinearity, str) and nonlinearity == "leaky_relu":
         slope = 0.01 if param is None else param
         if isinstance(slope, bool) or not isinstance(slope, (int, float)):
             raise AssertedTypeError(

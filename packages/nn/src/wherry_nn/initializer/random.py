@@ -7,7 +7,7 @@ from typing import Any
 from wherry_nn.initializer.initializer import Initializer, calculate_gain, fans, require_floating
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, float32, float64
-from wherry_tensor.arguments import number, require_tensor, to_dtype
+from wherry_tensor.arguments import number, real_number, require_tensor, to_dtype
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError
 
 __all__ = [
@@ -55,7 +55,7 @@ class Uniform(Initializer):
     """
 
     def __init__(self, low: float = -1.0, high: float = 1.0, name: str | None = None) -> None:
-        self.low, self.high = number(low, "Uniform", "low"), number(high, "Uniform", "high")
+        self.low, self.high = real_number(low, "Uniform", "low"), real_number(high, "Uniform", "high")
         if self.low > self.high:
             raise AssertedArgumentError(
                 f"Uniform: low is greater than high. Got low={low} and high={high}, expected low <= high. "
@@ -287,7 +287,7 @@ class KaimingNormal(_Kaiming):
 def _fan(value: float | None, initializer: Initializer, name: str) -> float | None:
     if value is None:
         return None
-    found = number(value, type(initializer).__name__, name)
+    found = real_number(value, type(initializer).__name__, name)
     if found < 0:
         raise InvalidArgumentError(
             f"{type(initializer).__name__}: {name} is negative. Got {value}, expected a number >= 0. "

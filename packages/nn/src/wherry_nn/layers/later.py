@@ -13,7 +13,7 @@ from wherry_nn.layers.documented import documented_by
 from wherry_nn.layers.padding import _Pad
 from wherry_nn.layers.pooling import AdaptiveMaxPool1D, AdaptiveMaxPool2D, AdaptiveMaxPool3D
 from wherry_tensor._core import Tensor
-from wherry_tensor.arguments import integer, integers_of
+from wherry_tensor.arguments import integer, integers_of, real_number
 from wherry_tensor.errors import InvalidArgumentError, short
 from wherry_tensor.explained import explained
 from wherry_tensor.functions.movement import concat
@@ -510,6 +510,9 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
                 "to "
                 f"{self.n_classes - 1}."
             )
+        div_value = real_number(div_value, "AdaptiveLogSoftmaxWithLoss", "div_value")
+        if not div_value > 0:
+            raise InvalidArgumentError(f"AdaptiveLogSoftmaxWithLoss: 'div_value' divides sizes. Got {div_value}, expected a number above 0.")
         self.cutoffs, self.div_value, self.name = [*ends, self.n_classes], div_value, name
         self.shortlist_size, self.n_clusters = ends[0], len(ends)
         self.head_size = self.shortlist_size + self.n_clusters

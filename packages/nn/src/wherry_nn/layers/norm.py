@@ -13,7 +13,7 @@ from wherry_nn.param_attr import ParamAttr
 from wherry_nn.power_iteration import as_matrix, largest_singular_value, power_iteration
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
-from wherry_tensor.arguments import repeats, require, require_tensor
+from wherry_tensor.arguments import integer, repeats, require, require_tensor, sizes_of
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, short
 from wherry_tensor.explained import explained
 from wherry_tensor.spellings import spelled
@@ -731,7 +731,8 @@ class SpectralNorm(Layer):
         self, weight_shape: Sequence[int], dim: int = 0, power_iters: int = 1, eps: float = 1e-12, dtype: Any = "float32"
     ) -> None:
         super().__init__()
-        shape = list(weight_shape)
+        shape = list(sizes_of(weight_shape, "SpectralNorm", "weight_shape"))
+        dim = integer(dim, "SpectralNorm", "dim")
         if not -len(shape) <= dim < len(shape) or 0 in shape:
             raise AssertedArgumentError(
                 f"SpectralNorm: The input `dim` should be less than the length of `weight_shape`, whose sizes are positive. Got "

@@ -15,7 +15,16 @@ from wherry_nn.layer import Layer
 from wherry_nn.param_attr import ParamAttr
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int32, int64
-from wherry_tensor.arguments import integer, real_number, repeats, require_room, require_tensor
+from wherry_tensor.arguments import (
+    MAX_RANK,
+    integer,
+    one_axis,
+    real_number,
+    repeats,
+    require_rank,
+    require_room,
+    require_tensor,
+)
 from wherry_tensor.dtype import get_default_dtype
 from wherry_tensor.errors import (
     AssertedArgumentError,
@@ -115,7 +124,8 @@ class RNNCellBase(Layer):
                 f"get_initial_states: batch_ref does not hold a tensor. Got batch_ref of type "
                 f"{type(batch_ref).__name__}, expected a Tensor, or tensors in a list, tuple or dict. Pass the inputs."
             )
-        batch = first.shape[integer(batch_dim_idx, "get_initial_states", "batch_dim_idx")]
+        require_rank(first, "get_initial_states", 1, MAX_RANK, "batch_ref")
+        batch = first.shape[one_axis(batch_dim_idx, first.ndim, "get_initial_states", name="batch_dim_idx")]
         if shape is None:
             shape = self.state_shape
         if dtype is None:

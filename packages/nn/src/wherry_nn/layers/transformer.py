@@ -14,7 +14,7 @@ from wherry_nn.layers.common import Dropout, Linear
 from wherry_nn.layers.norm import LayerNorm
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
-from wherry_tensor.arguments import integer, repeats, require_room, require_tensor
+from wherry_tensor.arguments import MAX_RANK, integer, repeats, require_rank, require_room, require_tensor
 from wherry_tensor.dtype import as_dtype, get_default_dtype
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.explained import explained
@@ -171,7 +171,7 @@ class MultiHeadAttention(Layer):
             )
         if value is not None:
             return Cache(key, value)
-        batch = require_tensor(key, "gen_cache", "key").shape[0]
+        batch = require_rank(key, "gen_cache", 1, MAX_RANK, "key", "the batch first").shape[0]
         shape = (batch, self.num_heads, 0, self.head_dim)
         return Cache(*(ops.full(shape=shape, value=0.0, dtype=key.dtype) for _ in range(2)))
 

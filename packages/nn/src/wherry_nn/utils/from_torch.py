@@ -19,6 +19,7 @@ from wherry_nn.layers.rnn import RNNBase
 from wherry_nn.layers.transformer import MultiHeadAttention, TransformerDecoderLayer
 from wherry_tensor import ops, to_tensor
 from wherry_tensor._core import Tensor
+from wherry_tensor.arguments import names_of
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 from wherry_tensor.explained import explained
 
@@ -72,7 +73,7 @@ def from_torch(state: Mapping[str, Any], layer: Layer, strict: bool = True, skip
     wanted = dict(_wanted(layer, targets))
     prefix = _prefix(given, wanted)
     renamed = {name.removeprefix(prefix): value for name, value in given.items()}
-    skip = [skip] if isinstance(skip, str) else list(skip)
+    skip = [skip] if isinstance(skip, str) else sorted(names_of(skip, "from_torch", "skip"))
     skipped = [name for name in renamed if _named(name, skip)]
     unknown = [one for one in skip if not any(_named(name, [one]) for name in (*renamed, *targets))]
     if unknown:

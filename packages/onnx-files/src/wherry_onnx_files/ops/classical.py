@@ -229,3 +229,53 @@ def read_tree_ensemble_classifier(o):
         return _chosen(both, labels), _transformed(o, both)
     scores = ops.add(scores, _table(base, x)) if base else scores
     return _chosen(scores, labels), _transformed(o, scores)
+
+
+# Categories.
+
+_MOST_CATEGORIES = 1 << 16
+
+
+def _known(o, x, keys):
+    """Whether each element is each of some keys: one more axis."""
+    if not len(keys) or len(keys) > _MOST_CATEGORIES:
+        raise o.bad(f"it has {len(keys)} categories", f"1 to {_MOST_CATEGORIES}")
+    # Whole numbers and float32 are exact in float64.
+    wide = ops.reshape(ops.cast(x, dtype=_core.float64), shape=(*(-1 if n < 0 else n for n in x.shape), 1))
+    return ops.equal(wide, from_buffer(np.asarray(keys, np.float64)))
+
+
+@reads("OneHotEncoder", domain=ML)
+def read_one_hot_encoder(o):
+    keys = o.ints_of("cats_int64s")
+    if keys is None:
+        raise o.unsupported("categories that are strings", "whole numbers: encode the strings before")
+    # With zeros=0 other values are errors in ONNX Runtime; a program has none, and gives zeros.
+    return ops.cast(_known(o, o.x(0), keys), dtype=_core.float32)
+
+
+# Of each side of the table: attributes before opset 4 and from then on, with the dtype of what they give.
+_SIDES = {"int64s": _core.int64, "floats": _core.float32}
+
+
+def _side(o, side):
+    for kind, dtype in _SIDES.items():
+        found = (o.ints_of if kind == "int64s" else o.floats_of)(f"{side}_{kind}")
+        if found is not None:
+            return kind, dtype, found
+    raise o.unsupported(f"{side} that are strings, or a tensor", "whole numbers or floats")
+
+
+@reads("LabelEncoder", domain=ML)
+def read_label_encoder(o):
+    _, _, keys = _side(o, "keys")
+    kind, dtype, values = _side(o, "values")
+    if len(keys) != len(values):
+        raise o.bad(f"it has {len(keys)} keys and {len(values)} values", "as many of each")
+    default = o.integer("default_int64", -1) if kind == "int64s" else o.number("default_float", -0.0)
+    hit = _known(o, o.x(0), keys)
+    axis = hit.ndim - 1
+    place = ops.argmax(ops.cast(hit, dtype=_core.float32), axis=axis, keepdim=False)
+    table = from_buffer(np.asarray(values, np.int64 if kind == "int64s" else np.float32))
+    found = ops.gather(table, place, axis=0)
+    return ops.where(ops.reduce_any(hit, axes=(axis,), keepdim=False), found, ops.full(shape=(), value=default, dtype=dtype))

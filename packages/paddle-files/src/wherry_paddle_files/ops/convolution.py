@@ -126,6 +126,19 @@ def _pool_attrs(kind, kernel, strides, paddings, data_format, **more):
     }
 
 
+def _transposed(w, x, perm):
+    return w("transpose2", {"X": x}, {"axis": perm}, ("Out", "~XShape"), shape=[x.shape[n] for n in perm])
+
+
+def _pooled(w, x, attrs):
+    """`pool2d`, between transposes where the channels are last: Paddle's predictor gives other numbers for such a one behind some operators."""
+    if attrs["data_format"] == "NCHW":
+        return w("pool2d", {"X": x}, attrs)
+    n, height, width, channels = w.outs[0].sizes
+    out = w("pool2d", {"X": _transposed(w, x, [0, 3, 1, 2])}, attrs | {"data_format": "NCHW"}, shape=[n, channels, height, width])
+    return _transposed(w, out, [0, 2, 3, 1])
+
+
 @writes(ops.max_pool2d)
 def write_max_pool2d(w, x, *, kernel, strides, paddings, ceil_mode, data_format):
     top, bottom, left, right = paddings
@@ -134,26 +147,25 @@ def write_max_pool2d(w, x, *, kernel, strides, paddings, ceil_mode, data_format)
         if w.used(1):
             out, mask = w("max_pool2d_with_index", {"X": x}, attrs, ("Out", "Mask"), dtype=[x.dtype, "int32"])
             return out, mask
-    out = w("pool2d", {"X": x}, _pool_attrs("max", kernel, strides, paddings, data_format, ceil_mode=ceil_mode))
     if w.used(1):
         return NotImplemented
-    return out, None
+    return _pooled(w, x, _pool_attrs("max", kernel, strides, paddings, data_format, ceil_mode=ceil_mode)), None
 
 
 @writes(ops.avg_pool2d)
 def write_avg_pool2d(w, x, *, kernel, strides, paddings, ceil_mode, exclusive, divisor, data_format):
     attrs = _pool_attrs("avg", kernel, strides, paddings, data_format, ceil_mode=ceil_mode, exclusive=exclusive)
     if divisor is None:
-        return w("pool2d", {"X": x}, attrs)
+        return _pooled(w, x, attrs)
     if any(paddings) or ceil_mode:
         return NotImplemented
-    out = w("pool2d", {"X": x}, attrs)
+    out = _pooled(w, x, attrs)
     return w("scale", {"X": out}, {"scale": kernel[0] * kernel[1] / divisor, "bias": 0.0, "bias_after_scale": True})
 
 
 @writes(ops.adaptive_avg_pool2d)
 def write_adaptive_avg_pool2d(w, x, *, output_size, data_format):
-    return w("pool2d", {"X": x}, _pool_attrs("avg", output_size, [1, 1], [0, 0], data_format, adaptive=True))
+    return _pooled(w, x, _pool_attrs("avg", output_size, [1, 1], [0, 0], data_format, adaptive=True))
 
 
 @writes(ops.adaptive_max_pool2d)
@@ -163,12 +175,12 @@ def write_adaptive_max_pool2d(w, x, *, output_size, data_format):
     if last and w.used(1):
         return NotImplemented
     if last:
-        x = w("transpose2", {"X": x}, {"axis": [0, 3, 1, 2]}, ("Out", "~XShape"), shape=[x.shape[n] for n in (0, 3, 1, 2)])
+        x = _transposed(w, x, [0, 3, 1, 2])
     attrs = {"ksize": list(output_size), "strides": [1, 1], "paddings": [0, 0], "global_pooling": False, "adaptive": True}
     shape = [*x.shape[:2], *output_size]
     out, mask = w("max_pool2d_with_index", {"X": x}, attrs, ("Out", "Mask"), dtype=[x.dtype, "int32"], shape=shape)
     if last:
-        out = w("transpose2", {"X": out}, {"axis": [0, 2, 3, 1]}, ("Out", "~XShape"), shape=[shape[n] for n in (0, 2, 3, 1)])
+        out = _transposed(w, out, [0, 2, 3, 1])
     return out, mask if w.used(1) else None
 
 

@@ -49,6 +49,9 @@ reads("isinf")(lambda o: api.any(api.isinf(o.x("X"))))
 
 @writes(ops.negative)
 def write_negative(w, x):
+    filled = w.filled(x)
+    if filled is not None and x.dtype in ("float32", "float64", "int32", "int64") and -1 not in x.shape:  # oneDNN scales no tensor without axes
+        return w.constant(-filled, x.dtype, x.shape)
     return w("scale", {"X": x}, {"scale": -1.0, "bias": 0.0, "bias_after_scale": True})
 
 

@@ -42,9 +42,15 @@ def read_lu(o):
 @writes(ops.pivots_to_permutation)
 def write_pivots_to_permutation(w, pivots, *, rows):
     """Which column of the matrix of exchanges holds the one of each row, counted from the other side."""
-    if type(rows) is not int or -1 in pivots.shape:
+    if type(rows) is not int or pivots.shape[-1] < 0:
         return NotImplemented
-    matrix = w.constant(0.0, "float32", (*pivots.shape[:-1], rows, pivots.shape[-1]))
+    *batch, count = pivots.shape
+    if -1 in batch:  # zeros of a size that only the pivots have
+        zeros = w("scale", {"X": w.cast(pivots, "float32")}, {"scale": 0.0, "bias": 0.0, "bias_after_scale": True})
+        zeros = w("unsqueeze2", {"X": zeros}, {"axes": [len(batch)]}, ("Out", "~XShape"), shape=(*batch, 1, count))
+        matrix = w("tile", {"X": zeros}, {"repeat_times": [*[1] * len(batch), rows, 1]}, shape=(*batch, rows, count))
+    else:
+        matrix = w.constant(0.0, "float32", (*batch, rows, count))
     outs, attrs = ("~L", "Pmat", "~U"), {"unpack_ludata": False, "unpack_pivots": True}
     exchanges = w("lu_unpack", {"X": matrix, "Pivots": pivots}, attrs, outs, dtype="float32", shape=(*pivots.shape[:-1], rows, rows))
     attrs = {"axis": -2, "keepdims": False, "flatten": False, "dtype": 3}

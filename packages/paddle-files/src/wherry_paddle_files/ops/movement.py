@@ -58,8 +58,16 @@ def read_transpose(o):
     return api.transpose(o.x("X"), o.integers("axis"))
 
 
+def _spreadable(w, x, rank):
+    """`x` with one axis at least, if the result has some: oneDNN, in Paddle's predictor, does not spread a tensor without any."""
+    return x if x.ndim or not rank else w.reshape(x, [1])
+
+
 @writes(ops.broadcast_to)
 def write_broadcast_to(w, x, *, shape):
+    if w.filled(x) is not None and not x.dtype.startswith("complex"):
+        return w.constant(w.filled(x), x.dtype, shape)
+    x = _spreadable(w, x, len(shape))
     more, plain = w.shape_inputs("expand_shapes_tensor", shape)
     return w("expand_v2", {"X": x, **more}, {"shape": plain}, shape=plain)
 
@@ -215,7 +223,9 @@ def read_diag_embed(o):
 
 @reads("trace")
 def read_trace(o):
-    return api.trace(o.x("Input"), o.integer("offset"), o.integer("axis1"), o.integer("axis2", 1))
+    x, offset, first, second = o.x("Input"), o.integer("offset"), o.integer("axis1"), o.integer("axis2", 1)
+    # Paddle's operator takes axes in the other order with the other offset; `trace` here is NumPy's.
+    return api.trace(x, -offset if first % x.ndim > second % x.ndim else offset, first, second)
 
 
 @writes(ops.as_complex)
@@ -258,6 +268,7 @@ def write_reshape_like(w, x, like):
 
 @writes(ops.broadcast_like)
 def write_broadcast_like(w, x, like):
+    x = _spreadable(w, x, like.ndim)
     if -1 not in like.shape:
         return w("expand_v2", {"X": x}, {"shape": list(like.shape)}, shape=like.shape)
     return w("expand_v2", {"X": x, "Shape": _shape(w, like)}, {"shape": list(like.shape)}, shape=like.shape)

@@ -20,6 +20,13 @@ def _levels(o, name="bit_length"):
     return 2 ** (bits - 1) - 1
 
 
+def _range(o, levels):
+    """Check the range of whole numbers, where an operator names one: Paddle 3's do."""
+    low, high = o.integer("qmin", -levels - 1), o.integer("qmax", levels)
+    if (low, high) != (-levels - 1, levels):
+        raise o.bad(f"whole numbers from {low} to {high}", f"those of bit_length, {-levels - 1} to {levels}")
+
+
 def _step(scale, levels):
     return ops.divide(scale, ops.full(shape=(), value=float(levels), dtype=scale.dtype))
 
@@ -44,8 +51,10 @@ def _holder(levels):
 
 
 def _rounded(o, x, scale, axis, levels, low=None):
-    """Whole numbers, as the operators named fake_ round them."""
-    step = ops.multiply(_step(scale, levels), ops.full(shape=(), value=_AWAY, dtype=scale.dtype))
+    """Whole numbers, as the operators named fake_ round them: half away from zero, unless Paddle 3 says half to even."""
+    step = _step(scale, levels)
+    if o.integer("round_type", 1):
+        step = ops.multiply(step, ops.full(shape=(), value=_AWAY, dtype=scale.dtype))
     low = -levels if low is None else low
     return ops.quantize_linear(x, step, None, axis=axis, group=None, low=low, high=levels, dtype=_holder(levels))
 
@@ -60,6 +69,7 @@ def read_quantize_linear(o):
     if o.flag("only_observer"):
         return x
     levels = _levels(o)
+    _range(o, levels)
     scale, axis = _placed(o, o.x("Scale"))
     if o.integer("round_type", 0):
         return _rounded(o, x, scale, axis, levels, -levels - 1)
@@ -72,6 +82,7 @@ def read_dequantize_linear(o):
     if o.flag("only_observer"):
         return x
     levels = _levels(o)
+    _range(o, levels)
     scale, axis = _placed(o, o.x("Scale"))
     if x.dtype.is_floating:
         x = ops.cast(x, dtype=_holder(levels))
@@ -220,5 +231,5 @@ def write_dequantize_linear(w, x, scale, zero_point=None, *, axis, group, dtype)
     if zero_point is not None or group is not None or x.dtype != "int8" or dtype is not _core.float32 or scale.dtype != "float32":
         return NotImplemented
     scale = _scale(w, scale, 8)
-    given = {"X": x, "Scale": scale, "ZeroPoint": _zero(w, scale, axis)}
+    given = {"X": x if w.takes_int8 else w.cast(x, _core.float32), "Scale": scale, "ZeroPoint": _zero(w, scale, axis)}
     return w("dequantize_linear", given, _attrs(axis, 8), "Y", dtype="float32", shape=x.shape)

@@ -1,10 +1,38 @@
 """Resizing and sampling of images. The op is written as its decomposition, since its positions are data."""
 import wherry_nn.functional as F
-from wherry_paddle_files.column import reads
+from wherry_paddle_files.column import reads, writes
+from wherry_tensor import ops
 
 _LARGEST = 1 << 16  # places along an axis, for each of which a table has an entry: a file that was damaged may say anything
 
 _modes = {"bilinear": "bilinear", "nearest": "nearest", "bicubic": "bicubic", "linear": "linear", "trilinear": "trilinear"}
+
+
+@writes(ops.resample)
+def write_resample(w, x, index, weight, *, axis):
+    """In float32 what is of float16: Paddle resizes images of it on a CPU, but has no products there."""
+    if x.dtype != "float16" or not index.shape[1]:
+        return NotImplemented
+    wide, weight, total = w.cast(x, "float32"), w.cast(weight, "float32"), None
+    count = index.shape[0]
+    shape = [*x.shape[:axis], count, *x.shape[axis + 1 :]]
+    for k in range(index.shape[1]):
+        column = {"axes": [1], "starts": [k], "ends": [k + 1], "decrease_axis": [1]}
+        places, share = (w("slice", {"Input": one}, column, shape=[count]) for one in (index, weight))
+        part = w("gather", {"X": wide, "Index": places}, {"axis": axis}, shape=shape)
+        share = w.reshape(share, [count] + [1] * (x.ndim - 1 - axis))
+        part = w("elementwise_mul", {"X": part, "Y": share}, {"axis": -1})
+        total = part if total is None else w("elementwise_add", {"X": total, "Y": part}, {"axis": -1})
+    return w.cast(total, "float16")
+
+
+@writes(ops.resample_vjp)
+def write_resample_vjp(w, ct, index, weight, like, *, axis):
+    """Sums of whole slices, of which `fold` is made. Those of weights are written as the decomposition, which oneDNN refuses here."""
+    if w.filled(weight) != 1 or index.shape[1] != 1:
+        return NotImplemented
+    zeros = w("fill_any_like", {"X": like}, {"value": 0.0, "dtype": -1}, dtype=ct.dtype)
+    return w("index_add", {"X": zeros, "Index": w.reshape(index, [index.shape[0]]), "AddValue": ct}, {"axis": axis})
 
 
 @reads(*(f"{mode}_interp{version}" for mode in _modes for version in ("_v2", "")))

@@ -97,11 +97,21 @@ class GGUFTensor:
         name: in the file.
         kind: "F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_K", "Q6_K", or another plain type.
         shape: with the axis that changes fastest last; a matrix is `[out, in]`.
+        dtype: the name of the values' dtype; of blocks their kind.
+        nbytes: what it takes in the file.
     """
 
     def __init__(self, name: str, kind: _Type, shape: tuple[int, ...], data: Any) -> None:
         self.name, self.kind, self.shape = name, kind.name, shape
         self._kind, self._data = kind, data
+
+    @property
+    def dtype(self) -> str:
+        return "bfloat16" if self.kind == "BF16" else self.kind if self._kind.dtype is None else str(self._kind.dtype.name)
+
+    @property
+    def nbytes(self) -> int:
+        return len(self._data)
 
     def __repr__(self) -> str:
         return f"GGUFTensor({self.name!r}, {self.kind}, {list(self.shape)})"
@@ -119,6 +129,7 @@ class GGUFTensor:
         """A matrix of blocks as whole numbers `[in, out]` with scales, which kernels of integers take as they are.
 
         Raises:
+            FileFormatError: a scale is not finite.
             ValueError: not a matrix of Q8_0, Q4_0 or Q6_K. Blocks of Q4_K have minima that are no whole numbers: `numpy()` has their values.
         """
         if self.kind not in _CODES or len(self.shape) != 2:
@@ -128,6 +139,8 @@ class GGUFTensor:
             )
         with np.errstate(over="ignore", invalid="ignore"):
             codes, scales, bits = _CODES[self.kind](self._blocks())
+        if not np.isfinite(scales).all():
+            raise _damaged(f"{self.name!r} has scales that are not finite")
         rows, columns = self.shape
         group = codes.shape[-1]
         return QuantizedWeight(

@@ -6,7 +6,7 @@ from typing import Any
 
 from wherry_tensor import _core
 from wherry_tensor._core import Tensor
-from wherry_tensor.arguments import number, numpy_module, require_tensor
+from wherry_tensor.arguments import numpy_module, real_number, require_tensor
 from wherry_tensor.dtype import as_dtype, default_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions import creation
@@ -186,8 +186,8 @@ def range(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, nam
         [0.0, 1.0, 2.0, 3.0]
     """
     begin, stop = (0, start) if end is None else (start, end)
-    first, last, each = (number(one, "range", which) for one, which in ((begin, "start"), (stop, "end"), (step, "step")))
-    if each == 0 or (last - first) * each < 0:
+    first, last, each = (real_number(one, "range", which) for one, which in ((begin, "start"), (stop, "end"), (step, "step")))
+    if not (each and (last - first) * each >= 0):
         raise InvalidArgumentError(
             f"range: the step leads nowhere. Got start={first}, end={last}, step={each}, expected one that comes nearer to the end."
         )

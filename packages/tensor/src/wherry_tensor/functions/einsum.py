@@ -349,6 +349,10 @@ def _paired_axes(x: Tensor, y: Tensor, axes: Any) -> tuple[list[int], list[int]]
             f"Write axes=1 for a matrix product."
         )
     parts = [part.tolist() if isinstance(part, Tensor) else part for part in axes]
+    if not all(isinstance(part, (int, list, tuple)) for part in parts):
+        raise InvalidTypeError(
+            f"tensordot: 'axes' must name axes. Got {short(axes)}, expected an int, a list of ints, or two lists. Write axes=[0, 1]."
+        )
     if all(isinstance(part, int) for part in parts):
         pairs = [parts, parts]
     elif len(parts) == 1:

@@ -793,7 +793,10 @@ def slogdet(x: Tensor, name: str | None = None) -> Tensor:
     return ops.concat(*parts, axis=0)
 
 
-def matrix_rank(x: Tensor, tol: float | Tensor | None = None, hermitian: bool = False, name: str | None = None) -> Tensor:
+def matrix_rank(
+    x: Tensor, tol: float | Tensor | None = None, hermitian: bool = False, name: str | None = None, *, atol: float | Tensor | None = None,
+    rtol: float | Tensor | None = None,
+) -> Tensor:
     """The rank of matrices: how many singular values are above a bound.
 
     Args:
@@ -801,6 +804,8 @@ def matrix_rank(x: Tensor, tol: float | Tensor | None = None, hermitian: bool = 
         tol: the bound, a number or a tensor that broadcasts with the batch; None is the precision of the dtype times the
             largest singular value times `max(m, n)`.
         hermitian: `x` equals its conjugate transpose; faster.
+        atol, rtol: in place of `tol`, as in Paddle 3: the bound is the larger one of `atol` and `rtol` times the largest singular value. Without
+            `rtol` that is `atol` alone, if it is above 0.
 
     Returns:
         int32.
@@ -823,13 +828,27 @@ def matrix_rank(x: Tensor, tol: float | Tensor | None = None, hermitian: bool = 
     (_require_square if hermitian else _require_matrix)(x, "matrix_rank")
     data = x.detach()
     values = ops.abs(ops.eigvalsh(data, upper=False)) if hermitian else ops.svd(data, full_matrices=False)[1]
-    if tol is None:
-        most = ops.reduce_max(values, axes=(values.ndim - 1,), keepdim=True) if values.shape[-1] else values
-        bound = most * (_epsilon(x) * max(x.shape[-2:]))
-    elif isinstance(tol, Tensor):
-        bound = ops.unsqueeze(ops.cast(tol, dtype=values.dtype), axes=(tol.ndim,))
+    if tol is not None and (atol is not None or rtol is not None):
+        raise InvalidArgumentError(
+            "matrix_rank: one bound. Got tol and " + " and ".join(n for n, y in (("atol", atol), ("rtol", rtol)) if y is not None)
+            + ", expected tol, or atol and rtol. Leave tol out."
+        )
+
+    def number(y: float | Tensor, what: str) -> Tensor:
+        if isinstance(y, Tensor):
+            return ops.unsqueeze(ops.cast(y, dtype=values.dtype), axes=(y.ndim,))
+        return _core.scalar(real_number(y, "matrix_rank", what), values.dtype)
+
+    if tol is not None:
+        return _count_above(values, number(tol, "tol"))
+    most = ops.reduce_max(values, axes=(values.ndim - 1,), keepdim=True) if values.shape[-1] else values
+    usual = most * (_epsilon(x) * max(x.shape[-2:]))
+    least = None if atol is None else number(atol, "atol")
+    if rtol is not None:
+        bound = most * number(rtol, "rtol")
+        bound = bound if least is None else ops.maximum(bound, least)
     else:
-        bound = _core.scalar(real_number(tol, "matrix_rank", "tol"), values.dtype)
+        bound = usual if least is None else ops.where(ops.greater_than(least, _core.scalar(0.0, values.dtype)), least, usual)
     return _count_above(values, bound)
 
 

@@ -423,7 +423,8 @@ def swapaxes(x: Tensor, axis0: Any, axis1: int | None = None, name: str | None =
         return movement.transpose(x, axis0)
     order = list(range(x.ndim))
     a, b = (one_axis(axis, x.ndim, "swapaxes", name=name) for axis, name in ((axis0, "axis0"), (axis1, "axis1")))
-    order[a], order[b] = order[b], order[a]
+    if x.ndim:
+        order[a], order[b] = order[b], order[a]
     return movement.transpose(x, order)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, bool_
-from wherry_tensor.arguments import checked, fitted, number, real_number, refused, require_tensor, to_dtype
+from wherry_tensor.arguments import checked, fitted, number, real_number, refused, require_tensor, to_dtype, truth
 from wherry_tensor.dtype import promote_floating
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 from wherry_tensor.sizes import equals, is_unknown
@@ -539,7 +539,7 @@ def isclose(
     far = ops.abs(ops.subtract(x, y))
     near = ops.logical_and(far <= atol + rtol * ops.abs(y), ops.isfinite(far))
     close = ops.logical_or(near, ops.equal(x, y))
-    if equal_nan:
+    if truth(equal_nan, "isclose", "equal_nan"):
         close = ops.logical_or(close, ops.logical_and(ops.isnan(x), ops.isnan(y)))
     return close
 

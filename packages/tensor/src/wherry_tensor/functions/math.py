@@ -12,6 +12,7 @@ from typing import Any
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, bool_, float32, float64
 from wherry_tensor.arguments import (
+    among,
     checked,
     fitted,
     flag,
@@ -2104,7 +2105,7 @@ def scale(
         raise InvalidTypeError(
             f"scale: argument 'scale' must be a number. Got {short(scale)}, expected an int, float, bool or Tensor. Pass 2.0."
         )
-    if act is not None and act not in _ACTIVATIONS:
+    if act is not None and not among(act, _ACTIVATIONS):
         raise InvalidArgumentError(
             f"scale: unknown activation. Got act={short(act)}, expected one of {', '.join(_ACTIVATIONS)}. "
             f"Apply it to the result yourself."
@@ -2115,7 +2116,8 @@ def scale(
             factor = ops.reshape(factor, ())
     else:
         factor = _scalar(fitted(number(scale, "scale", "scale"), x.dtype, "scale"), x.dtype)
-    offset = None if bias == 0 else _core.scalar(fitted(number(bias, "scale", "bias"), x.dtype, "scale"), x.dtype)
+    shift = number(bias, "scale", "bias")
+    offset = None if shift == 0 else _core.scalar(fitted(shift, x.dtype, "scale"), x.dtype)
     if offset is None:
         out = ops.multiply(x, factor)
     elif flag(bias_after_scale, "scale", "bias_after_scale"):

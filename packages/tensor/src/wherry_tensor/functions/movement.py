@@ -1097,7 +1097,7 @@ def unstack(x: Tensor, axis: int = 0, num: int | None = None) -> list[Tensor]:
         [[1, 3], [2, 4]]
     """
     at, size = _cut_axis(x, axis, "unstack", "x")
-    if num is not None and num != size:
+    if num is not None and integer(num, "unstack", "num") != size:
         raise InvalidArgumentError(
             f"unstack: num is not the size of the axis. Got num={num} for axis {at} of shape {x.shape}, expected {size}. "
             f"Leave num out."
@@ -1539,13 +1539,19 @@ def repeat_interleave(x: Tensor, repeats: Any, axis: int | None = None, name: st
             f"repeat_interleave: 'repeats' must hold counts. Got dtype {repeats.dtype.name}, expected int32 or int64. "
             f"Cast it with astype('int64')."
         )
-    if repeats.ndim == 0 or repeats.shape == [1] != [x.shape[at]]:
+    if _core.is_symbolic(repeats) and (repeats.ndim == 0 or repeats.shape == [1]):
+        repeats = ops.broadcast_to(_reshape(repeats, (1,)), (x.shape[at],))
+    if repeats.ndim == 0 or (not _core.is_symbolic(repeats) and repeats.shape == [1] != [x.shape[at]]):
         return repeat_interleave(x, repeats.item(), at)
     if repeats.shape != [x.shape[at]]:
         raise InvalidArgumentError(
             f"repeat_interleave: there must be one count for each index of the axis. Got repeats of shape {repeats.shape} for "
             f"axis {at} of shape {x.shape}, expected [{x.shape[at]}]. Use an int to repeat all equally often."
         )
+    if _core.is_symbolic(repeats):
+        most = integer(ops.reduce_max(repeats, axes=(0,), keepdim=False), "repeat_interleave", "repeats")
+        places = ops.less_than(ops.arange(start=0, step=1, length=most, dtype=repeats.dtype), ops.unsqueeze(repeats, axes=(1,)))
+        return _gather(x, ops.select(ops.nonzero(places), axis=1, index=0), at)
     counts = repeats.tolist()
     if counts and min(counts) < 0:
         raise InvalidArgumentError(

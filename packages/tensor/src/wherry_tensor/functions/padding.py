@@ -5,7 +5,7 @@ from typing import Any
 
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int64
-from wherry_tensor.arguments import fitted, integer, number, require_tensor
+from wherry_tensor.arguments import among, fitted, integer, number, require_tensor
 from wherry_tensor.axis_sampling import clip_indices, gather_along, int64_scalar
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.sizes import equals, is_unknown
@@ -58,7 +58,7 @@ def pad(
         [2. 1. 2. 3. 2. 1.]
     """
     require_tensor(x, "pad")
-    if mode not in _MODES:
+    if not among(mode, _MODES):
         raise AssertedArgumentError(
             f"pad: mode should be one of constant, reflect, replicate, circular. Got mode={short(mode)}, expected one of them. "
             f"'constant' adds `value`."
@@ -97,7 +97,7 @@ def _filled(x: Tensor, paddings: tuple[int, ...], value: Any) -> Tensor:
 def _spatial(x: Tensor, counts: tuple[int, ...], data_format: str) -> list[tuple[int, int]]:
     """(before, behind) for each axis of `x`, from counts that begin with the last spatial axis."""
     rank = x.ndim
-    if not any(data_format in formats for formats in _FORMATS.values()):
+    if not any(among(data_format, formats) for formats in _FORMATS.values()):
         raise AssertedArgumentError(
             f"pad: data_format should be in one of [NCL, NCHW, NCDHW, NLC, NHWC, NDHWC]. Got data_format={short(data_format)}, "
             f"expected one of them. N is the batch, C the channels."

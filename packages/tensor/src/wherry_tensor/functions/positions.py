@@ -8,6 +8,7 @@ from typing import Any
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Op, Tensor, bool_, from_values, int32, int64
 from wherry_tensor.arguments import (
+    among,
     fitted,
     flag,
     index_tensor,
@@ -20,12 +21,13 @@ from wherry_tensor.arguments import (
     shape_argument,
     tensors_of,
     to_dtype,
+    truth,
 )
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, OutOfRangeError, short
 from wherry_tensor.functions.movement import stack
 from wherry_tensor.ops.shapes import UNKNOWN, broadcast_shapes
-from wherry_tensor.sizes import has_sizes
+from wherry_tensor.sizes import has_sizes, is_unknown
 from wherry_tensor.spellings import spelled
 from wherry_tensor.static_builder import described
 
@@ -316,14 +318,16 @@ def take(x: Tensor, index: Tensor, mode: str = "raise", name: str | None = None)
         >>> print(wherry.take(x, wherry.to_tensor([[0, -1]])).tolist())
         [[1, 6]]
     """
-    if mode not in ("raise", "wrap", "clip"):
+    if not among(mode, ("raise", "wrap", "clip")):
         raise InvalidArgumentError(
             f"take: unknown mode. Got mode={short(mode)}, expected 'raise', 'wrap' or 'clip'. Use 'raise' to find mistakes."
         )
     require_tensor(x, "take")
     index_tensor(index, "take")
     flat = _reshape(x, (-1,))
-    size = _core.scalar(max(flat.shape[0], 1), index.dtype)
+    count = flat.shape[0]
+    # Of an empty x, whose places are refused below, the only ones are taken for those of one element.
+    size = count.tensor(index.dtype) if is_unknown(count) else _core.scalar(max(count, 1), index.dtype)
     if mode == "wrap":
         index = ops.remainder(index, size)
     elif mode == "clip":
@@ -712,7 +716,7 @@ def _put_inputs(
 
 
 def _put(arr: Tensor, index: Tensor, value: Tensor, at: int, reduce: Any, include_self: Any, op_name: str) -> Tensor:
-    if reduce not in ("assign", "add", "mul", "multiply", "mean", "amax", "amin"):
+    if not among(reduce, ("assign", "add", "mul", "multiply", "mean", "amax", "amin")):
         raise InvalidArgumentError(
             f"{op_name}: unknown reduce. Got reduce={short(reduce)}, expected 'assign', 'add', 'mul', "
             f"'multiply', 'mean', 'amax' or 'amin'. Use 'assign' to replace."
@@ -1095,14 +1099,13 @@ def unique(
         [1, 2, 3] [1, 1, 2]
     """
     rank = require_tensor(x, "unique").ndim
-    at = None if axis is None or axis == [] else one_axis(axis, rank, "unique")
+    at = None if _whole(axis) else one_axis(axis, rank, "unique")
     kind = _index_dtype(dtype, "unique")
     if rank == 0:
         x, at = _reshape(x, (1,)), None
     out, index, inverse, counts = ops.unique(x, axis=at)
-    wanted = [(index, return_index), (inverse, return_inverse), (counts, return_counts)]
-    results = (out, *[to_dtype(y, kind) for y, asked in wanted if asked])
-    return results if len(results) > 1 else out
+    wanted = ((index, return_index, "return_index"), (inverse, return_inverse, "return_inverse"), (counts, return_counts, "return_counts"))
+    return _with_asked("unique", out, wanted, kind)
 
 
 def unique_consecutive(
@@ -1129,12 +1132,22 @@ def unique_consecutive(
         [1, 2, 1]
     """
     rank = require_tensor(x, "unique_consecutive").ndim
-    at = None if axis is None or axis == [] else one_axis(axis, rank, "unique_consecutive")
+    at = None if _whole(axis) else one_axis(axis, rank, "unique_consecutive")
     kind = _index_dtype(dtype, "unique_consecutive")
     if rank == 0:
         x, at = _reshape(x, (1,)), None
     out, inverse, counts = ops.unique_consecutive(x, axis=at)
-    results = (out, *[to_dtype(y, kind) for y, asked in [(inverse, return_inverse), (counts, return_counts)] if asked])
+    return _with_asked("unique_consecutive", out, ((inverse, return_inverse, "return_inverse"), (counts, return_counts, "return_counts")), kind)
+
+
+def _whole(axis: Any) -> bool:
+    """Whether `axis` says that a tensor is taken as one row."""
+    return axis is None or (isinstance(axis, list) and not axis)
+
+
+def _with_asked(op_name: str, out: Tensor, more: Sequence[tuple[Tensor, Any, str]], kind: Any) -> Any:
+    """`out`, with those of `more` that the caller asked for."""
+    results = (out, *[to_dtype(y, kind) for y, asked, name in more if truth(asked, op_name, name)])
     return results if len(results) > 1 else out
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from wherry_tensor import _core, ops, paddle_random
 from wherry_tensor._core import Generator, Tensor, float64, int32, int64
-from wherry_tensor.arguments import Shape, integer, number, real_number, require_tensor, sizes_of, to_dtype
+from wherry_tensor.arguments import Shape, integer, number, real_number, require_tensor, sizes_of, to_dtype, truth
 from wherry_tensor.cuda import device_count
 from wherry_tensor.device import device_code
 from wherry_tensor.dtype import as_dtype, default_dtype
@@ -242,7 +242,7 @@ def uniform(
     sizes = sizes_of(shape, "uniform")
     known = _floating(dtype, "uniform")
     low, high = real_number(min, "uniform", "min"), real_number(max, "uniform", "max")
-    if seed:
+    if truth(seed, "uniform", "seed"):
         before = _core.set_default_generator(paddle_random.generator_of_op(_seed(seed, "uniform")))
         try:
             return ops.uniform(sizes, low, high, known)
@@ -607,7 +607,7 @@ def uniform_(x: Tensor, min: Any = -1.0, max: Any = 1.0, seed: int = 0, name: st
         raise InvalidArgumentError(
             f"uniform_: there is no number in [min, max). Got min={low} and max={high}, expected min < max. Swap them."
         )
-    before = _core.set_default_generator(paddle_random.generator_of_op(_seed(seed, "uniform_"))) if seed else None
+    before = _core.set_default_generator(paddle_random.generator_of_op(_seed(seed, "uniform_"))) if truth(seed, "uniform_", "seed") else None
     try:
         return ops.uniform.into((x,), shape=tuple(x.shape), min=low, max=high, dtype=x.dtype)
     finally:

@@ -14,6 +14,7 @@ from wherry_tensor._core import Tensor, bool_, float32, float64, int8, int16, in
 from wherry_tensor.arguments import (
     MAX_RANK,
     Axes,
+    among,
     axes_of,
     flag,
     floated,
@@ -23,6 +24,7 @@ from wherry_tensor.arguments import (
     refused,
     require_tensor,
     to_dtype,
+    truth,
 )
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, LossyCastWarning, OutOfRangeError, short
@@ -497,7 +499,7 @@ def _variance(x: Any, axis: Axes, unbiased: Any, keepdim: Any, op_name: str) -> 
             f"{op_name}: x must be floating. Got dtype {x.dtype.name}, expected float16, bfloat16, float32 or float64. "
             f"Cast it with x.astype('float32')."
         )
-    return ops.variance(x, axes, keepdim, 1 if unbiased else 0)
+    return ops.variance(x, axes, keepdim, 1 if truth(unbiased, op_name, "unbiased") else 0)
 
 
 def std(
@@ -661,7 +663,7 @@ def _quantile(x: Any, q: Any, axis: Any, keepdim: Any, skip_nan: bool, op_name: 
             f"{op_name}: Type of q should be int, float, list or tuple. Got {type(q).__name__}, expected probabilities in "
             f"[0, 1]. Convert a tensor with tolist()."
         )
-    if interpolation != "nearest" and interpolation not in _BETWEEN:
+    if not among(interpolation, ("nearest", *_BETWEEN)):
         raise InvalidArgumentError(
             f"{op_name}: unknown interpolation. Got {short(interpolation)}, expected 'linear', 'lower', 'higher', 'midpoint' or 'nearest'."
         )

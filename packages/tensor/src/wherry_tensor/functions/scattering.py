@@ -5,7 +5,7 @@ from typing import Any
 
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int64
-from wherry_tensor.arguments import flag, require_tensor, to_dtype
+from wherry_tensor.arguments import among, flag, require_tensor, to_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions import logic, movement, positions
 from wherry_tensor.functions.inplace import inplace_form
@@ -83,7 +83,7 @@ def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: 
         >>> wherry.scatter_reduce(x, 0, index, wherry.to_tensor([2.0, 3.0]), "prod").tolist()
         [6.0, 1.0, 1.0]
     """
-    if reduce not in _REDUCES:
+    if not among(reduce, _REDUCES):
         raise InvalidArgumentError(f"scatter_reduce: unknown reduce. Got {short(reduce)}, expected one of {', '.join(_REDUCES)}. Use 'sum' to add.")
     return _reduced(input, dim, index, src, _REDUCES[reduce], flag(include_self, "scatter_reduce", "include_self"), "scatter_reduce")
 

@@ -30,6 +30,9 @@ requantize = op("requantize", "x, scale, bias?", axis=int, zero_point=int, low=i
 # Two numbers of 4 bits in a byte along the last axis, the first in the lower half; an odd last one lies beside a 0.
 pack_int4 = op("pack_int4", "x")
 unpack_int4 = op("unpack_int4", "x", size=int, signed=bool)
+# float8 e4m3fn in a byte: 1 bit of sign, 4 of an exponent, 3 of a fraction; no infinity, NaN is 127. What is too large becomes 448, the largest.
+quantize_fp8 = op("quantize_fp8", "x")
+dequantize_fp8 = op("dequantize_fp8", "x", dtype=DType)
 
 quantized_dtypes = (uint8, int8, int16)
 _LIMITS = {uint8: (0, 255), int8: (-128, 127), int16: (-(2**15), 2**15 - 1)}
@@ -96,6 +99,19 @@ def infer_unpack_int4(x, *, size, signed):
             f"{(max(size, 0) + 1) // 2}. A byte holds two numbers; only the last may hold one."
         )
     return Meta((*x.shape[:-1], size), int8 if signed else uint8)
+
+
+@infer.rule(quantize_fp8)
+def infer_quantize_fp8(x):
+    require_dtype("quantize_fp8", "x", x.dtype, floats)
+    return Meta(x.shape, uint8)
+
+
+@infer.rule(dequantize_fp8)
+def infer_dequantize_fp8(x, *, dtype):
+    require_dtype("dequantize_fp8", "x", x.dtype, (uint8,))
+    require_dtype("dequantize_fp8", "dtype", dtype, floats)
+    return Meta(x.shape, dtype)
 
 
 def require_limits(name, low, high, dtype):
@@ -267,3 +283,38 @@ def decompose_unpack_int4(x, *, size, signed):
         return out
     eight = number(8, int8)
     return ops.bitwise_xor(ops.cast(out, dtype=int8), eight) - eight
+
+
+@decompose.rule(quantize_fp8)
+def decompose_quantize_fp8(x):
+    # In steps of an eighth of the power of two below, but at least of 2^-9: powers of two change no digit, so that only one rounding is left.
+    x = ops.cast(x, dtype=computed_in(x.dtype))
+    zero, one, two = (number(value, x.dtype) for value in (0.0, 1.0, 2.0))
+    size = ops.minimum(ops.abs(x), number(448.0, x.dtype))
+    exponent, step = zero, number(2.0**-9, x.dtype)
+    for power in range(-5, 9):
+        reached = ops.greater_equal(size, number(2.0**power, x.dtype))
+        exponent = exponent + ops.where(reached, one, zero)
+        step = step * ops.where(reached, two, one)
+    code = exponent * number(8.0, x.dtype) + rounded(size / step)
+    below = ops.where(ops.equal(x, zero), ops.less_than(one / x, zero), ops.less_than(x, zero))  # -0.0 too
+    code = code + ops.where(below, number(128.0, x.dtype), zero)
+    return ops.cast(ops.where(ops.isnan(x), number(127.0, x.dtype), code), dtype=uint8)
+
+
+@decompose.rule(dequantize_fp8)
+def decompose_dequantize_fp8(x, *, dtype):
+    wide = computed_in(dtype)
+    zero, one = number(0.0, wide), number(1.0, wide)
+    rest = ops.cast(x, dtype=wide)
+    factor, parts = one, {}
+    for bit in (128, 64, 32, 16, 8):
+        there = ops.greater_equal(rest, number(float(bit), wide))
+        parts[bit] = there
+        rest = ops.where(there, rest - number(float(bit), wide), rest)
+        if bit < 128:
+            factor = factor * ops.where(there, number(2.0 ** (bit // 8), wide), one)
+    normal = ops.greater_equal(factor, number(2.0, wide))
+    value = ops.where(normal, (rest + number(8.0, wide)) * factor * number(2.0**-10, wide), rest * number(2.0**-9, wide))
+    value = ops.where(ops.greater_than(value, number(448.0, wide)), zero / zero, value)
+    return ops.cast(ops.where(parts[128], ops.negative(value), value), dtype=dtype)

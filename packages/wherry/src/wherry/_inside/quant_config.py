@@ -12,7 +12,10 @@ SUPPORT_WEIGHT_QUANTIZATION_OP_DICT = {
 SUPPORT_ACT_QUANTIZATION_OP_DICT: dict[str, list[list[str]]] = {**SUPPORT_WEIGHT_QUANTIZATION_OP_DICT}
 SUPPORT_QUANTIZATION_OP_DICT = {**SUPPORT_WEIGHT_QUANTIZATION_OP_DICT, **SUPPORT_ACT_QUANTIZATION_OP_DICT}
 
-_ADVICE = "quantization while training is not there yet. Quantize weights with paddle.nn.quant.weight_quantize"
+_ADVICE = (
+    "what a device quantizes is not set by classes here. Name the operators in quantizable_op_type of "
+    "paddle.static.quantization.PostTrainingQuantization, or layers in paddle.quantization.QuantConfig"
+)
 BaseQuantizer, TensorRTQuantizer, MKLDNNQuantizer, ARMCPUQuantizer = (
     refused(f"paddle.static.quantization.quant_config.{name}", _ADVICE)
     for name in ("BaseQuantizer", "TensorRTQuantizer", "MKLDNNQuantizer", "ARMCPUQuantizer")

@@ -63,6 +63,9 @@ export const manifest = fetch(address("manifest.json")).then(async (response) =>
     model.weights_url = address(model.weights_url);
     if (model.page_url) model.page_url = address(model.page_url);
   }
+  for (const part of [content.reader, content.writer].filter(Boolean)) {
+    for (const name of Object.keys(part)) if (name !== "measured") part[name] = address(part[name]);
+  }
   for (const name of ["digits", "backbone", "exporter"]) if (content[name]) content[name] = address(content[name]);
   return content;
 });

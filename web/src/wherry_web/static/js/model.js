@@ -10,12 +10,13 @@ import { formFor } from "./model-inputs.js";
 const LIMITS = { program: 32 << 20, params: 512 << 20, labels: 4 << 20 }; // bytes
 const PATIENCE = { open: 90, draw: 30, run: 180 }; // seconds, then it is stopped
 const SHOWN = 60; // search results
+const LISTED = 200; // parameters, and types of operators
+// What is opened, by the endings of names: what comes first, where several files of a model are brought together. Others lie beside it.
+const PROGRAMS = ["pdmodel", "json", "onnx", "pt2"], WEIGHTS = ["pdparams", "pdopt", "pth", "pt", "safetensors", "npz", "gguf"];
 const WORDS = {
-  onnx: "ONNX files are not read: this page takes programs of Paddle and Wherry. Convert it to .pdmodel outside, with x2paddle say.",
-  pdparams: "A .pdparams holds weights without a program. Save the network with paddle.jit.save, and bring the .pdmodel and .pdiparams.",
-  pdopt: "A .pdopt holds the state of an optimizer. Bring the .pdmodel and .pdiparams of the network.",
-  json: "Programs as .json (Paddle 3) are not read. Save it with FLAGS_enable_pir_api=0 as .pdmodel and .pdiparams.",
   info: "A .pdiparams.info is of no use here. Bring the .pdmodel and .pdiparams beside it.",
+  tflite: "Files of TensorFlow Lite are not read. Make ONNX of the model: python -m tf2onnx.convert.",
+  pb: "Files of TensorFlow are not read. Make ONNX of the model: python -m tf2onnx.convert.",
 };
 
 const graph = new GraphView(element("graph"));
@@ -83,29 +84,33 @@ function listen() {
 // Files.
 
 function kindOf({ name }) {
-  const ending = name.toLowerCase().split(".").at(-1);
-  if (ending === "pdmodel" || name === "__model__") return "program";
-  if (ending === "pdiparams" || name === "__params__") return "params";
-  return ending;
+  if (name === "__model__") return "pdmodel";
+  return name === "__params__" ? "pdiparams" : name.toLowerCase().split(".").at(-1);
 }
+
+const ofPaddle = (file) => ["pdmodel", "json"].includes(kindOf(file));
 
 function bring(given) {
   if (!given.length) return;
   try {
     // Whole folders of a saved model are welcome; what is of no use is left out where there is a program.
-    const programs = given.filter((file) => kindOf(file) === "program"), params = given.filter((file) => kindOf(file) === "params");
-    if (programs.length > 1 || params.length > 1) throw new Error(`Got ${programs.length} .pdmodel and ${params.length} .pdiparams, expected one of each. Bring one model at a time.`);
-    if (!programs.length && !params.length) {
+    const params = given.filter((file) => kindOf(file) === "pdiparams");
+    let mains = given.filter((file) => PROGRAMS.includes(kindOf(file)));
+    if (!mains.length) mains = given.filter((file) => WEIGHTS.includes(kindOf(file)));
+    if (mains.length > 1 || params.length > 1) throw new Error(`Got ${mains.length} models (${mains.map((file) => file.name).join(", ")}) and ${params.length} .pdiparams, expected one of each. Bring one model at a time.`);
+    if (!mains.length && !params.length) {
       const [file] = given;
-      throw new Error(WORDS[kindOf(file)] ?? `${file.name} is not a saved program. Bring a .pdmodel and its .pdiparams.`);
+      throw new Error(WORDS[kindOf(file)] ?? `${file.name} is no model. Bring a .pdmodel or .json with its .pdiparams, an .onnx, a .pt2, or weights: ${WEIGHTS.map((kind) => `.${kind}`).join(", ")}.`);
     }
-    for (const [file, kind] of [[programs[0], "program"], [params[0], "params"]]) {
-      if (file && file.size > LIMITS[kind]) throw new Error(`${file.name} has ${(file.size / 1e6).toFixed(0)} MB, expected at most ${LIMITS[kind] >> 20} MiB in a tab. Run it outside of the browser.`);
-    }
-    const before = programs.length ? null : files;
-    if (!programs.length && !before) throw new Error(`${params[0].name} holds parameters alone. Bring the .pdmodel that was saved together with it.`);
-    const program = programs[0] ?? before.program;
-    open({ program, params: params[0] ?? null, name: program.name.replace(/\.pdmodel$/i, "") }, null);
+    const kept = files && ofPaddle(files.given[0]) ? files.given[0] : null; // of which the parameters come later
+    const main = mains[0] ?? kept;
+    if (!main) throw new Error(`${params[0].name} holds parameters alone. Bring the program that was saved together with it.`);
+    const beside = ofPaddle(main) ? params : given.filter((file) => file !== main);
+    const limits = [ofPaddle(main) ? LIMITS.program : LIMITS.params, ...beside.map(() => LIMITS.params)];
+    [main, ...beside].forEach((file, i) => {
+      if (file.size > limits[i]) throw new Error(`${file.name} has ${(file.size / 1e6).toFixed(0)} MB, expected at most ${limits[i] >> 20} MiB in a tab. Run it outside of the browser.`);
+    });
+    open({ given: [main, ...beside], name: main.name.replace(/\.(pdmodel|json|onnx|pt2)$/i, "") }, null);
   } catch (error) {
     say(error.message, "error");
   }
@@ -128,7 +133,7 @@ async function example() {
   if (mine !== turn) return; // another one was chosen meanwhile
   labels = saved?.labels ?? null;
   await open(
-    { program: new File([model], "lenet.pdmodel"), params: new File([params], "lenet.pdiparams"), name: saved ? "LeNet" : "LeNet, untrained" },
+    { given: [new File([model], "lenet.pdmodel"), new File([params], "lenet.pdiparams")], name: saved ? "LeNet" : "LeNet, untrained" },
     { range: "-1 to 1", inverted: true, digit: pixels.slice(1437 * 64, 1438 * 64) },
   );
 }
@@ -142,14 +147,15 @@ async function open(chosen, preset) {
   form.forEach((field) => field.release());
   delete document.body.dataset.opened;
   try {
-    about = await work("open", `Reading ${chosen.name}`, () => engine.call("openModel", chosen.program, chosen.params));
+    about = await work("open", `Reading ${chosen.name}`, () => engine.call("openModel", ...chosen.given));
     if (mine !== turn) return;
     files = { ...chosen, preset };
     showAbout();
-    const drawn = await draw();
+    const drawn = about.why ? "" : await draw();
     if (mine !== turn) return;
     document.body.dataset.opened = chosen.name;
-    say(drawn + (about.lacksParams ? `${chosen.name} is open. To run it, bring its .pdiparams too.` : `${chosen.name} is open.`));
+    const lacks = about.why ? ` There is nothing to draw and run: ${about.why}` : about.lacksParams ? " To run it, bring its .pdiparams too." : "";
+    say(`${drawn}${chosen.name} is open.${lacks}`);
     element("opened").scrollIntoView?.({ block: "nearest" });
   } catch (error) {
     if (mine === turn) say(`${chosen.name} was not opened: ${error.message}`, "error");
@@ -175,7 +181,7 @@ async function work(kind, text, call) {
     if (mine === turn) {
       busy = null;
       element("stop").disabled = true;
-      element("run").disabled = !about || about.lacksParams;
+      element("run").disabled = !runs();
     }
   }
 }
@@ -188,7 +194,7 @@ async function stop(text, kind = "") {
   try {
     await restart();
     if (mine !== turn) return;
-    element("run").disabled = !files || about.lacksParams;
+    element("run").disabled = !files || !runs();
     say(`${text}. ${files ? `${files.name} is still open.` : "Bring another model."}`, kind);
   } catch (error) {
     say(error.message, "error");
@@ -201,7 +207,7 @@ async function restart() {
   busy = null;
   const kept = files;
   starting = boot(true).then(async (started) => {
-    if (kept) await started.call("openModel", kept.program, kept.params);
+    if (kept) await started.call("openModel", ...kept.given);
     return started;
   });
   await starting;
@@ -221,14 +227,40 @@ function showAbout() {
     ["Takes", about.inputs.map(meta).join("; ") || "nothing"], ["Gives", about.outputs.map(meta).join("; ") || "nothing"],
   ]);
   element("text").textContent = about.text;
-  form = formFor(about.inputs, say);
+  form = about.why ? [] : formFor(about.inputs, say);
   if (files.preset) {
     for (const field of form) Object.assign(field, { range: files.preset.range, inverted: files.preset.inverted });
     form.forEach((field) => field.show());
     paintDigit(form[0], files.preset.digit);
   }
   element("inputs").replaceChildren(...form.map((field) => field.element));
-  element("run").disabled = about.lacksParams;
+  element("run").disabled = !runs();
+  for (const part of document.querySelectorAll("[data-of-program]")) part.hidden = Boolean(about.why);
+  showHeld(about.held);
+}
+
+const runs = () => Boolean(about) && !about.lacksParams && !about.why;
+
+// What the file holds, as `wherry inspect` says it.
+function showHeld({ format, operators, unsupported, parameters, tensors, dtypes }) {
+  facts(element("held"), [
+    ["Format", format],
+    ...(operators.length ? [["Not supported", unsupported.join(", ") || "nothing: all operators are"]] : []),
+    ["Tensors", tensors ? `${tensors} (${Object.entries(dtypes).map(([name, count]) => `${count} ${name}`).join(", ")})` : "none"],
+  ]);
+  rows("held-operators", operators, ([name, count]) => [name, count]);
+  rows("held-parameters", parameters, ({ name, dtype, shape }) => [name, dtype ?? "not said", shape === null ? "not said" : `[${shape.join(", ")}]`]);
+}
+
+// The first entries as rows of a table, and how many there are; nothing where there are none.
+function rows(id, entries, cells) {
+  element(id).hidden = !entries.length;
+  element(`${id}-count`).textContent = entries.length > LISTED ? `${LISTED} of ${entries.length}` : entries.length;
+  element(id).querySelector("tbody").replaceChildren(...entries.slice(0, LISTED).map((entry) => {
+    const line = document.createElement("tr");
+    for (const text of cells(entry)) line.insertCell().textContent = text;
+    return line;
+  }));
 }
 
 // A digit of the test set as the network learned them: 3 x 3 pixels for each of its cells, 2 of background around.

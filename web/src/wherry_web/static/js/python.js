@@ -17,6 +17,12 @@ export async function startPython(manifest, archives, step) {
   return { pyodide, times: { python: loaded - started, wherry: () => performance.now() - loaded } };
 }
 
+// Unpacks more archives into a Python that runs.
+export async function added(pyodide, archives) {
+  for (const content of archives.map(fetched)) pyodide.unpackArchive(await content, "zip");
+  pyodide.pyimport("importlib").invalidate_caches();
+}
+
 async function fetched(url) {
   const response = await fetch(url);
   if (!response.ok) throw new Error(`${url}: the server answered ${response.status}`);

@@ -1,6 +1,8 @@
 // The calls of the worker that teach a classifier; training itself goes as on the page Train in the tab (objects.trainer).
+import { exporting } from "./worker-exporter.js";
+
 export function classifying(objects, { plain, given, pyodide }) {
-  let exporter; // the part of Wherry that exports, loaded when it is needed first
+  const exporter = exporting(pyodide);
 
   return {
     openClassifier(weights) {
@@ -12,18 +14,8 @@ export function classifying(objects, { plain, given, pyodide }) {
     look: (pixels) => plain(objects.trainer.look(pixels)),
     saveProgram: (names) => given(names, (list) => objects.trainer.program(list)),
     async saveSite(address, title, names) {
-      exporter ??= loaded(address, pyodide());
-      await exporter.catch((error) => {
-        exporter = undefined;
-        throw error;
-      });
+      await exporter(address);
       return given(names, (list) => objects.trainer.site(title, list));
     },
   };
-}
-
-async function loaded(address, pyodide) {
-  const response = await fetch(address);
-  if (!response.ok) throw new Error(`${address}: the server answered ${response.status}`);
-  pyodide.unpackArchive(await response.arrayBuffer(), "zip");
 }

@@ -1,19 +1,29 @@
 // The calls of the worker that open, draw and run a program that somebody brought. Files are read here: the page keeps no copy.
-export function bringing({ plain, pyodide }) {
-  let module; // wherry_web.client.model, loaded when it is needed first
+//
+// more: brings what formats of others take, which pages do not load.
+export function bringing({ plain, pyodide, more }) {
+  const modules = {}; // of wherry_web.client, loaded when they are needed first
   let model = null;
 
-  function python() {
-    module ??= pyodide().pyimport("wherry_web.client.model");
-    return module;
+  function python(name) {
+    modules[name] ??= pyodide().pyimport(`wherry_web.client.${name}`);
+    return modules[name];
   }
 
   return {
-    async openModel(described, params) {
-      const contents = await Promise.all([described, params].map(async (file) => file && new Uint8Array(await file.arrayBuffer())));
-      const fresh = python().Model(contents[0], contents[1] ?? undefined);
-      model?.destroy();
-      model = fresh;
+    // files: the one to open, then those beside it.
+    async openModel(...files) {
+      const [{ name }] = files;
+      if (python("formats").needs_more(name)) await more();
+      const contents = await Promise.all(files.map(async (file) => [file.name, new Uint8Array(await file.arrayBuffer())]));
+      const proxy = pyodide().toPy(Object.fromEntries(contents));
+      try {
+        const fresh = python("formats").opened(name, proxy);
+        model?.destroy();
+        model = fresh;
+      } finally {
+        proxy.destroy();
+      }
       return plain(model.about());
     },
     drawModel: (title) => model.picture(title),
@@ -25,6 +35,6 @@ export function bringing({ plain, pyodide }) {
         given.destroy();
       }
     },
-    exampleModel: (architecture, classes, weights) => plain(python().example(architecture, classes, weights)),
+    exampleModel: (architecture, classes, weights) => plain(python("model").example(architecture, classes, weights)),
   };
 }

@@ -1,14 +1,17 @@
 // Runs Python and Wherry away from the page, so that the page never freezes.
 //
 // In: {id, call, args}. Out: {id, result} or {id, error, fatal}, and {event, ...} in between. Behind a fatal error nothing runs any more.
-import { startPython } from "./python.js";
+import { added, startPython } from "./python.js";
 import { classifying } from "./worker-classifier.js";
 import { bringing } from "./worker-model.js";
 import { playing } from "./worker-play.js";
+import { tabular } from "./worker-table.js";
 import { training } from "./worker-training.js";
 
 let python; // the module wherry_web.client.page
 let pyodide;
+let playground; // what the page Playground has beyond the bundle: of files.py
+let whole; // resolves when that is here too
 const objects = { predictor: null, trainer: null };
 
 const calls = {
@@ -22,8 +25,9 @@ const calls = {
   describe: () => plain(python.describe()),
   timings: () => plain(python.timings()),
   ...classifying(objects, { plain, given, pyodide: () => pyodide }),
-  ...bringing({ plain, pyodide: () => pyodide }),
+  ...bringing({ plain, pyodide: () => pyodide, more }),
   ...playing({ plain, given, pyodide: () => pyodide }),
+  ...tabular(objects, { plain, given, pyodide: () => pyodide }),
   ...training(objects, { plain, post: (message) => postMessage(message), python: () => python, pyodide: () => pyodide }),
 };
 
@@ -39,8 +43,24 @@ addEventListener("message", async ({ data: { id, call, args } }) => {
 async function boot(manifest) {
   const { pyodide: started, times } = await startPython(manifest, [manifest.bundle.url], (text) => postMessage({ event: "step", text }));
   pyodide = started;
+  playground = manifest.playground;
   python = pyodide.pyimport("wherry_web.client.page");
   return { python: times.python, wherry: times.wherry() };
+}
+
+// All of Wherry, and NumPy.
+function more() {
+  whole ??= everything().catch((error) => {
+    whole = undefined;
+    throw error;
+  });
+  return whole;
+}
+
+async function everything() {
+  const numpy = playground?.packages.numpy;
+  if (!numpy) throw new Error("This server has no NumPy for the browser, which files of this format take. Bring a .pdmodel or .json, or run wherry inspect.");
+  await added(pyodide, [playground.url, numpy]);
 }
 
 function bytesOf(values) {

@@ -58,8 +58,17 @@ void wait_copies(int pending);
 void atomic_begin(void *address, size_t bytes, const void *pc);
 void fence();
 [[noreturn]] void trap(const char *file, int line);
+[[noreturn]] void not_emulated(const char *what, const char *file, int line);
+uint32_t active_lanes();  // of the warp: those that have not returned and wait for nobody
+long long ticks();
 void *shared_object(const void *tag, size_t bytes, size_t align, const char *name, const unsigned char *padding, size_t item);
 void *dynamic_shared(const unsigned char *padding, size_t item);
+[[noreturn]] void failed_assertion(const char *expression, const char *file, unsigned line);
+// A variable at namespace scope, in device memory from the start of the program on, as `value` says.
+void *device_object(const char *name, const void *value, size_t bytes);
+void refuse_in_a_kernel(const char *file, int line);
+cudaError_t enqueue_named(const char *name, const char *file, int line, dim3 grid, dim3 block, size_t shared, cudaStream_t stream,
+                          void *closure, size_t closure_size, void (*call)(void *), void (*destroy)(void *));
 cudaError_t enqueue(void *kernel, dim3 grid, dim3 block, size_t shared, cudaStream_t stream, void *closure,
                     size_t closure_size, void (*call)(void *), void (*destroy)(void *));
 

@@ -3,6 +3,8 @@ import { WherryError } from "./core.js";
 
 const STACK = 1 << 20; // bytes of each thread
 const MOST = 16; // pool.h
+const NODE_THREADS = "node:worker_threads"; // by variables: bundlers would look for them
+const NODE_THREAD = "./thread.js";
 
 /** How many threads a model gets: `wanted`, or a number that suits the device; 1 where no memory can be shared. */
 export function threadsOf(wanted) {
@@ -53,10 +55,10 @@ class Thread {
   #settle;
 
   static async create() {
-    const url = new URL("./thread.js", import.meta.url);
-    if (typeof Worker !== "undefined") return new Thread(new Worker(url, { type: "module" }), "addEventListener");
-    const { Worker: NodeWorker } = await import("node:worker_threads");
-    return new Thread(new NodeWorker(url), "on");
+    // In these very words bundlers find the worker.
+    if (typeof Worker !== "undefined") return new Thread(new Worker(new URL("./thread.js", import.meta.url), { type: "module" }), "addEventListener");
+    const { Worker: NodeWorker } = await import(/* @vite-ignore */ /* webpackIgnore: true */ NODE_THREADS);
+    return new Thread(new NodeWorker(new URL(NODE_THREAD, import.meta.url)), "on");
   }
 
   constructor(worker, listen) {

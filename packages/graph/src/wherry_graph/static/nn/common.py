@@ -65,6 +65,10 @@ def fc(
     total: Tensor | None = None
     inputs = list(x) if isinstance(x, (list, tuple)) else [x]
     attrs = list(weight_attr) if isinstance(weight_attr, (list, tuple)) else [weight_attr] * len(inputs)
+    if len(attrs) != len(inputs):
+        raise InvalidArgumentError(
+            f"fc: there are not as many attributes as inputs. Got {len(attrs)} for {len(inputs)}, expected one ParamAttr for each. Pass one for all."
+        )
     for one, attr in zip(inputs, attrs, strict=True):
         require_tensor(one, "fc")
         axes = num_flatten_dims if num_flatten_dims >= 0 else one.ndim + num_flatten_dims

@@ -39,7 +39,7 @@ cmake_path(GET WHERRY_CORE PARENT_PATH WHERRY_CORE)
 # A Python module from one Cython file, installed into <package>.
 #   NAME        the module's full name, where it is not that of the file
 #   SOURCES     what is linked into it
-#   STABLE_ABI  one file for every Python from 3.11 on
+#   STABLE_ABI  one file for every Python from 3.11 on; a free-threaded one has no stable ABI and gets a file of its own
 function(wherry_module TARGET PYX)
   cmake_parse_arguments(PARSE_ARGV 2 ARG "STABLE_ABI" "FOR;NAME" "SOURCES")
   find_package(Python REQUIRED COMPONENTS Interpreter Development.Module)
@@ -64,7 +64,7 @@ function(wherry_module TARGET PYX)
     list(APPEND OPTIONS -falign-functions=64)
   endif()
   set_source_files_properties(${GENERATED} PROPERTIES COMPILE_OPTIONS "${OPTIONS}")
-  if(ARG_STABLE_ABI)
+  if(ARG_STABLE_ABI AND NOT Python_SOABI MATCHES "^cpython-[0-9]+t")
     Python_add_library(${TARGET} MODULE ${GENERATED} ${ARG_SOURCES})
     target_compile_definitions(${TARGET} PRIVATE Py_LIMITED_API=0x030B0000)
     set_target_properties(${TARGET} PROPERTIES SUFFIX ".abi3.so")

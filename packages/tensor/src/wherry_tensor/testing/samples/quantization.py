@@ -161,3 +161,41 @@ def spec_unpack_int4(rng):
     yield bad(np.zeros(3, np.uint8), size=7, signed=True, error=ValueError, match="size=7 .* expected a last axis of 4")
     yield bad(np.zeros(3, np.uint8), size=-1, signed=True, error=ValueError, match="expected a last axis of 0")
     yield bad(np.zeros(3, np.int8), size=6, signed=True, error=TypeError, match="`x` has dtype int8")
+
+
+# Every value of a byte as float8 e4m3fn. Each half of them is in order, but for NaN, the last.
+_EIGHTHS = np.arange(128)
+_FP8 = np.where(_EIGHTHS < 8, _EIGHTHS / 512, (8 + _EIGHTHS % 8) * 2.0 ** (_EIGHTHS // 8 - 10))
+_FP8[127] = np.nan
+
+
+def _quantize_fp8(x):
+    size = np.minimum(np.abs(x.astype(np.float64)), 448)
+    above = np.searchsorted(_FP8[:127], size).clip(1, 126)
+    low, high = size - _FP8[above - 1], _FP8[above] - size
+    code = np.where((low < high) | ((low == high) & (above % 2 == 1)), above - 1, above)
+    return np.where(np.isnan(x), 127, code + 128 * np.signbit(x)).astype(np.uint8)
+
+
+def _dequantize_fp8(x, dtype):
+    return _FP8[x & 127] * np.where(x > 127, -1.0, 1.0)
+
+
+@spec(ops.quantize_fp8, reference=_quantize_fp8, dtypes="float16 bfloat16 float32 float64", differentiable=False)
+def spec_quantize_fp8(rng):
+    yield case(_FP8[:127])
+    yield case(-(_FP8[:126] + _FP8[1:127]) / 2)  # ties
+    yield case(np.array([-0.0, 0.0, np.inf, -np.inf, np.nan, 449.0, -3e4, 2.0**-14]))
+    yield case(rng.standard_normal((3, 5, 7)) * 30)
+    yield case(np.zeros((0, 3)))
+    yield bad(np.zeros(3, np.int32), error=TypeError, match="`x` has dtype int32")
+
+
+@spec(ops.dequantize_fp8, reference=_dequantize_fp8, dtypes="uint8", differentiable=False)
+def spec_dequantize_fp8(rng):
+    for dtype in _core.float32, _core.float64, _core.float16, _core.bfloat16:
+        yield case(np.arange(256).astype(np.uint8), dtype=dtype)
+    yield case(rng.integers(0, 256, (3, 5)).astype(np.uint8), dtype=_core.float32)
+    yield case(np.zeros((2, 0), np.uint8), dtype=_core.float32)
+    yield bad(np.zeros(3, np.int8), dtype=_core.float32, error=TypeError, match="`x` has dtype int8")
+    yield bad(np.zeros(3, np.uint8), dtype=_core.int8, error=TypeError, match="`dtype` has dtype int8")

@@ -1,0 +1,238 @@
+"""Learn to read: train the detector and the recogniser on pictures of text, measure them, export each for the page "Read text".
+
+    pip install pillow babel brotli
+    python examples/read_text/train.py [--models build/models] [--minutes 8] [--only detector|recogniser]
+
+Each picture is seen once. The number to watch is the share of characters that are read wrongly, in fonts that nothing was
+learned from: insertions, deletions and changes that make what was read what stands there, over the characters that stand
+there. Weights are kept beside the models, and a later run goes on with them.
+"""
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+import wherry as paddle
+from wherry import nn
+from wherry.nn import functional as F
+from wherry_export.web import engine_files
+
+sys.path.insert(0, str(Path(__file__).parent))
+import text
+from network import Detector, Recogniser
+
+DETECTOR, RECOGNISER = "read-detector-page", "read-recogniser-page"
+LINES, PAGES = 16, 2  # of a step
+MEASURED = 400  # lines
+SIDE = 640  # of the picture that a page gives the detector
+ALIGNED = 0.5  # of the training it is said where each character stands, then only which ones follow each other
+BLANK = 0.2  # what a column without a character counts meanwhile
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Train and export what the page Read text reads with.")
+    parser.add_argument("--models", type=Path, default=Path("build/models"), help="folder of the demo's models (default: build/models)")
+    parser.add_argument("--minutes", type=float, default=8, help="of training, for each of the two (default: 8)")
+    parser.add_argument("--only", choices=("detector", "recogniser"), help="one of them alone")
+    parser.add_argument("--fresh", action="store_true", help="do not go on with the weights that are there")
+    options = parser.parse_args()
+
+    options.models.mkdir(parents=True, exist_ok=True)
+    learned, unseen = text.fonts(text.LEARNED), text.fonts(text.HELD_OUT)
+    print(f"{len(learned)} fonts to learn from, {len(unseen)} to measure with, {len(text.ALPHABET)} characters", flush=True)
+    for name, task in (("detector", detector), ("recogniser", recogniser)):
+        if options.only in (None, name):
+            task(options.models, learned, unseen, options.minutes * 60, options.fresh)
+    return 0
+
+
+def recogniser(models: Path, learned: list[Path], unseen: list[Path], seconds: float, fresh: bool) -> None:
+    """Train, measure and export the recogniser."""
+    paddle.seed(0)
+    net = Recogniser(len(text.ALPHABET) + 1)
+    weights = models / "read-recogniser.pdparams"
+    going_on = restore(net, weights, fresh)
+    waiting: list[tuple[np.ndarray, list[text.Line]]] = []
+    weight = paddle.to_tensor(np.array([BLANK] + [1.0] * len(text.ALPHABET), "float32"))
+
+    def loss(random: np.random.Generator, share: float) -> paddle.Tensor:
+        if not waiting:
+            waiting.extend(text.lines(random, learned, LINES, batches=6))
+        pictures, lines = waiting.pop()
+        scores = net(paddle.to_tensor(pictures))
+        if share < ALIGNED and not going_on:
+            return F.cross_entropy(scores, paddle.to_tensor(columns(lines, scores.shape[1])), weight=weight)
+        longest = max(len(one.text) for one in lines)
+        labels = np.array([[text.CLASS[c] for c in one.text] + [0] * (longest - len(one.text)) for one in lines], "int32")
+        lengths = paddle.to_tensor(np.array([len(one.text) for one in lines], "int64"))
+        times = paddle.full([LINES], scores.shape[1], "int64")
+        return F.ctc_loss(paddle.transpose(scores, [1, 0, 2]), paddle.to_tensor(labels), times, lengths)
+
+    def look(random: np.random.Generator) -> str:
+        return f"character error {character_error(net, unseen, 64, random):.1%}"
+
+    learn(net, loss, look, seconds, 0.003, going_on)
+    paddle.save(net.state_dict(), str(weights))
+    random = np.random.default_rng(1)
+    error, familiar = (character_error(net, files, MEASURED, random) for files in (unseen, learned))
+    print(f"recogniser: {error:.1%} of the characters wrong in fonts it never saw, {familiar:.1%} in those it learned from")
+    export(net, models / RECOGNISER, paddle.static.InputSpec([None, 3, text.HEIGHT, None], "float32", "x"), "Read text: recogniser",
+           labels=["", *text.ALPHABET])
+    note(models / RECOGNISER, character_error=round(error, 4), lines=MEASURED, fonts=sorted({path.stem.split("-")[0] for path in unseen}))
+
+
+def detector(models: Path, learned: list[Path], unseen: list[Path], seconds: float, fresh: bool) -> None:
+    """Train, measure and export the detector."""
+    paddle.seed(0)
+    net = Detector()
+    weights = models / "read-detector.pdparams"
+    going_on = restore(net, weights, fresh)
+
+    def loss(random: np.random.Generator, share: float) -> paddle.Tensor:
+        pictures, maps = zip(*(text.page(random, learned) for _ in range(PAGES)))
+        return binarization_loss(net(paddle.to_tensor(np.stack(pictures))), np.stack(maps))
+
+    def look(random: np.random.Generator) -> str:
+        return f"overlap {overlap(net, unseen, 8, random):.1%}"
+
+    learn(net, loss, look, seconds, 0.004, going_on)
+    paddle.save(net.state_dict(), str(weights))
+    found = overlap(net, unseen, 40, np.random.default_rng(1))
+    print(f"detector: the middles of lines that it finds and those that are there cover each other to {found:.1%}")
+    export(net, models / DETECTOR, paddle.static.InputSpec([None, 3, SIDE, SIDE], "float32", "x"), "Read text: detector")
+    note(models / DETECTOR, overlap=round(found, 4))
+
+
+def learn(
+    net: nn.Layer, loss_of: Callable[[np.random.Generator, float], paddle.Tensor], look: Callable[[np.random.Generator], str],
+    seconds: float, rate: float, going_on: bool,
+) -> None:
+    """Take steps for some time; the rate falls to nothing towards its end."""
+    random = np.random.default_rng([time.time_ns() if going_on else 0])
+    optimizer = paddle.optimizer.AdamW(rate, parameters=net.parameters(), weight_decay=0.01, grad_clip=nn.ClipGradByGlobalNorm(5.0))
+    started, shown, step, recent = time.perf_counter(), 0.0, 0, []
+    while (share := (time.perf_counter() - started) / max(seconds, 1e-9)) < 1:
+        step += 1
+        optimizer.set_lr(rate * min(1, step / 50) * 0.5 * (1 + np.cos(np.pi * share)) + 1e-5)
+        net.train()
+        loss = loss_of(random, share)
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+        recent.append(float(loss))
+        if share - shown >= 0.05:
+            shown = share
+            print(f"{share:4.0%}  step {step:5d}  loss {np.mean(recent):.3f}  {look(np.random.default_rng(1))}", flush=True)
+            recent = []
+
+
+def binarization_loss(maps: paddle.Tensor, truth: np.ndarray) -> paddle.Tensor:
+    """Of probability (the hardest pixels without text count, three for each with it), threshold, and both together."""
+    probability, threshold, binary = maps[:, 0], maps[:, 1], maps[:, 2]
+    middle = paddle.to_tensor(truth[:, 0])
+    each = F.binary_cross_entropy(probability, middle, reduction="none")
+    losses, inside = each.numpy(), truth[:, 0] > 0.5
+    wanted = min(int(3 * inside.sum()) + 100, int((~inside).sum()))
+    hardest = np.partition(losses[~inside], -wanted)[-wanted]
+    counts = paddle.to_tensor((inside | (losses >= hardest)).astype("float32"))
+    crossed = (each * counts).sum() / counts.sum()
+    near = paddle.to_tensor(truth[:, 2])
+    apart = (paddle.abs(threshold - paddle.to_tensor(truth[:, 1])) * near).sum() / (near.sum() + 1e-6)
+    dice = 1 - 2 * (binary * middle * counts).sum() / ((binary * counts).sum() + (middle * counts).sum() + 1e-6)
+    return 5 * crossed + 10 * apart + dice
+
+
+@paddle.no_grad()
+def character_error(net: nn.Layer, files: list[Path], count: int, random: np.random.Generator) -> float:
+    """The share of characters in `count` new lines that are read wrongly."""
+    net.eval()
+    wrong = written = 0
+    for pictures, lines in text.lines(random, files, LINES, batches=count // LINES):
+        for guess, one in zip(read(net(paddle.to_tensor(pictures)).numpy()), lines):
+            wrong += distance(guess, one.text)
+            written += len(one.text)
+    return wrong / written
+
+
+def columns(lines: list[text.Line], count: int) -> np.ndarray:
+    """Of each of the network's columns the class of the character whose middle is there, `[lines, columns, 1]`.
+
+    With such labels a network of 278 classes reads after some hundred steps, where CTC alone is still about to find out that
+    there are characters; they are one of the ways that CTC sums over.
+    """
+    found = np.zeros([len(lines), count, 1], "int64")
+    for row, one in zip(found, lines):
+        for character, middle in zip(one.text, one.middles):
+            row[min(max(int(middle / 4), 0), count - 1)] = text.CLASS[character]
+    return found
+
+
+def read(probabilities: np.ndarray) -> list[str]:
+    """What stands in each line: the likeliest class of each column, repetitions and blanks left out."""
+    best = probabilities.argmax(axis=2)
+    return [
+        "".join(text.ALPHABET[c - 1] for before, c in zip([0, *row[:-1]], row) if c and c != before).strip() for row in best
+    ]
+
+
+def distance(a: str, b: str) -> int:
+    """Insertions, deletions and changes from one to the other (Levenshtein's)."""
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        diagonal, row[0] = row[0], i
+        for j, y in enumerate(b, 1):
+            diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (x != y))
+    return row[-1]
+
+
+@paddle.no_grad()
+def overlap(net: nn.Layer, files: list[Path], count: int, random: np.random.Generator) -> float:
+    """Of the pixels that are of a line's middle or taken for it, the share of which both is true."""
+    net.eval()
+    both = either = 0
+    for _ in range(count):
+        picture, maps = text.page(random, files)
+        found, there = net(paddle.to_tensor(picture[None])).numpy()[0, 0] > 0.5, maps[0] > 0.5
+        both, either = both + (found & there).sum(), either + (found | there).sum()
+    return both / either
+
+
+def restore(net: nn.Layer, weights: Path, fresh: bool) -> bool:
+    """Take the weights of an earlier run; whether there are some that fit."""
+    if fresh or not weights.exists():
+        return False
+    state = paddle.load(str(weights))
+    if {k: tuple(v.shape) for k, v in state.items()} != {k: tuple(v.shape) for k, v in net.state_dict().items()}:
+        print(f"{weights} is of another network; it begins anew")
+        return False
+    net.set_state_dict(state)
+    return True
+
+
+def export(net: nn.Layer, folder: Path, spec: object, title: str, labels: list[str] | None = None) -> None:
+    """The program as Paddle saves it, for PaddleOCR, and as a bundle for pages."""
+    net.eval()
+    paddle.jit.save(net, str(folder.parent / f"{folder.name.removesuffix('-page')}" / "inference"), input_spec=[spec])
+    lack = engine_files.missing()
+    if lack is not None:
+        print(f"Not exported as a page: {lack}")
+        return
+    site = paddle.export.web(net, folder, input_spec=[spec], title=title, labels=labels, precision="float16")
+    print(f"{folder}: {site.compressed / 1e3:.0f} kB with {site.compression}; {site.checked or 'not checked: Node is not installed'}", flush=True)
+
+
+def note(folder: Path, **facts: object) -> None:
+    """Write what was measured beside the bundle, whole or not at all."""
+    path = folder.parent / f"{folder.name}.measured.json"
+    new = path.with_suffix(".new")
+    new.write_text(json.dumps(facts, ensure_ascii=False) + "\n", encoding="utf-8")
+    os.replace(new, path)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

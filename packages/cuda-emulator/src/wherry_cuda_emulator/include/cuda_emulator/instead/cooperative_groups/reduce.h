@@ -1,0 +1,2 @@
+// `reduce` is in the one header.
+#include <cooperative_groups.h>

@@ -1,0 +1,2 @@
+// `scan` is in the one header.
+#include <cooperative_groups.h>

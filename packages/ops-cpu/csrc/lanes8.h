@@ -1,0 +1,80 @@
+// Channels side by side in the order in which vectors unpack and pack bytes: for windows of channels by themselves, with instructions that add fours up.
+//
+// Instructions that interleave bytes work in each 16 bytes of a vector alone. Four rows of V channels become four vectors of fours: in the 16 bytes L of
+// vector q are channels 16 L + 4 q to 16 L + 4 q + 3. Those that narrow do the same backwards, so that bytes come out in order. Weights and what stands
+// behind lie in that order too.
+#ifndef WHERRY_OPS_CPU_LANES8_H
+#define WHERRY_OPS_CPU_LANES8_H
+
+#include "int8.h"
+
+#if defined(WRY_DOT) && defined(__SSE4_1__)
+#define WRY_LANES 1
+
+namespace WRY_NAMESPACE {
+
+template <int V>
+struct Lanes;
+
+#define WRY_LANES_OF(BYTES, INTS, REALS, PREFIX, BITS, DOT)                                                                     \
+  template <>                                                                                                                   \
+  struct Lanes<BYTES> {                                                                                                         \
+    using Ints = INTS;                                                                                                          \
+    using Reals = REALS;                                                                                                        \
+    static WRY_INLINE Ints add_products(Ints sum, Ints x, Ints w) { return DOT(sum, x, w); }                                    \
+    static WRY_INLINE Ints low_bytes(Ints a, Ints b) { return PREFIX##_unpacklo_epi8(a, b); }                                   \
+    static WRY_INLINE Ints high_bytes(Ints a, Ints b) { return PREFIX##_unpackhi_epi8(a, b); }                                  \
+    static WRY_INLINE Ints low_words(Ints a, Ints b) { return PREFIX##_unpacklo_epi16(a, b); }                                  \
+    static WRY_INLINE Ints high_words(Ints a, Ints b) { return PREFIX##_unpackhi_epi16(a, b); }                                 \
+    static WRY_INLINE Ints words(Ints a, Ints b) { return PREFIX##_packs_epi32(a, b); }                                         \
+    static WRY_INLINE Ints add_words(Ints a, int b) { return PREFIX##_adds_epi16(a, PREFIX##_set1_epi16(short(b))); }           \
+    static WRY_INLINE Ints bytes(Ints a, Ints b, int8_t) { return PREFIX##_packs_epi16(a, b); }                                 \
+    static WRY_INLINE Ints bytes(Ints a, Ints b, uint8_t) { return PREFIX##_packus_epi16(a, b); }                               \
+    static WRY_INLINE Ints at_least(Ints a, int8_t low) { return PREFIX##_max_epi8(a, PREFIX##_set1_epi8(low)); }               \
+    static WRY_INLINE Ints at_least(Ints a, uint8_t low) { return PREFIX##_max_epu8(a, PREFIX##_set1_epi8(char(low))); }        \
+    static WRY_INLINE Reals reals(Ints a) { return PREFIX##_cvtepi32_ps(a); }                                                   \
+    static WRY_INLINE Ints nearest(Reals a) { return PREFIX##_cvtps_epi32(a); }                                                 \
+    static WRY_INLINE Reals at_most(Reals a, float high) { return PREFIX##_min_ps(PREFIX##_set1_ps(high), a); } /* NaN stays */ \
+    static WRY_INLINE Ints flipped(Ints a) { return PREFIX##_xor_si##BITS(a, PREFIX##_set1_epi8(char(-128))); }                 \
+  }
+
+#if WRY_VECTOR_BYTES == 64
+WRY_LANES_OF(64, __m512i, __m512, _mm512, 512, _mm512_dpbusd_epi32);
+WRY_LANES_OF(32, __m256i, __m256, _mm256, 256, _mm256_dpbusd_epi32);
+WRY_LANES_OF(16, __m128i, __m128, _mm, 128, _mm_dpbusd_epi32);
+#else
+WRY_LANES_OF(32, __m256i, __m256, _mm256, 256, _mm256_dpbusd_avx_epi32);
+WRY_LANES_OF(16, __m128i, __m128, _mm, 128, _mm_dpbusd_avx_epi32);
+#endif
+#undef WRY_LANES_OF
+
+template <int V>
+WRY_INLINE typename Lanes<V>::Ints ints_at(const void *at) {
+  typename Lanes<V>::Ints x;
+  __builtin_memcpy(&x, at, V);
+  return x;
+}
+
+// Four rows of V bytes as fours; `Flip` moves bytes with a sign by 128.
+template <int V, bool Flip>
+WRY_INLINE void lay_lanes(const void *a, const void *b, const void *c, const void *d, void *to) {
+  using L = Lanes<V>;
+  typename L::Ints row[4] = {ints_at<V>(a), ints_at<V>(b), ints_at<V>(c), ints_at<V>(d)};
+  if constexpr (Flip)
+    for (auto &x : row) x = L::flipped(x);
+  const auto ab = L::low_bytes(row[0], row[1]), cd = L::low_bytes(row[2], row[3]);
+  const auto more_ab = L::high_bytes(row[0], row[1]), more_cd = L::high_bytes(row[2], row[3]);
+  const typename L::Ints made[4] = {L::low_words(ab, cd), L::high_words(ab, cd), L::low_words(more_ab, more_cd), L::high_words(more_ab, more_cd)};
+  __builtin_memcpy(to, made, sizeof made);
+}
+
+// Values of V channels in that order.
+template <int V, typename T>
+WRY_INLINE void order_lanes(const T *from, T *to) {
+  for (int i = 0; i < V; ++i) to[i % 16 / 4 * (V / 4) + i / 16 * 4 + i % 4] = from[i];
+}
+
+}  // namespace WRY_NAMESPACE
+
+#endif
+#endif

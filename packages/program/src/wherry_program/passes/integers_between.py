@@ -1,0 +1,264 @@
+"""What stands between products of whole numbers and hands them on: pooling, changes of shape, sums, concatenations, rows of tables."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wherry_program.passes.integer_values import End, Note, Quantized, Values
+from wherry_program.passes.rewriting import is_pure
+from wherry_program.program.ir import Node, Variable
+from wherry_tensor import ops
+from wherry_tensor._core import float32, int8, uint8
+
+__all__ = ["Between"]
+
+_MOST_OF_STEP = 1e-6  # by which two steps may differ and be the same: by the rounding of what computed them
+_MOST_OF_WINDOW = 1 << 14  # places of a window that is averaged
+
+
+class Between(Values):
+    """Rewrites the nodes between products; each method says whether it did."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.rounded: dict[Any, Variable] = {}  # what was rounded, and how -> its whole numbers
+        self.between: dict[Any, Callable[[Node], bool]] = {
+            ops.quantize_linear: self.again, ops.max_pool2d: self.pooled, ops.reshape: self.moved, ops.transpose: self.turned, ops.add: self.added,
+            ops.concat: self.joined, ops.avg_pool2d: self.averaged, ops.adaptive_avg_pool2d: self.averaged, ops.reduce_mean: self.averaged,
+            ops.gather: self.chosen,
+        }
+
+    def again(self, node: Node) -> bool:
+        """Quantizing what was just dequantized by the same step changes nothing; an image keeps its layout."""
+        x = node.inputs[0]
+        before, now = self.quantized(x), self.read(node)
+        if now is not None and x is not None:
+            # Layers that share an input share its whole numbers, where they have found the same step.
+            first = self.rounded.setdefault((id(x), now.step, now.zero, node.attrs), node.outputs[0])
+            if first is not node.outputs[0]:
+                self.same[id(node.outputs[0])] = first
+                return True
+        if now is not None and x is not None and id(x) in self.images:
+            with self.recording:
+                made = ops.quantize_linear(self.images[id(x)], *node.inputs[1:], **dict(zip(node.op.attr_names, node.attrs, strict=True)))
+                self.images[id(now.q)] = self.recording.variable_of(made)
+            self.missing.add(id(now.q))
+            return True
+        if before is None or now is None or not _alike(before, now) or not _all_bytes(node):
+            return False
+        self.same[id(node.outputs[0])] = before.q
+        return True
+
+    def pooled(self, node: Node) -> bool:
+        """The largest of whole numbers is the whole number of the largest."""
+        x = node.inputs[0]
+        found = self.quantized(x)
+        if x is None or found is None or not self.without_mask(node):
+            return False
+        kernel, strides, paddings, ceil_mode, form = node.attrs
+        if form == "NCHW":
+            image = self.channels_last(found.q)
+        else:
+            self.need(found.q)
+            image = found.q
+        with self.recording:
+            made = ops.quantized_max_pool2d(image, kernel=kernel, strides=strides, paddings=paddings, ceil_mode=ceil_mode)
+            q = self.recording.variable_of(made)
+        if form == "NCHW":
+            q = self.planes_of(q, node.outputs[0].sizes)
+        self.put_off(node.outputs[0], q, self.lazy[id(x)])
+        return True
+
+    def moved(self, node: Node) -> bool:
+        x = node.inputs[0]
+        found = self.quantized(x)
+        if x is None or found is None or len(node.inputs) > 1:
+            return False
+        self.need(found.q)
+        shape = tuple(_size_of(n, x, found.q) for n in node.attr("shape"))
+        with self.recording:
+            q = self.recording.variable_of(ops.reshape(found.q, shape=shape))
+        self.put_off(node.outputs[0], q, self.lazy[id(x)])
+        return True
+
+    def turned(self, node: Node) -> bool:
+        x = node.inputs[0]
+        found = self.quantized(x)
+        if x is None or found is None or id(found.q) in self.images:
+            return False
+        self.need(found.q)
+        with self.recording:
+            q = self.recording.variable_of(ops.transpose(found.q, perm=node.attr("perm")))
+        self.put_off(node.outputs[0], q, self.lazy[id(x)])
+        return True
+
+    def joined(self, node: Node) -> bool:
+        """Whole numbers of one step beside each other; those of others are rounded again, where the result is."""
+        inputs = [x for x in node.inputs if x is not None]
+        found = [one for x in inputs if (one := self.quantized(x)) is not None]
+        if len(found) < len(node.inputs) or any(len(x.sizes) != len(inputs[0].sizes) for x in inputs):
+            return False
+        after = None if all(_alike(one, found[0]) for one in found) else self.rounding_of(node.outputs[0])
+        if after is None and not all(_alike(one, found[0]) for one in found):
+            return False
+        axis, parts = node.attr("axis") % len(inputs[0].sizes), []
+        last = after is None and len(inputs[0].sizes) == 4 and all(id(one.q) in self.images for one in found)
+        for x, one in zip(inputs, found, strict=True):
+            if last:
+                parts.append(self.images[id(one.q)])
+            elif after is None or (_alike(one, after[1]) and _all_bytes(after[0])):
+                self.need(one.q)
+                parts.append(one.q)
+            else:
+                self.need(x)
+                with self.recording:
+                    attrs = dict(zip(after[0].op.attr_names, after[0].attrs, strict=True))
+                    parts.append(self.recording.variable_of(ops.quantize_linear(x, *after[0].inputs[1:], **attrs)))
+        with self.recording:
+            q = self.recording.variable_of(ops.concat(*parts, axis=(0, 3, 1, 2)[axis] if last else axis))
+        if after is None:
+            self.put_off(node.outputs[0], self.planes_of(q, node.outputs[0].sizes) if last else q, self.lazy[id(inputs[0])])
+        else:
+            self.gone.add(id(after[0]))
+            self.call_last(after[0].outputs[0])
+        return True
+
+    def averaged(self, node: Node) -> bool:
+        """Averages of windows: sums of whole numbers, which are a convolution by ones of each channel by itself."""
+        x = node.inputs[0]
+        found = self.quantized(x)
+        window = None if x is None else _window_of(node, x)
+        if x is None or found is None or window is None:
+            return False
+        form, kernel, strides, paddings, count = window
+        channels = x.sizes[1 if form == "NCHW" else 3]
+        flat = len(node.outputs[0].sizes) == 2
+        end = self.end(node, ops.full(shape=(channels,), value=found.step / count, dtype=float32), None, "" if flat else form)
+        image = found.q
+        if form == "NCHW":
+            image = self.channels_last(found.q)
+        else:
+            self.need(found.q)
+        ones = self.bound(ops.full(shape=(*kernel, channels), value=1, dtype=int8))
+        # What is added has the shape of the result: of a mean without its axes, none is taken along.
+        residual, step, zero = self.residual(end, form == "NCHW" and not flat)
+        if flat and residual is not None:
+            with self.recording:
+                residual = self.recording.variable_of(ops.reshape(residual, shape=(-1, 1, 1, channels)))
+        with self.recording:
+            made = ops.quantized_depthwise_conv2d(
+                image, ones, self.bound(end.scale), self.bound(end.bias), residual, strides=strides, paddings=paddings, dilations=(1, 1),
+                **self.behind(found, end, step, zero),
+            )
+            if flat:
+                made = ops.reshape(made, shape=(-1, channels))
+        self.finish(end, self.recording.variable_of(made), form == "NCHW" and not flat)
+        return True
+
+    def chosen(self, node: Node) -> bool:
+        """Rows of a table as ONNX chooses them."""
+        if node.attr("axis") != 0 or node.inputs[0] is None or len(node.inputs[0].sizes) != 2:
+            return False
+        found = self.looked_up(node)
+        if isinstance(found, Note):
+            return False
+        found[1]()
+        return True
+
+    def looked_up(self, node: Node) -> Note | tuple[str, Callable[[], None]]:
+        """Rows of a table of whole numbers, which become floats behind the choice."""
+        index, table = node.inputs if node.op is ops.embedding else node.inputs[::-1]
+        made = None if table is None or table.bound is not None else self.lazy.get(id(table)) or table.made_by
+        if made is None or made.op is not ops.dequantize_linear or index is None:
+            return Note(node, "float", "the table is no constant of whole numbers")
+        q, steps, zero = (self.constant(x) for x in (*made.inputs, None)[:3])
+        axis, group, dtype = made.attrs
+        if q is None or steps is None or group is not None or (len(made.inputs) > 2 and made.inputs[2] is not None and zero is None):
+            return Note(node, "float", "the table has steps for groups, or such that change")
+        if zero is not None and any(zero.reshape([-1]).tolist()):
+            return Note(node, "float", "the table has zero points")
+        rows = axis is not None and steps.size > 1 and axis % 2 == 0
+        whole, scale = q, ops.reshape(steps, shape=(-1, 1)) if rows else steps
+
+        def write() -> None:
+            with self.recording:
+                attrs = dict(zip(node.op.attr_names, node.attrs, strict=True))
+                found = node.op(*(self.bound(whole) if x is table else x for x in node.inputs), **attrs)
+                if rows:
+                    each = ops.gather(self.bound(scale), index, axis=0)
+                    ops.multiply(ops.cast(found, dtype=dtype), ops.cast(each, dtype=dtype))
+                else:
+                    along = None if axis is None or scale.ndim == 0 else len(index.sizes)
+                    ops.dequantize_linear(found, self.bound(scale), None, axis=along, group=None, dtype=dtype)
+            self.call_last(node.outputs[0])
+
+        return "weight", write
+
+    def added(self, node: Node) -> bool:
+        """The sum of two quantized tensors that is quantized again."""
+        x, y = node.inputs
+        left, right = self.quantized(x), self.quantized(y)
+        if left is None or right is None or x is None or y is None or x.sizes != y.sizes or -1 in x.sizes[1:] or len(x.sizes) < 2:
+            return False
+        end = End(node.outputs[0], ops.full(shape=(1,), value=1.0, dtype=float32), None, "none", None, None, None, [])
+        while (reader := self.reader(end.output)) is not None and is_pure(reader, self.changing):
+            if not (self.takes_activation(end, reader) or self.takes_rounding(end, reader)):
+                break
+            end.nodes.append(reader)
+            end.output = reader.outputs[0]
+            if end.out is not None:
+                break
+        if end.out is None:
+            return False
+        last = all(id(q) in self.images for q in (left.q, right.q))
+        for q in (left.q, right.q):
+            if not last:
+                self.need(q)
+        a, b = (self.images[id(q)] if last else q for q in (left.q, right.q))
+        with self.recording:
+            made = ops.quantized_add(
+                a, b, x_scale=left.step, x_zero_point=left.zero, y_scale=right.step, y_zero_point=right.zero, activation=end.activation,
+                out_scale=end.out.step, out_zero_point=end.out.zero, low=end.low, high=end.high, dtype=end.out.q.dtype,
+            )
+        self.finish(end, self.recording.variable_of(made), last)
+        return True
+
+
+def _alike(a: Quantized, b: Quantized) -> bool:
+    return a.q.dtype is b.q.dtype and a.zero == b.zero and abs(a.step - b.step) <= _MOST_OF_STEP * b.step
+
+
+def _all_bytes(node: Node) -> bool:
+    """Whether a quantization keeps every number that its dtype has."""
+    low, high = (0, 255) if node.attr("dtype") is uint8 else (-128, 127)
+    return bool(node.attr("low") <= low and node.attr("high") >= high)
+
+
+def _window_of(node: Node, x: Variable) -> tuple[str, tuple[int, ...], tuple[int, ...], tuple[int, ...], int] | None:
+    """Of averages: layout, window, steps, padding, and by how much sums are divided; None where windows differ or are not known."""
+    if len(x.sizes) != 4:
+        return None
+    if node.op is ops.avg_pool2d:
+        kernel, strides, paddings, ceil_mode, exclusive, divisor, form = node.attrs
+        if ceil_mode or (exclusive and divisor is None and any(paddings)):
+            return None
+        channels, count = x.sizes[1 if form == "NCHW" else 3], divisor or kernel[0] * kernel[1]
+    else:
+        if node.op is ops.reduce_mean:
+            axes = tuple(sorted(axis % 4 for axis in node.attr("axes")))
+            form = {(2, 3): "NCHW", (1, 2): "NHWC"}.get(axes, "")
+        else:
+            form = node.attr("data_format") if tuple(node.attr("output_size")) == (1, 1) else ""
+        if not form:
+            return None
+        kernel = x.sizes[2:] if form == "NCHW" else x.sizes[1:3]
+        strides, paddings, channels, count = (1, 1), (0,) * 4, x.sizes[1 if form == "NCHW" else 3], kernel[0] * kernel[1]
+    if -1 in (*kernel, channels) or not 0 < kernel[0] * kernel[1] <= _MOST_OF_WINDOW or not channels:
+        return None
+    return form, tuple(kernel), tuple(strides), tuple(paddings), count
+
+
+def _size_of(n: Any, x: Variable, q: Variable) -> Any:
+    """A size of `x` as the same of `q`."""
+    source = getattr(n, "source", None)
+    return q.shape[source[2]] if source is not None and source[0] == "axis" and source[1] is x else n

@@ -1,0 +1,18 @@
+// The part of Wherry that exports, which pages go without until it is needed: returns what loads it, once.
+export function exporting(pyodide) {
+  let loading;
+
+  return async (address) => {
+    loading ??= loaded(address, pyodide());
+    await loading.catch((error) => {
+      loading = undefined;
+      throw error;
+    });
+  };
+}
+
+async function loaded(address, pyodide) {
+  const response = await fetch(address);
+  if (!response.ok) throw new Error(`${address}: the server answered ${response.status}`);
+  pyodide.unpackArchive(await response.arrayBuffer(), "zip");
+}
