@@ -220,10 +220,7 @@ class Wherry:
 
         return step
 
-    def matmul(self, x, y):
-        return lambda: x @ y
-
-    layer = Torch.layer
+    matmul, layer, elementwise = Torch.matmul, Torch.layer, Torch.elementwise
 
     def linear(self, rows, inside, out, dtype, train=False):
         return self.layer(self.nn.Linear(inside, out).astype(dtype), self.tensor([rows, inside], dtype, train), train)
@@ -237,13 +234,6 @@ class Wherry:
 
     def conv(self, x, kernel, out, stride, dtype, train):
         return self.layer(self.nn.Conv2D(x.shape[1], out, kernel, stride, kernel // 2).astype(dtype), x, train)
-
-    def elementwise(self, name, dtype):
-        x, y, gain = self.tensor(LARGE, dtype), self.tensor(LARGE, dtype), self.tensor(LARGE[1:], dtype)
-        return {
-            "add": lambda: x + y, "gelu": lambda: self.F.gelu(x), "softmax": lambda: self.F.softmax(x, -1),
-            "layer_norm": lambda: self.F.layer_norm(x, LARGE[1:], gain, gain), "sum axis 1": lambda: x.sum(1),
-        }[name]
 
     def recurrent(self, name, dtype):
         return self.layer(getattr(self.nn, name)(128, 256).astype(dtype), self.tensor([16, 64, 128], dtype), False)
