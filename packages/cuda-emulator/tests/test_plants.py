@@ -95,8 +95,28 @@ def test_lazy_streams_show_what_the_host_does_too_early(emulators, name, mode):
 
 def test_eager_streams_hide_it(emulators):
     emulator = emulators["checked"]
+    emulator.clear()
     emulator.set(lazy=False)
     assert emulator.library.host_sees(b"result_read_before_it_is_there", 1) == 1
+    assert re.search(r"host code at plants.cu:\d+ reads pinned memory that a cudaMemcpyAsync fills", emulator.report)  # whoever was faster
+    emulator.clear()
+    emulator.set()
+
+
+@pytest.mark.parametrize("lazy", [True, False])
+@pytest.mark.parametrize(("name", "words"), [
+    ("no_event_between_streams", r"a cudaMem(cpy|set)Async: data race: it (reads|writes) what a cudaMem(set|cpy)Async (wrote|read) on another stream"),
+    ("pinned_buffer_filled_again_too_early", r"host code at plants.cu:\d+ writes pinned memory that a cudaMemcpyAsync still reads"),
+])
+def test_what_streams_and_the_host_do_without_waiting_is_reported(emulators, name, words, lazy):
+    emulator = emulators["checked"]
+    emulator.clear()
+    emulator.set(lazy=lazy)
+    emulator.library.host_sees(name.encode(), 0)
+    assert emulator.report == ""
+    emulator.library.host_sees(name.encode(), 1)
+    assert re.search(words, emulator.report), emulator.report
+    emulator.clear()
     emulator.set()
 
 

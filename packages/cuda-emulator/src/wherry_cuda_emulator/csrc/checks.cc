@@ -46,6 +46,11 @@ void start_checks() {
   shared_written = reinterpret_cast<unsigned char *>(reserve(shared_size, PROT_READ | PROT_WRITE));
   written = reinterpret_cast<unsigned char *>(reserve(arena_size, PROT_READ | PROT_WRITE));
 }
+void forget_accesses(char *pages, size_t bytes) {
+  const size_t first = size_t(pages - arena);  // pages of the memory are pages of the records, too
+  madvise(global_shadows.words + first / 4, bytes / 4 * sizeof(Shadow), MADV_DONTNEED);
+  madvise(global_shadows.bytes + first, bytes * sizeof(Shadow), MADV_DONTNEED);
+}
 void begin_block_checks() { acquired.clear(), fenced = false, named_file = nullptr; }
 void begin_launch_checks() { released.clear(), near = near_end = nullptr; }
 
@@ -269,6 +274,7 @@ void set_written(char *shared, size_t bytes, Written state) { memset(shared_writ
 void check_access(const void *, size_t, bool, bool, const void *, const char *, int) {}
 void set_written(char *, size_t, Written) {}
 void touch(char *, size_t, bool, const std::string &) {}
+void forget_accesses(char *, size_t) {}
 
 void start_checks() {}
 void begin_block_checks() {}

@@ -258,6 +258,7 @@ cudaError_t give_back(void *p) {
   else madvise(base, bytes, MADV_DONTNEED), mprotect(base, bytes, PROT_NONE);
   retired[it->second.pages].push_back(base);
   if (written) memset(written + (base - arena), 0, bytes);
+  forget_accesses(base, bytes);
   return cudaSuccess;
 }
 

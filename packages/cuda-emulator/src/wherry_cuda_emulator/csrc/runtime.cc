@@ -93,9 +93,11 @@ static void drain(CUstream_st *s, uint64_t until = ~0ull) {
   if (opened) open_device(false);
   s->busy = false;
 }
+static Before gone;  // what streams had to do that were destroyed
 void drain_all() {
   for (size_t i = 0; i < streams.size(); ++i) drain(streams[i]);
   for (const CUstream_st *s : streams) host_has_waited(s->order, true);
+  host_has_waited(gone, true);
 }
 std::string work_that_waits() {
   size_t pieces = 0;
@@ -447,6 +449,7 @@ CUDA_EMULATOR_API cudaError_t cudaStreamDestroy(cudaStream_t s) {
   LOCK;
   WAITS(s, "cudaStreamDestroy");
   drain(s);
+  join(gone, s->order);
   streams.erase(std::find(streams.begin(), streams.end(), s));
   delete s;
   return cudaSuccess;

@@ -142,6 +142,7 @@ enum Written : unsigned char { UNWRITTEN,
                                WRITTEN,
                                UNDER_WAY };
 void check_access(const void *a, size_t bytes, bool write, bool measured, const void *pc, const char *file, int line);
+void forget_accesses(char *pages, size_t bytes);  // of memory that was freed
 void set_written(char *shared, size_t bytes, Written state);
 
 // ---- what comes after what (ordering.cc), in the checked build ----
