@@ -185,6 +185,7 @@ def test_a_library_that_takes_a_tensor_on_its_stream_finds_it_complete(x, emulat
 
 def test_an_array_of_another_library_is_asked_for_on_the_stream_that_works_here(x):
     other = cuda.Stream()
+    other.wait_stream(cuda.current_stream())  # which has filled x
     with cuda.stream_guard(other):
         made = x * 5
     library = Library(made, other)
