@@ -197,6 +197,25 @@ def test_an_edit_compiles_one_file_again(tmp_path: Path, monkeypatch):
     assert [Path(made).name for made in compiled] == ["1-two.o"]
 
 
+def test_an_edit_of_a_header_compiles_the_files_that_include_it(tmp_path: Path, monkeypatch):
+    (tmp_path / "with space").mkdir()
+    header = tmp_path / "with space" / "number.h"
+    header.write_text("#define NUMBER 1\n")
+    (tmp_path / "ours.cu").write_text("#include <cuda_emulator/kernel.h>\n#include <number.h>\n__global__ void a(int *x) { *x = NUMBER; }\n")
+    (tmp_path / "cudas.cu").write_text("#include <number.h>\n__global__ void b(int *x) { *x = NUMBER; }\n")
+    (tmp_path / "other.cu").write_text("__global__ void c(int *x) { *x = 3; }\n")
+    sources = [tmp_path / "ours.cu", tmp_path / "cudas.cu", tmp_path / "other.cu"]
+    wherry_cuda_emulator.compile(sources, tmp_path / "all.so", include_dirs=[header.parent])
+    compiled = []
+    run = building._run
+    monkeypatch.setattr(building, "_run", lambda command: (compiled.append(command[-1]) if "-c" in command else None) or run(command))
+    header.write_text("#define NUMBER 2\n")
+    wherry_cuda_emulator.compile(sources, tmp_path / "all.so", include_dirs=[header.parent])
+    names = {Path(made).name for made in compiled}
+    assert {"0-ours.o", "1-cudas.o"} <= names
+    assert "2-other.o" not in names
+
+
 def test_translation_keeps_lines_and_names_what_has_no_end():
     text = f'{BEGIN};\n# 1 "a.cu"\n__global__ void k(int n) {{\n  __shared__ float s[2]\n    [3];\n}}\nvoid f() {{ k<<<1,\n 2>>>(3); }}\n'
     made = translate(text)

@@ -7,10 +7,12 @@ cuda_emulator/kernel.h is in the spelling that needs no more; others are CUDA's 
 from __future__ import annotations
 
 import fcntl
+import functools
 import hashlib
 import importlib.util
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -137,16 +139,19 @@ def compile(
                 source = objects / f"{at}-{source.stem}.ii"
                 # Or no call of a function of the file is inlined.
                 language, options = "c++-cpp-output", (*options, "-w", "-fno-semantic-interposition")
-            else:
-                text, language = _run([compiler, *shared, *options, "-x", "c++", "-E", str(source)]), "c++"
-            state = hashlib.sha256("\0".join([compiler, *options, text]).encode()).hexdigest()
-            known = made.with_suffix(".digest")
-            if made.exists() and known.exists() and known.read_text() == state:
-                return made
-            if language != "c++":
                 source.write_text(text)
-            _run([*cache, compiler, *shared, *options, "-x", language, "-c", str(source), "-o", str(made)])
-            known.write_text(state)
+            else:
+                language = "c++"
+            needs, known = made.with_suffix(".d"), made.with_suffix(".digest")
+
+            def state() -> str:
+                read = [source, *_prerequisites(needs)]
+                return _digest(compiler, mode, [*shared, *options], read) if all(file.exists() for file in read) else ""
+
+            if made.exists() and known.exists() and known.read_text() == state():
+                return made
+            _run([*cache, compiler, *shared, *options, "-MMD", "-MF", str(needs), "-x", language, "-c", str(source), "-o", str(made)])
+            known.write_text(state())
             return made
 
         with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
@@ -161,10 +166,22 @@ def compile(
     return output
 
 
+def _prerequisites(rule: Path) -> list[Path]:
+    """The files that a compiler's `-MMD` has named."""
+    if not rule.exists():
+        return []
+    names = re.findall(r"(?:\\ |[^\s\\])+", rule.read_text().partition(": ")[2])
+    return [Path(name.replace("\\ ", " ")) for name in names]
+
+
+@functools.cache
+def _version_of(compiler: str) -> str:
+    return subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout
+
+
 def _digest(compiler: str, mode: str, options: list[str], files: list[Path]) -> str:
     """Of text and options, wherever the files lie: several environments of a checkout share one library."""
-    version = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout
-    state = hashlib.sha256("\0".join([version, mode, *_KERNELS[mode], *_HOST[mode], *options]).encode())
+    state = hashlib.sha256("\0".join([_version_of(compiler), mode, *_KERNELS[mode], *_HOST[mode], *options]).encode())
     for path in files:
         state.update(f"\0{path.name}\0".encode() + path.read_bytes())
     return state.hexdigest()

@@ -7,6 +7,7 @@ words that say where a function runs. Text of system headers is left as it is.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 __all__ = ["BEGIN", "translate"]
@@ -166,19 +167,9 @@ class _Unit:
         while True:
             k = begin - 1
             if self.at(k).text == ">":
-                depth = 0
-                while self.at(k).kind != "end":
-                    depth += (self.at(k).text == ">") - (self.at(k).text == "<")
-                    k -= 1
-                    if depth == 0:
-                        break
+                k = self._before_opening(k, {"<"}, {">"})
             elif self.at(k).text in (")", "]"):
-                depth = 0
-                while self.at(k).kind != "end":
-                    depth += (self.at(k).text in _PAIRS) - (self.at(k).text in _PAIRS.values())
-                    k -= 1
-                    if depth == 0:
-                        break
+                k = self._before_opening(k)
                 if self.at(k).kind != "word" and self.at(begin - 1).text == ")":
                     return k + 1
             if self.at(k).kind != "word" or self.at(k).text == "return":
@@ -227,13 +218,17 @@ class _Unit:
         return first, end + 1
 
     def _is_attribute(self, i: int) -> bool:
+        return self.at(self._before_opening(i)).text in ("__attribute__", "alignas", "__align__")
+
+    def _before_opening(self, i: int, opening: Collection[str] = _PAIRS.values(), closing: Collection[str] = _PAIRS.keys()) -> int:
+        """In front of the bracket that begins what ends at `i`."""
         depth = 0
         while self.at(i).kind != "end":
-            depth += (self.at(i).text in _PAIRS) - (self.at(i).text in _PAIRS.values())
+            depth += (self.at(i).text in closing) - (self.at(i).text in opening)
             i -= 1
             if depth == 0:
                 break
-        return self.at(i).text in ("__attribute__", "alignas", "__align__")
+        return i
 
     def _defines(self, i: int) -> bool:
         """Whether `struct` at `i` is followed by a body."""

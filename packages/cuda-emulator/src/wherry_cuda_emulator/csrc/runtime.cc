@@ -99,9 +99,13 @@ void drain_all() {
   for (const CUstream_st *s : streams) host_has_waited(s->order, true);
   host_has_waited(gone, true);
 }
-std::string work_that_waits() {
+static size_t pieces_that_wait() {
   size_t pieces = 0;
   for (const CUstream_st *s : streams) pieces += s->queue.size();
+  return pieces;
+}
+std::string work_that_waits() {
+  const size_t pieces = pieces_that_wait();
   return pieces ? std::to_string(pieces) + (pieces == 1 ? " piece of work (a kernel, a copy or a memset)" : " pieces of work (kernels, copies, memsets)") : "";
 }
 static std::set<Capture *> captures;
@@ -155,7 +159,7 @@ static cudaError_t push(cudaStream_t stream, std::function<void()> work, bool al
   return result(sticky);
 }
 // The host has waited for all that this stream had to do.
-static void waited(CUstream_st *s) { host_has_waited(s->order, work_that_waits().empty()); }
+static void waited(CUstream_st *s) { host_has_waited(s->order, pieces_that_wait() == 0); }
 
 static void mark(void *p, size_t bytes);
 static cudaError_t enqueue(const std::string &name, const std::string &launched, size_t limit, dim3 grid, dim3 block, size_t shared, cudaStream_t stream, void *closure,
@@ -191,7 +195,7 @@ static cudaError_t enqueue(const std::string &name, const std::string &launched,
     run(l); }, false, stream_of(stream)->capture ? "kernel " + name : "");
 }
 
-static const std::string base_name(const std::string &name) {  // of `a::reduce<256, float>`: reduce
+static std::string base_name(const std::string &name) {  // of `a::reduce<256, float>`: reduce
   const std::string plain = name.substr(0, name.find('<'));
   const size_t colons = plain.rfind("::");
   return colons == std::string::npos ? plain : plain.substr(colons + 2);
@@ -400,10 +404,7 @@ CUDA_EMULATOR_API cudaError_t cudaHostGetDevicePointer(void **, void *, unsigned
   fail("cudaHostGetDevicePointer: kernels do not read the host's memory here");
   return result(cudaErrorNotSupported);
 }
-CUDA_EMULATOR_API cudaError_t cudaDeviceReset() {
-  const cudaError_t e = cudaDeviceSynchronize();
-  return e;
-}
+CUDA_EMULATOR_API cudaError_t cudaDeviceReset() { return cudaDeviceSynchronize(); }
 CUDA_EMULATOR_API cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
 CUDA_EMULATOR_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *, int threads, size_t shared, unsigned) {
   if (threads < 1 || threads > 1024) return result(cudaErrorInvalidValue);
@@ -525,14 +526,14 @@ CUDA_EMULATOR_API cudaError_t cudaEventQuery(cudaEvent_t e) {
   cuda_emulator::start();
   if (e->capture) return spoil(e->capture, "cudaEventQuery");
   if (e->stream && e->stream->done < e->at) return cudaErrorNotReady;
-  host_has_waited(e->order, work_that_waits().empty());
+  host_has_waited(e->order, pieces_that_wait() == 0);
   return cudaSuccess;
 }
 CUDA_EMULATOR_API cudaError_t cudaEventSynchronize(cudaEvent_t e) {
   LOCK;
   if (e->capture) return spoil(e->capture, "cudaEventSynchronize");
   if (e->stream) drain(e->stream, e->at);
-  host_has_waited(e->order, work_that_waits().empty());
+  host_has_waited(e->order, pieces_that_wait() == 0);
   return result(sticky);
 }
 // How long the emulator took from one to the other.

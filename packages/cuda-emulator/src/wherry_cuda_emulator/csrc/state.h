@@ -68,7 +68,7 @@ struct SharedObject {
   const char *name;
 };
 struct Launch {
-  void *kernel = nullptr, *closure = nullptr;
+  void *closure = nullptr;
   std::string name, launched;  // launched: file and line, where they are known
   size_t closure_size = 0;
   void (*call)(void *) = nullptr;

@@ -197,7 +197,6 @@ CUDA_EMULATOR_REDUCE(__reduce_xor_sync, unsigned, a ^ b)
 inline void __threadfence_system() { __threadfence(); }
 inline void __nanosleep(unsigned) {}
 inline long long clock64() { return cuda_emulator::ticks(); }
-inline clock_t clock_of_the_device() { return clock_t(cuda_emulator::ticks()); }
 inline unsigned long long globaltimer() { return (unsigned long long)cuda_emulator::ticks(); }
 
 template <typename T>
