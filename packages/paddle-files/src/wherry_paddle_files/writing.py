@@ -475,7 +475,7 @@ class Writer:
         if rule is not None:
             self.outs, self.in_place = node.outputs, node.in_place
             values = [None if x is None else self.value(x) for x in node.inputs]
-            results = rule(self, *values, **dict(zip(op.attr_names, node.attrs, strict=True)))
+            results = rule(self, *values, **node.named_attrs())
             if results is not NotImplemented:
                 return tuple(results) if isinstance(results, (tuple, list)) else (results,)
         rule = decompose.get(op) or LOOP_FORMS.get(op)
@@ -489,7 +489,7 @@ class Writer:
         count = len(blocks)
         scratch = self.program.new_block(node.block)
         with capture(scratch):
-            found = rule(*node.inputs, **dict(zip(op.attr_names, node.attrs, strict=True)))
+            found = rule(*node.inputs, **node.named_attrs())
         self._kept.append(scratch)
         del blocks[count:]
         results = found if isinstance(found, tuple) else (found,)

@@ -190,7 +190,7 @@ class _Images:
         out = node.outputs[0].sizes
         pooled = node.op(
             ops.reshape(image, shape=(-1, h, w, lanes)),
-            **{name: "NHWC" if name == "data_format" else value for name, value in zip(node.op.attr_names, node.attrs, strict=True)},
+            **{name: "NHWC" if name == "data_format" else value for name, value in node.named_attrs().items()},
         )
         return ops.reshape(pooled, shape=(batch, n, *out[2:], lanes))
 
@@ -212,7 +212,7 @@ class _Images:
         if not all(is_image or x is None or _is_number(x) for is_image, x in zip(images, node.inputs)):
             return None
         inputs = (self.of(x) if is_image and x is not None else x for is_image, x in zip(images, node.inputs))
-        return node.op(*inputs, **dict(zip(node.op.attr_names, node.attrs, strict=True)))
+        return node.op(*inputs, **node.named_attrs())
 
 
 def _is_number(x: Variable) -> bool:

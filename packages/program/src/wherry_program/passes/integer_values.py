@@ -120,6 +120,14 @@ class Values:
                 self.images[id(x)] = self.recording.variable_of(ops.copy(ops.transpose(x, perm=_NCHW_TO_NHWC)))
         return self.images[id(x)]
 
+    def image_of(self, x: Variable, form: str) -> Variable:
+        """An image in the layout `form`, with channels last: there when this returns."""
+        if form == "NCHW":
+            image: Variable = self.channels_last(x)
+            return image
+        self.need(x)
+        return x
+
     # Whole numbers and their steps.
 
     def constant(self, x: Variable | None) -> Tensor | None:
@@ -296,10 +304,7 @@ class Values:
             return None, 1.0, 0
         found = self.quantized(end.residual)
         x = end.residual if found is None else found.q
-        if planes:
-            x = self.channels_last(x)
-        else:
-            self.need(x)
+        x = self.image_of(x, "NCHW" if planes else "")
         return (x, 1.0, 0) if found is None else (x, found.step, found.zero)
 
     def behind(self, inputs: Quantized, end: End, step: float, zero: int) -> dict[str, Any]:

@@ -162,11 +162,7 @@ class _Integers(Between):
     def _convolved(self, node: Node, inputs: Quantized, w: Weight, end: End) -> None:
         strides, paddings, dilations, _groups, form = node.attrs
         planes = form == "NCHW"
-        if planes:
-            image = self.channels_last(inputs.q)
-        else:
-            self.need(inputs.q)
-            image = inputs.q
+        image = self.image_of(inputs.q, form)
         depthwise = w.q.shape[1] == 1 and node.attr("groups") > 1
         op = ops.quantized_depthwise_conv2d if depthwise else ops.quantized_conv2d
         weight = self.bound((layout.packed_depthwise_weight if depthwise else layout.packed_conv_weight)(w.q))

@@ -40,7 +40,7 @@ class Between(Values):
                 return True
         if now is not None and x is not None and id(x) in self.images:
             with self.recording:
-                made = ops.quantize_linear(self.images[id(x)], *node.inputs[1:], **dict(zip(node.op.attr_names, node.attrs, strict=True)))
+                made = ops.quantize_linear(self.images[id(x)], *node.inputs[1:], **node.named_attrs())
                 self.images[id(now.q)] = self.recording.variable_of(made)
             self.missing.add(id(now.q))
             return True
@@ -56,11 +56,7 @@ class Between(Values):
         if x is None or found is None or not self.without_mask(node):
             return False
         kernel, strides, paddings, ceil_mode, form = node.attrs
-        if form == "NCHW":
-            image = self.channels_last(found.q)
-        else:
-            self.need(found.q)
-            image = found.q
+        image = self.image_of(found.q, form)
         with self.recording:
             made = ops.quantized_max_pool2d(image, kernel=kernel, strides=strides, paddings=paddings, ceil_mode=ceil_mode)
             q = self.recording.variable_of(made)
@@ -112,8 +108,7 @@ class Between(Values):
             else:
                 self.need(x)
                 with self.recording:
-                    attrs = dict(zip(after[0].op.attr_names, after[0].attrs, strict=True))
-                    parts.append(self.recording.variable_of(ops.quantize_linear(x, *after[0].inputs[1:], **attrs)))
+                    parts.append(self.recording.variable_of(ops.quantize_linear(x, *after[0].inputs[1:], **after[0].named_attrs())))
         with self.recording:
             q = self.recording.variable_of(ops.concat(*parts, axis=(0, 3, 1, 2)[axis] if last else axis))
         if after is None:
@@ -134,11 +129,7 @@ class Between(Values):
         channels = x.sizes[1 if form == "NCHW" else 3]
         flat = len(node.outputs[0].sizes) == 2
         end = self.end(node, ops.full(shape=(channels,), value=found.step / count, dtype=float32), None, "" if flat else form)
-        image = found.q
-        if form == "NCHW":
-            image = self.channels_last(found.q)
-        else:
-            self.need(found.q)
+        image = self.image_of(found.q, form)
         ones = self.bound(ops.full(shape=(*kernel, channels), value=1, dtype=int8))
         # What is added has the shape of the result: of a mean without its axes, none is taken along.
         residual, step, zero = self.residual(end, form == "NCHW" and not flat)
@@ -182,8 +173,7 @@ class Between(Values):
 
         def write() -> None:
             with self.recording:
-                attrs = dict(zip(node.op.attr_names, node.attrs, strict=True))
-                found = node.op(*(self.bound(whole) if x is table else x for x in node.inputs), **attrs)
+                found = node.op(*(self.bound(whole) if x is table else x for x in node.inputs), **node.named_attrs())
                 if rows:
                     each = ops.gather(self.bound(scale), index, axis=0)
                     ops.multiply(ops.cast(found, dtype=dtype), ops.cast(each, dtype=dtype))
