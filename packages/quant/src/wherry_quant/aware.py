@@ -52,7 +52,7 @@ def awq_weight(weight: Array, moments: Array, bits: int, group_size: int = 0) ->
             least = np.where(better, error, least)
             codes[rows] = np.where(better, q, codes[rows])
             scales[at] = np.where(better, scale, scales[at])
-    return QuantizedWeight((codes + 8).astype(np.uint8) if bits == 4 else codes, scales, None, bits, group)
+    return QuantizedWeight.symmetric(codes, scales, bits, group)
 
 
 def awq(model: Layer, batches: Iterable[Any], bits: int = 4, group_size: int = 0) -> Layer:

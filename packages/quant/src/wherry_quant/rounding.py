@@ -56,8 +56,7 @@ def gptq_weight(weight: Array, moments: Array, bits: int, group_size: int = 0, d
         codes[row] = q
         error = (w[row] - q * step) / spread[row, row]
         w[row + 1 :] -= np.outer(spread[row, row + 1 :], error)
-    held = (codes.astype(np.int16) + 8).astype(np.uint8) if bits == 4 else codes
-    return QuantizedWeight(held, scales.astype(np.float32), None, bits, plain.group)
+    return QuantizedWeight.symmetric(codes, scales.astype(np.float32), bits, plain.group)
 
 
 def gptq(model: Layer, batches: Iterable[Any], bits: int = 4, group_size: int = 0) -> Layer:

@@ -269,7 +269,7 @@ def rounded_weight(values: np.ndarray[Any, Any], bits: int, group_size: int = 0)
     scales = np.stack([np.abs(values[i : i + group]).max(0) for i in range(0, rows, group)]).astype(np.float32) / np.float32(high)
     spread = np.repeat(np.where(scales > 0, scales, 1), group, axis=0)[:rows]
     q = np.clip(np.rint(values / spread), -high, high)
-    return QuantizedWeight((q + 8).astype(np.uint8) if bits == 4 else q.astype(np.int8), scales, None, bits, group)
+    return QuantizedWeight.symmetric(q, scales, bits, group)
 
 
 def quantize_weights(model: Layer, bits: int = 8, group_size: int = 0, inplace: bool = False) -> Layer:

@@ -33,6 +33,11 @@ class QuantizedWeight:
     group: int
     order: Array | None = None
 
+    @classmethod
+    def symmetric(cls, q: Array, scales: Array, bits: int, group: int) -> QuantizedWeight:
+        """Of numbers around 0 that are whole, in any dtype: as 8 or 4 bits keep them."""
+        return cls((q + 8).astype(np.uint8) if bits == 4 else q.astype(np.int8), scales, None, bits, group)
+
     def __post_init__(self) -> None:
         rows, columns = self.codes.shape
         groups = len(self.scales) if self.order is not None else -(-rows // max(1, self.group))
