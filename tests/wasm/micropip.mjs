@@ -14,7 +14,7 @@ import wherry
 x = wherry.to_tensor([[1.0, 2.0], [3.0, 4.0]], stop_gradient=False)
 (x @ x).sum().backward()
 net = wherry.nn.Linear(2, 1)
-optimizer = wherry.optimizer.SGD(0.1, parameters=net.parameters())
+optimizer = wherry.optimizer.SGD(0.01, parameters=net.parameters())  # 0.1 diverges on numbers of this size
 losses = []
 for _ in range(3):
     loss = (net(x.detach()) ** 2).mean()
