@@ -280,12 +280,12 @@ bool gemm_scratch(const wry_call *call, int64_t m, int64_t n, int64_t k, GemmScr
   return scratch->rows != nullptr;
 }
 
-Pieces gemm_pieces(const wry_call *call, int64_t m, int64_t n, int64_t columns) {
+Pieces gemm_pieces(const wry_call *call, int64_t m, int64_t n, int64_t columns, int64_t widest) {
   constexpr int64_t rows = gemm_rows;
   const int64_t a_panels = (m + rows - 1) / rows, b_panels = (n + columns - 1) / columns;
   // Equal pieces, and several for each thread.
   const int64_t threads = threads_for(call, a_panels * b_panels);
-  int64_t down = (m + task_rows - 1) / task_rows, across = (n + task_columns - 1) / task_columns;
+  int64_t down = (m + task_rows - 1) / task_rows, across = (n + widest - 1) / widest;
   while (threads > 1 && down * across < 4 * threads) {
     // Too few rows only where threads would have nothing else to do.
     const bool rows_left = m >= 2 * down * (down * across < threads ? 2 * rows : least_rows), columns_left = across < b_panels;
@@ -302,7 +302,8 @@ Pieces gemm_pieces(const wry_call *call, int64_t m, int64_t n, int64_t columns) 
 template <typename T>
 static void multiply_large(const wry_call *call, int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T *c, int64_t ldc,
                            Start<T> start, GemmScratch<T> scratch) {
-  const Pieces cut = gemm_pieces(call, m, n, gemm_columns<T>);
+  // Each task packs its block of A again. (Twice as wide where nothing of the width of a task is kept for its sums.)
+  const Pieces cut = gemm_pieces(call, m, n, gemm_columns<T>, 2 * task_columns);
   parallel_tasks(call, cut.down * cut.across, [&](int64_t task) {
     const int64_t i = task % cut.down * cut.tall, j = task / cut.down * cut.wide;
     if (i >= m || j >= n) return;

@@ -191,15 +191,15 @@ void gemm_pack_columns(T *out, int64_t count, int64_t k, Matrix<T> b);
 template <typename T>
 void gemm_packed(int64_t m, int64_t n, int64_t k, const T *a, const T *b, T *c, int64_t ldc, Start<T> start);
 
+// A task computes at most this many rows and columns of C: its block of A (256 x gemm_depth floats are 384 KiB) stays
+// in the second-level cache while panels of B pass.
+inline constexpr int64_t task_rows = 32 * gemm_rows, task_columns = 512;
+
 // How C[m, n] is cut into tasks: down * across of `tall` by `wide` at most, by whole tiles. No value of C depends on it.
 struct Pieces {
   int64_t down, across, tall, wide;
 };
-Pieces gemm_pieces(const wry_call *call, int64_t m, int64_t n, int64_t columns);
-
-// A task computes at most this many rows and columns of C: its block of A (256 x gemm_depth floats are 384 KiB) stays
-// in the second-level cache while panels of B pass.
-inline constexpr int64_t task_rows = 32 * gemm_rows, task_columns = 512;
+Pieces gemm_pieces(const wry_call *call, int64_t m, int64_t n, int64_t columns, int64_t widest = task_columns);
 // Up to here, waking threads costs more than they save.
 inline constexpr int64_t small_product = 64 * 64 * 64;
 
