@@ -191,9 +191,9 @@ static void row_of(const void *functor, char *const *at, const int64_t *step, in
 template <typename F, typename TO, typename... T>
 inline constexpr Row row_for = {row_of<F, TO, T...>, (by_lanes<F, T> && ...) && (same_type<TO, T> && ...) ? Steps::repeating : Steps::unit};
 
-constexpr int64_t buffer_length = 256;
+constexpr int64_t buffer_bytes = 4096;
 struct Buffer {
-  alignas(64) char bytes[buffer_length * 16];
+  alignas(64) char bytes[buffer_bytes];
 };
 
 // n values, `to_step` and `from_step` apart.
@@ -204,20 +204,33 @@ static void copy_values(int64_t bytes, char *to, int64_t to_step, const char *fr
   });
 }
 
-// A row of any steps. What the loop does not take as it is goes through buffers in pieces of their length; repeated values fill theirs once.
+// The same from step 0 to step 1: a vector at a time, which n single values would be slow to read as.
+static void repeat_value(int64_t bytes, char *to, const char *from, int64_t n) {
+  dispatch_size(bytes, [&](auto word) {
+    using T = decltype(word);
+    const T value = *(const T *)from;
+    for (int64_t i = 0; i < n; ++i) ((T *)to)[i] = value;
+  });
+}
+
+// A row of any steps. What the loop does not take as it is goes through buffers in pieces that fit them; repeated values fill theirs once.
 template <int N>
-static __attribute__((noinline)) void buffered_row(const Row &row, const void *functor, const int64_t *bytes, char *const *at,
-                                                   const int64_t *step, int64_t n) {
+static __attribute__((noinline)) void buffered_row(const Row &row, const void *functor, const wry_tensor *const (&operands)[N],
+                                                   char *const *at, const int64_t *step, int64_t n) {
   Buffer buffers[N];
   bool repeats[N];
-  int64_t steps[N];
+  int64_t steps[N], bytes[N], length = n;
+  for (int k = 0; k < N; ++k) {
+    bytes[k] = item_size(operands[k]);
+    while (WRY_UNLIKELY(length * bytes[k] > buffer_bytes)) length = min_of(length >> 1, buffer_bytes);
+  }
   for (int k = 0; k < N; ++k) {
     repeats[k] = k > 0 && step[k] == 0;
     steps[k] = repeats[k] && row.steps == Steps::repeating ? 0 : 1;
-    if (repeats[k] && steps[k] == 1) copy_values(bytes[k], buffers[k].bytes, 1, at[k], 0, min_of(n, buffer_length));
+    if (repeats[k] && steps[k] == 1) repeat_value(bytes[k], buffers[k].bytes, at[k], length);
   }
-  for (int64_t i = 0; i < n; i += buffer_length) {
-    const int64_t m = min_of(n - i, buffer_length);
+  for (int64_t i = 0; i < n; i += length) {
+    const int64_t m = min_of(n - i, length);
     char *piece[N];
     for (int k = 0; k < N; ++k) {
       const bool there = step[k] == steps[k];
@@ -254,11 +267,9 @@ static __attribute__((noinline)) int walk(const wry_call *call, const wry_tensor
                                           const Row &row, const void *functor, int64_t grain) {
   const wry_tensor *out = operands[0];
   if (out->size == 0) return WRY_OK;
-  int64_t item[N];
-  for (int k = 0; k < N; ++k) item[k] = item_size(operands[k]);
   auto run = [&](char *const *at, const int64_t *step, int64_t n, bool far) {
     if (WRY_LIKELY(takes<N>(row.steps, step))) row.f(functor, at, step, n, far);
-    else buffered_row<N>(row, functor, item, at, step, n);
+    else buffered_row<N>(row, functor, operands, at, step, n);
   };
   // Nearly every call: contiguous inputs of the output's shape, or of one element.
   int64_t step[N];
@@ -280,7 +291,7 @@ static __attribute__((noinline)) int walk(const wry_call *call, const wry_tensor
       run(base, step, out->size, false);
       return WRY_OK;
     }
-    for (int k = 0; k < N; ++k) bytes[k] = step[k] * item[k];
+    for (int k = 0; k < N; ++k) bytes[k] = step[k] * item_size(operands[k]);
     const bool far = leave_caches(operands);
     parallel_for(call, out->size, grain, [&](int64_t begin, int64_t end) {
       char *at[N];
