@@ -20,7 +20,8 @@ LAYERS, WIDTH, BATCH, LENGTH = 6, 768, 4, 128  # of the encoder
 VOCABULARY = 2000
 
 
-PASSES = {"add": 3, "gelu": 2, "softmax": 2, "layer_norm": 2, "sum axis 1": 1}  # of a tensor of LARGE through memory
+FUNCTIONS = ("gelu", "tanh gelu", "sigmoid", "silu", "tanh", "exp", "softmax", "layer_norm")
+PASSES = {"add": 3, **dict.fromkeys(FUNCTIONS, 2), "sum axis 1": 1}  # of a tensor of LARGE through memory
 
 
 def work(case: str) -> dict[str, object] | None:
@@ -72,7 +73,7 @@ def cases_of(lib) -> dict[str, Case]:
             make_conv = lambda d, k=kernel, o=outputs, s=stride, train=False: lib.conv(lib.tensor(IMAGES, d, train), k, o, s, d, train)  # noqa: E731
             cases[named(f"conv2d {name}", dtype)] = made(make_conv)
             cases[named(f"conv2d {name}, forward+backward", dtype)] = made(lambda d, make_conv=make_conv: make_conv(d, train=True))
-        for name in ("add", "gelu", "softmax", "layer_norm", "sum axis 1"):
+        for name in PASSES:
             cases[named(name, dtype)] = made(lambda d, name=name: lib.elementwise(name, d))
         cases |= {
             named("LSTM", dtype): made(lambda d: lib.recurrent("LSTM", d)),
@@ -91,6 +92,8 @@ def cases_of(lib) -> dict[str, Case]:
 
 
 class Torch:
+    tanh_gelu: object = "tanh"
+
     def __init__(self):
         import torch
 
@@ -142,8 +145,10 @@ class Torch:
     def elementwise(self, name, dtype):
         x, y, gain = self.tensor(LARGE, dtype), self.tensor(LARGE, dtype), self.tensor(LARGE[1:], dtype)
         return {
-            "add": lambda: x + y, "gelu": lambda: self.F.gelu(x), "softmax": lambda: self.F.softmax(x, -1),
-            "layer_norm": lambda: self.F.layer_norm(x, LARGE[1:], gain, gain), "sum axis 1": lambda: x.sum(1),
+            "add": lambda: x + y, "gelu": lambda: self.F.gelu(x), "tanh gelu": lambda: self.F.gelu(x, approximate=self.tanh_gelu),
+            "sigmoid": lambda: self.F.sigmoid(x), "silu": lambda: self.F.silu(x), "tanh": lambda: x.tanh(), "exp": lambda: x.exp(),
+            "softmax": lambda: self.F.softmax(x, -1), "layer_norm": lambda: self.F.layer_norm(x, LARGE[1:], gain, gain),
+            "sum axis 1": lambda: x.sum(1),
         }[name]
 
     def recurrent(self, name, dtype):
@@ -194,6 +199,8 @@ class Torch:
 
 
 class Wherry:
+    tanh_gelu = True
+
     def __init__(self):
         import wherry
 

@@ -42,6 +42,21 @@ WRY_INLINE f64 normal_probability(f64 x) {
   return each(x, [](double v) { return 0.5 * ::erfc(-0.7071067811865476 * v); });
 }
 
+// Ways of functors below to these functions: of both widths, and for results that are rounded to 16 bits.
+struct Fine {
+  template <typename V>
+  static WRY_INLINE V logistic(V x) { return WRY_NAMESPACE::logistic(x); }
+  template <typename V>
+  static WRY_INLINE V normal_probability(V x) { return WRY_NAMESPACE::normal_probability(x); }
+  template <typename V>
+  static WRY_INLINE V exponential(V x) { return WRY_NAMESPACE::exponential(x); }
+};
+struct Coarse {
+  static WRY_INLINE f32 logistic(f32 x) { return coarse_sigmoid(x); }
+  static WRY_INLINE f32 normal_probability(f32 x) { return coarse_normal_cdf(x); }
+  static WRY_INLINE f32 exponential(f32 x) { return coarse_exp(x); }
+};
+
 // A number in every lane of the vectors V.
 template <typename V>
 WRY_INLINE V of(double x) { return splat<V>(typename vector_traits<V>::scalar(x)); }
@@ -62,9 +77,22 @@ WRY_INLINE V clamp(V x, V low, V high) { return min(high, max(low, x)); }
     WRY_INLINE V operator()(V x) const { __VA_ARGS__ } \
   };
 
+// The same by functions of `Way`, Fine or Coarse.
+#define WRY_COARSE_ACTIVATION(Name, cost, ...)                      \
+  struct Name {                                                     \
+    static constexpr Lanes lanes = Lanes::all;                      \
+    static constexpr int64_t grain = cost;                          \
+    WRY_INLINE explicit Name(const wry_call *) {}                   \
+    template <typename Way, typename V>                             \
+    WRY_INLINE V value(V x) const { __VA_ARGS__ }                   \
+    template <typename V>                                           \
+    WRY_INLINE V operator()(V x) const { return value<Fine>(x); }   \
+    WRY_INLINE f32 coarse(f32 x) const { return value<Coarse>(x); } \
+  };
+
 WRY_ACTIVATION(Relu6, cheap, return clamp(x, V{}, of<V>(6));)
-WRY_ACTIVATION(Sigmoid, moderate, return logistic(x);)
-WRY_ACTIVATION(Silu, moderate, return x * logistic(x);)
+WRY_COARSE_ACTIVATION(Sigmoid, moderate, return Way::logistic(x);)
+WRY_COARSE_ACTIVATION(Silu, moderate, return x * Way::logistic(x);)
 // log(1 / (1 + exp(-x))) whose exponential cannot overflow
 WRY_ACTIVATION(LogSigmoid, moderate, return min(V{}, x) - logarithm_of_1_plus(exponential(-abs(x)));)
 WRY_ACTIVATION(Softsign, cheap, return x / (abs(x) + 1);)
@@ -87,25 +115,13 @@ struct Relu {
   WRY_INLINE T operator()(T x) const { return x > T(0) ? x : T(0); }
 };
 
-struct Gelu {
-  static constexpr Lanes lanes = Lanes::all;
-  static constexpr int64_t grain = moderate;
-  WRY_INLINE explicit Gelu(const wry_call *) {}
-  template <typename V>
-  WRY_INLINE V operator()(V x) const { return x * normal_probability(x); }
-};
+WRY_COARSE_ACTIVATION(Gelu, moderate, return x * Way::normal_probability(x);)
 // (1 + tanh(u)) / 2 is the logistic function of 2u.
-template <typename V>
+template <typename Way, typename V>
 WRY_INLINE V tanh_gelu_weight(V x) {
-  return logistic(x * fma(x * x, of<V>(2 * 0.7978845608028654 * 0.044715), of<V>(2 * 0.7978845608028654)));
+  return Way::logistic(x * fma(x * x, of<V>(2 * 0.7978845608028654 * 0.044715), of<V>(2 * 0.7978845608028654)));
 }
-struct TanhGelu {
-  static constexpr Lanes lanes = Lanes::all;
-  static constexpr int64_t grain = moderate;
-  WRY_INLINE explicit TanhGelu(const wry_call *) {}
-  template <typename V>
-  WRY_INLINE V operator()(V x) const { return x * tanh_gelu_weight(x); }
-};
+WRY_COARSE_ACTIVATION(TanhGelu, moderate, return x * tanh_gelu_weight<Way>(x);)
 
 // With attributes a (the first) and b (the second).
 #define WRY_ACTIVATION_OF(Name, cost, count, ...)                                              \
@@ -167,35 +183,28 @@ struct TanhVjp {
   template <typename V>
   WRY_INLINE V operator()(V ct, V out) const { return ct * (1 - out * out); }
 };
-struct SiluVjp {
-  static constexpr Lanes lanes = Lanes::all;
-  static constexpr int64_t grain = moderate;
-  template <typename V>
-  WRY_INLINE V operator()(V ct, V x) const {
-    const V s = logistic(x);
-    return ct * s * fma(x, 1 - s, of<V>(1));
-  }
-};
-struct GeluVjp {
-  static constexpr Lanes lanes = Lanes::all;
-  static constexpr int64_t grain = moderate;
-  template <typename V>
-  WRY_INLINE V operator()(V ct, V x) const {
-    const V density = exponential(x * x * of<V>(-0.5)) * of<V>(0.3989422804014327);
-    return ct * fma(x, density, normal_probability(x));
-  }
-};
-struct TanhGeluVjp {
-  static constexpr Lanes lanes = Lanes::all;
-  static constexpr int64_t grain = moderate;
-  template <typename V>
-  WRY_INLINE V operator()(V ct, V x) const {
-    const V s = tanh_gelu_weight(x);
-    // the derivative of twice the argument of tanh
-    const V slope = fma(x * x, of<V>(6 * 0.7978845608028654 * 0.044715), of<V>(2 * 0.7978845608028654));
-    return ct * s * fma(x * slope, 1 - s, of<V>(1));
-  }
-};
+// Of a cotangent and the input.
+#define WRY_COARSE_VJP(Name, ...)                                               \
+  struct Name {                                                                 \
+    static constexpr Lanes lanes = Lanes::all;                                  \
+    static constexpr int64_t grain = moderate;                                  \
+    template <typename Way, typename V>                                         \
+    WRY_INLINE V value(V ct, V x) const { __VA_ARGS__ }                         \
+    template <typename V>                                                       \
+    WRY_INLINE V operator()(V ct, V x) const { return value<Fine>(ct, x); }     \
+    WRY_INLINE f32 coarse(f32 ct, f32 x) const { return value<Coarse>(ct, x); } \
+  };
+WRY_COARSE_VJP(SiluVjp,
+               const V s = Way::logistic(x);
+               return ct * s * fma(x, 1 - s, of<V>(1));)
+WRY_COARSE_VJP(GeluVjp,
+               const V density = Way::exponential(x * x * of<V>(-0.5)) * of<V>(0.3989422804014327);
+               return ct * fma(x, density, Way::normal_probability(x));)
+WRY_COARSE_VJP(TanhGeluVjp,
+               const V s = tanh_gelu_weight<Way>(x);
+               // the derivative of twice the argument of tanh
+               const V slope = fma(x * x, of<V>(6 * 0.7978845608028654 * 0.044715), of<V>(2 * 0.7978845608028654));
+               return ct * s * fma(x * slope, 1 - s, of<V>(1));)
 
 // ---- table --------------------------------------------------------------------------------------
 

@@ -162,7 +162,14 @@ WRY_INLINE complex128 complex_atan(complex128 z) { return from_native(__builtin_
     }                                                                  \
   };
 
-WRY_FUNCTION(Exp, exp, from_native(__builtin_cexp(z)))
+// The same with a coarse way.
+#define WRY_COARSE_FUNCTION(Name, name, complex_value)              \
+  WRY_FUNCTION(Fine##Name, name, complex_value)                     \
+  struct Name : Fine##Name {                                        \
+    WRY_INLINE f32 coarse(f32 x) const { return coarse_##name(x); } \
+  };
+
+WRY_COARSE_FUNCTION(Exp, exp, from_native(__builtin_cexp(z)))
 WRY_FUNCTION(Log, log, from_native(__builtin_clog(z)))
 WRY_FUNCTION(Log2, log2, from_native(__builtin_clog(z) * 1.4426950408889634))
 WRY_FUNCTION(Log10, log10, from_native(__builtin_clog(z) * 0.4342944819032518))
@@ -174,7 +181,7 @@ WRY_FUNCTION(Acos, acos, from_native(__builtin_cacos(z)))
 WRY_FUNCTION(Atan, atan, complex_atan(from_native(z)))
 WRY_FUNCTION(Sinh, sinh, from_native(__builtin_csinh(z)))
 WRY_FUNCTION(Cosh, cosh, from_native(__builtin_ccosh(z)))
-WRY_FUNCTION(Tanh, tanh, from_native(__builtin_ctanh(z)))
+WRY_COARSE_FUNCTION(Tanh, tanh, from_native(__builtin_ctanh(z)))
 WRY_FUNCTION(Asinh, asinh, complex_asinh(from_native(z)))
 WRY_FUNCTION(LibraryAcosh, acosh, complex_acosh(from_native(z)))
 struct Acosh : LibraryAcosh {

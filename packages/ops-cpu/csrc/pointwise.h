@@ -101,6 +101,12 @@ WRY_INLINE vec<T> load_some(const T *p, int64_t n) {
   return WRY_LIKELY(n >= lanes<T>) ? load(p) : load_partial(p, n);
 }
 
+// A functor may have a `coarse` way to values that are rounded to 16 bits behind it.
+template <typename F, typename = void>
+inline constexpr bool has_coarse = false;
+template <typename F>
+inline constexpr bool has_coarse<F, std::void_t<decltype(&F::coarse)>> = true;
+
 // An input of a row by lanes: step 1, or 0 and as many equal values as a vector has lanes.
 template <typename T>
 struct LaneInput {
@@ -115,7 +121,9 @@ template <typename F, typename T, typename... Input>
 WRY_INLINE void lane_row(const F &f, int64_t n, T *out, bool far, Input... x) {
   if constexpr (is_half<T>) {
     for (int64_t i = 0; i < n; i += lanes<T>) {
-      const vec<T> value = f(x.at(i, n - i)...);
+      vec<T> value;
+      if constexpr (has_coarse<F>) value = f.coarse(x.at(i, n - i)...);
+      else value = f(x.at(i, n - i)...);
       if (WRY_LIKELY(n - i >= lanes<T>)) store(out + i, value);
       else store_partial(out + i, value, n - i);
     }

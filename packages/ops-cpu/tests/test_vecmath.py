@@ -122,6 +122,36 @@ def test_function_of_two_is_within_2_ulp_of_float64(name, reference):
         assert errors[at] <= 2, f"{name}({x[at]!r}, {y[at]!r}) is {got[at]!r}, expected {exact[at]!r}"
 
 
+def gelu(x):
+    return x * 0.5 * erfc(-x / math.sqrt(2))
+
+
+# gelu from -6.5 on: below, its values are near 0 in absolute terms only.
+@pytest.mark.parametrize("dtype, digits, least", [("float16", 11, -14), ("bfloat16", 8, -126)])
+@pytest.mark.parametrize("name, reference, lowest", [
+    ("exp", np.exp, -np.inf), ("tanh", np.tanh, -np.inf), ("sigmoid", sigmoid, -np.inf), ("silu", lambda x: x * sigmoid(x), -np.inf),
+    ("gelu", gelu, -6.5),
+])
+def test_function_of_16_bits_is_within_an_eighth_of_an_ulp_before_it_is_rounded(name, reference, lowest, dtype, digits, least):
+    bits = np.arange(1 << 16, dtype=np.uint32)
+    values = (bits << 16).view(np.float32) if dtype == "bfloat16" else bits.astype(np.uint16).view(np.float16).astype(np.float32)
+    x = values[(np.abs(values) < np.inf) & (values > lowest)]
+    given = ops.cast(wherry_tensor.to_tensor(x), dtype=getattr(wherry_tensor, dtype))
+    attrs = {"approximate": False} if name == "gelu" else {}
+    got = ops.cast(getattr(ops, name)(given, **attrs), dtype=wherry_tensor.float32).numpy().astype(np.float64)
+    with np.errstate(all="ignore"):
+        exact = reference(x.astype(np.float64))
+    assert not np.isnan(got).any()
+    inside = np.abs(got) < np.inf
+    largest = 65504.0 if dtype == "float16" else float(np.finfo(np.float32).max)
+    assert (np.abs(exact[~inside]) >= largest * (1 - 2.0**-digits)).all()
+    unit = np.ldexp(1.0, np.maximum(np.frexp(np.abs(exact[inside]))[1] - 1, least) - digits + 1)
+    errors = np.abs(got[inside] - exact[inside]) / unit
+    at = errors.argmax()
+    print(f"{name} of {dtype}: {errors[at]:.3f} ulp")
+    assert errors[at] <= 0.625, f"{name}({x[inside][at]!r}) is {got[inside][at]!r}, expected {exact[inside][at]!r}"
+
+
 @pytest.mark.parametrize("name", ["exp", "tanh", "erf", "sigmoid", "log", "sin", "gelu"])
 def test_a_value_does_not_depend_on_where_it_stands(name):
     # The last elements of an array, and those that a thread's part begins with, take other ways.
