@@ -71,7 +71,7 @@ def _place_of(op_name: str, name: str, rank: Any, group: Group) -> int:
     """The place in its group of a process that is named by its rank among all."""
     if isinstance(rank, bool) or not isinstance(rank, (int, np.integer)) or rank not in group.ranks:
         raise InvalidArgumentError(
-            f"{op_name}: {name} is no rank of the group. Got {name}={short(rank)}, expected one of {short(group.ranks)}. Ranks are those among all."
+            f"{op_name}: {name} is not a rank of the group. Got {name}={short(rank)}, expected one of {short(group.ranks)}. Ranks are global."
         )
     return group.ranks.index(int(rank))
 

@@ -107,7 +107,7 @@ for call, kind, text in [
     (lambda: shard_tensor(values, line, [Shard(5)]), ValueError, "cannot be cut so"),
     (lambda: shard_tensor(np.ones(size + 1), line, [Shard(0)]), ValueError, "an axis that divides"),
     (lambda: shard_tensor(values, line, [Shard(0), Shard(1)]), ValueError, "placements do not fit"),
-    (lambda: shard_tensor(values, [0, 1], [Shard(0)]), TypeError, "mesh is no mesh"),
+    (lambda: shard_tensor(values, [0, 1], [Shard(0)]), TypeError, "mesh is not a ProcessMesh"),
     (lambda: reshard(wt.ones([2]), line, []), TypeError, "no tensor that lies on a mesh"),
     (lambda: shard_tensor(values, ProcessMesh([0, size]), []), ValueError, "not so many processes"),
     (lambda: ProcessMesh([0, 0]), ValueError, "no ranks in a grid"),
