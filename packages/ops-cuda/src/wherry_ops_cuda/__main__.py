@@ -24,7 +24,7 @@ def main(arguments: list[str] | None = None) -> int:
     build.add_argument("--check", action="store_true", help="exit 1 when a kernel takes more registers than the file says")
     build.add_argument("--strict", action="store_true", help="refuse kernels that spill registers or use local memory (so does --check)")
     build.add_argument("--jobs", type=int, default=None, help="how many compilers run at once")
-    check = commands.add_parser("check", help="whether nvcc takes the kernels: their PTX, which is thrown away, in a quarter of the time of build")
+    check = commands.add_parser("check", help="whether nvcc takes the kernels: their PTX, which is thrown away, in a tenth of the time of build")
     check.add_argument("--architecture", type=int, default=90, metavar="CC", help="a compute capability, as 90 for 9.0 (default: 90)")
     check.add_argument("--jobs", type=int, default=None, help="how many compilers run at once")
     commands.add_parser("libraries", help="which of NVIDIA's libraries are found and used")
