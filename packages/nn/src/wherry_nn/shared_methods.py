@@ -116,7 +116,7 @@ class SharedMethods:
             found = getattr(found, part, None)
             if not isinstance(found, SharedMethods):
                 raise AttributeError(
-                    f"get_sublayer: there is no layer at this path. Got {short(target)}, of which {part!r} is none, expected one of "
+                    f"get_sublayer: there is no layer at this path. Got {short(target)}, of which {part!r} is not a layer, expected one of "
                     "named_sublayers()."
                 )
         return found  # type: ignore[no-any-return]

@@ -99,7 +99,7 @@ def log_normal_(x: Tensor, mean: float = 1.0, std: float = 2.0, name: str | None
         `[...]` to the same: `x` keeps its shape.
 
     Raises:
-        TypeError: `x` is not a floating Tensor, or a number is none (also a ValueError).
+        TypeError: `x` is not a floating Tensor, or an argument is not a number (also a ValueError).
         ValueError: `x` is a leaf that asks for gradients.
 
     Source:
