@@ -5,7 +5,7 @@ with the marker `slow` all are, which takes hours. The table of docs/compatibili
 
     PARITY_PYTHON=... python tests/parity/test_saved_files.py STEP [TABLE...]
 
-STEP may say where it begins: 30+4 takes the rows 4, 34, 64, ... of each table.
+STEP may say where it begins: 30+4 takes the rows 4, 34, 64, ... of each table; "~gather_tree|istft" takes the rows with these words.
 With FLAGS_enable_pir_api=1 in the environment and a Python that has Paddle 3.3.1 the files are Paddle 3's, `.json`.
 """
 from __future__ import annotations
