@@ -13,7 +13,7 @@ from wherry_nn import functional as F
 from wherry_paddle_files.testing.model_files import as_paddle_writes
 from wherry_program.program.input_spec import InputSpec
 from wherry_program.program.ir import Program
-from wherry_tensor.functions import factorization, fft, matrices
+from wherry_tensor.functions import factorization, fft, matrices, signal
 from wherry_train.optimizer import SGD
 
 wt.seed(0)
@@ -404,6 +404,37 @@ def test_as_many_steps_as_an_open_size_says_are_saved(tmp_path):
     for n in (1, 2, 5):
         x = wt.ones([2, n])
         assert loaded(x).tolist() == function(x).tolist(), n
+
+
+OPEN_ROWS = {
+    "lstsq": (lambda x: factorization.lstsq(x, x * 2 + 1)[:2], [3]),
+    "lu_unpack": (lambda x: factorization.lu_unpack(*factorization.lu(x)), [3]),
+    "gather_tree": (lambda x: F.gather_tree(x.astype("int64"), (x > 0).astype("int64")), [2, 3]),
+}
+
+
+@pytest.mark.parametrize("name", OPEN_ROWS)
+def test_rows_whose_number_is_open(name):
+    function, more = OPEN_ROWS[name]
+    static_function = jit.to_static(function, input_spec=[InputSpec([None, *more], "float32")], full_graph=True)
+    for rows in (2, 3, 5):
+        x = wt.to_tensor(np.random.default_rng(rows).standard_normal((rows, *more)).astype("float32"))
+        found, expected = (out if isinstance(out, (list, tuple)) else [out] for out in (static_function(x), function(x)))
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-4, atol=1e-4)
+
+
+def test_an_open_axis_that_only_one_size_fits(path):
+    net, x = nn.SpectralNorm([4, 3]), wt.to_tensor(np.random.default_rng(0).standard_normal((4, 3)).astype("float32"))
+    net.eval()
+    jit.save(net, path, input_spec=[InputSpec([None, 3], "float32")])
+    loaded = jit.load(path)
+    np.testing.assert_allclose(loaded(x).numpy(), net(x).numpy(), rtol=1e-5)
+    with pytest.raises(ValueError, match="reshape"):
+        loaded(x[:2])
+    spectra = wt.to_tensor(np.random.default_rng(1).standard_normal((5, 7)).astype("complex64"))
+    jit.save(lambda x: signal.istft(x, 8, hop_length=2), path, input_spec=[InputSpec([None, 7], "complex64")])
+    np.testing.assert_allclose(jit.load(path)(spectra).numpy(), signal.istft(spectra, 8, hop_length=2).numpy(), rtol=1e-4, atol=1e-5)
 
 
 class Squeezed(nn.Layer):

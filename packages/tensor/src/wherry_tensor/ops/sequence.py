@@ -31,6 +31,7 @@ ctc_loss_curvature = op("ctc_loss_curvature", "vector, ct, log_probs, labels, in
 # ids and parents are integers [T, B, beams]: the token that each beam took at each step, and the beam from which it came. The
 # result holds the tokens of the sequence that ends in each beam of the last step.
 gather_tree = op("gather_tree", "ids, parents")
+_NO_BEAM = 2**31 - 1
 
 
 @infer.rule(ctc_loss)
@@ -112,7 +113,8 @@ def decompose_gather_tree(ids, parents):
         return ops.copy(ids)
     parents = ops.cast(parents, dtype=int64)
     # A negative one would count from the end; the op that follows it refuses one that is too large.
-    parents = ops.where(ops.less_than(parents, ops.full(shape=(), value=0, dtype=int64)), ops.full(shape=(), value=beams, dtype=int64), parents)
+    outside = _NO_BEAM if beams == UNKNOWN else beams
+    parents = ops.where(ops.less_than(parents, ops.full(shape=(), value=0, dtype=int64)), ops.full(shape=(), value=outside, dtype=int64), parents)
     found = [ops.select(ids, axis=0, index=steps - 1)]
     beam = ops.select(parents, axis=0, index=steps - 1)
     for step in range(steps - 2, -1, -1):
