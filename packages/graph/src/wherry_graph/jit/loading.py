@@ -300,15 +300,15 @@ def _share(program: Program, x: Variable, lasting: dict[str, Tensor]) -> None:
         x.bound = known
 
 
-def _files_of(path: str, model: str | None, params: str | None) -> dict[str, dict[str, str]]:
+def _files_of(path: str, model: str | None, params: str | None) -> dict[str, dict[str, Any]]:
     """The methods that were saved, with the names of their files."""
     if model is None and os.path.isdir(path) and os.path.exists(os.path.join(path, "__model__")):
         model = "__model__"  # of Paddle 1
     if model is not None:
-        options = {"model_path": os.path.join(path, model)}
+        options: dict[str, Any] = {"model_path": os.path.join(path, model)}
         options["params_path"] = os.path.join(path, params) if params is not None else path
         return {"forward": options} if os.path.exists(options["model_path"]) else {}
-    found: dict[str, dict[str, str]] = {}
+    found: dict[str, dict[str, Any]] = {}
     folder, base = os.path.split(os.path.realpath(path))
     try:
         names = sorted(os.listdir(folder))
