@@ -34,7 +34,6 @@ DEPENDS = {
     r"\.numpy\(\)|paddle\.tolist|metric\.(Accuracy|Precision|Recall|Auc)\(": _VALUES,
     r"DataLoader|Dataset|paddle\.Model": "goes through samples in Python",
     r"BeamSearchDecoder": "decodes until a value says that it is done",
-    r"gather_tree": _STEPS,
     r"nn\.(Bi)?RNN\(.*sequence_length": _STEPS,
     r"sequence_mask\(i\)|repeat_interleave\(x, y": "the size of the result is a value",
     r"interpolate|Upsample|resize|Resize|rotate|center_crop": "positions are computed in Python from the size of the image",

@@ -8,6 +8,7 @@ it, 1, more, and 0.
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from typing import NamedTuple
 
@@ -84,7 +85,9 @@ def as_layer(layer, inputs, statements, before=()):
 
 
 def cases(step: int | str = 1, tables: tuple[str, ...] = (*TABLES, "layers")) -> list[Case]:
-    """Every `step`-th row of these tables; "30+4" begins with the fourth."""
+    """Every `step`-th row of these tables; "30+4" begins with the fourth, and "~squeeze|istft" has the rows that the words are found in."""
+    if str(step).startswith("~"):
+        return [case for case in cases(1, tables) if re.search(str(step)[1:], case.name)]
     every, first = (int(number) for number in f"{step}+0".split("+")[:2])
     found: list[Case] = []
     for table in tables:

@@ -5,7 +5,7 @@ with the marker `slow` all are, which takes hours. The table of docs/compatibili
 
     PARITY_PYTHON=... python tests/parity/test_saved_files.py STEP [TABLE...]
 
-STEP may say where it begins: 30+4 takes the rows 4, 34, 64, ... of each table.
+STEP may say where it begins: 30+4 takes the rows 4, 34, 64, ... of each table; "~gather_tree|istft" takes the rows with these words.
 With FLAGS_enable_pir_api=1 in the environment and a Python that has Paddle 3.3.1 the files are Paddle 3's, `.json`.
 """
 from __future__ import annotations
@@ -56,6 +56,21 @@ def test_files_hold_the_same_for_both(step, tmp_path):
         counts = totals(found, direction)
         wrong = [f"{one.way} {one.case.name}: {one.text[:300]}" for one in found if one.kind == WRONG and one.direction == direction]
         assert counts[SAME] >= ENOUGH * (counts[SAME] + counts[WRONG]) and counts[SAME] > 40, f"{direction}: {counts}\n" + "\n".join(wrong)
+
+
+# What once was read wrongly, by words of the rows.
+READ_HERE = {
+    "an axis that is squeezed where it is 1": r"calls\[\d+\] (float32|float64) paddle.squeeze\(",
+    "beams": r"float32 .*LSTMCell\(4, 5\).*BeamSearchDecoder.*max_step_num=5\)$",
+    "rows whose number is open": r"numeric_calls\[(33|404|617|775)\]",
+}
+
+
+@pytest.mark.parametrize("name", READ_HERE)
+def test_files_of_paddle_that_are_read(name, tmp_path):
+    found = [one for one in judged(tmp_path, "~" + READ_HERE[name]) if one.direction == "from Paddle"]
+    assert sum(one.kind == SAME for one in found) >= 3
+    assert not [f"{one.way} {one.case.name}: {one.text[:300]}" for one in found if one.kind == WRONG]
 
 
 if __name__ == "__main__":

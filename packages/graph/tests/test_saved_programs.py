@@ -5,13 +5,15 @@ import numpy as np
 import pytest
 
 import wherry_graph.jit as jit
+import wherry_graph.static as static
 import wherry_nn as nn
 import wherry_tensor as wt
 from wherry_autograd import PyLayer, no_grad
 from wherry_nn import functional as F
+from wherry_paddle_files.testing.model_files import as_paddle_writes
 from wherry_program.program.input_spec import InputSpec
 from wherry_program.program.ir import Program
-from wherry_tensor.functions import factorization, fft, matrices
+from wherry_tensor.functions import factorization, fft, matrices, signal
 from wherry_train.optimizer import SGD
 
 wt.seed(0)
@@ -402,3 +404,115 @@ def test_as_many_steps_as_an_open_size_says_are_saved(tmp_path):
     for n in (1, 2, 5):
         x = wt.ones([2, n])
         assert loaded(x).tolist() == function(x).tolist(), n
+
+
+OPEN_ROWS = {
+    "lstsq": (lambda x: factorization.lstsq(x, x * 2 + 1)[:2], [3]),
+    "lu_unpack": (lambda x: factorization.lu_unpack(*factorization.lu(x)), [3]),
+    "gather_tree": (lambda x: F.gather_tree(x.astype("int64"), (x > 0).astype("int64")), [2, 3]),
+}
+
+
+@pytest.mark.parametrize("name", OPEN_ROWS)
+def test_rows_whose_number_is_open(name):
+    function, more = OPEN_ROWS[name]
+    static_function = jit.to_static(function, input_spec=[InputSpec([None, *more], "float32")], full_graph=True)
+    for rows in (2, 3, 5):
+        x = wt.to_tensor(np.random.default_rng(rows).standard_normal((rows, *more)).astype("float32"))
+        found, expected = (out if isinstance(out, (list, tuple)) else [out] for out in (static_function(x), function(x)))
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-4, atol=1e-4)
+
+
+def test_an_open_axis_that_only_one_size_fits(path):
+    net, x = nn.SpectralNorm([4, 3]), wt.to_tensor(np.random.default_rng(0).standard_normal((4, 3)).astype("float32"))
+    net.eval()
+    jit.save(net, path, input_spec=[InputSpec([None, 3], "float32")])
+    loaded = jit.load(path)
+    np.testing.assert_allclose(loaded(x).numpy(), net(x).numpy(), rtol=1e-5)
+    with pytest.raises(ValueError, match="reshape"):
+        loaded(x[:2])
+    spectra = wt.to_tensor(np.random.default_rng(1).standard_normal((5, 7)).astype("complex64"))
+    jit.save(lambda x: signal.istft(x, 8, hop_length=2), path, input_spec=[InputSpec([None, 7], "complex64")])
+    np.testing.assert_allclose(jit.load(path)(spectra).numpy(), signal.istft(spectra, 8, hop_length=2).numpy(), rtol=1e-4, atol=1e-5)
+
+
+class Squeezed(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.scale = self.create_parameter([3])
+
+    def forward(self, x):
+        return wt.squeeze(x, 0) * self.scale
+
+
+@pytest.fixture
+def squeezed(path):
+    net = Squeezed()
+    jit.save(net, path, input_spec=[InputSpec([None, 3], "float32", "x")])
+    return net
+
+
+def test_an_axis_that_a_file_of_paddle_squeezes_stays_where_its_size_is_not_one(squeezed, path):
+    as_paddle_writes(f"{path}.pdmodel")
+    loaded = jit.load(path)
+    for n in (2, 1, 2, 3):
+        x = wt.arange(3.0 * n).reshape([n, 3])
+        assert loaded(x).shape == ([3] if n == 1 else [n, 3])
+        np.testing.assert_allclose(loaded(x).numpy(), squeezed(x).numpy(), rtol=1e-6)
+    loaded(wt.ones([2, 3])).sum().backward()
+    (weight,) = loaded.parameters()
+    np.testing.assert_allclose(weight.grad.numpy(), [2, 2, 2])  # the same parameter, whichever program ran
+    weight.set_value(np.full(3, 5, "float32"))
+    np.testing.assert_allclose(loaded(wt.ones([2, 3])).numpy(), np.full([2, 3], 5))
+
+
+def test_an_axis_that_a_file_of_ours_squeezes_must_have_one_element(squeezed, path):
+    with pytest.raises(ValueError, match=r"squeeze: axis 0 has more than one element. Got size 2"):
+        jit.load(path)(wt.ones([2, 3]))
+
+
+def test_a_static_program_squeezes_what_is_one_when_it_runs(squeezed, path):
+    as_paddle_writes(f"{path}.pdmodel")
+    exe = static.Executor()
+    with static.scope_guard(static.Scope()):
+        program, _, fetches = static.load_inference_model(path, exe)
+        for n in (2, 1):
+            (found,) = exe.run(program, feed={"x": np.ones([n, 3], "float32")}, fetch_list=fetches)
+            assert found.shape == ((3,) if n == 1 else (n, 3))
+
+
+WRITTEN_OVER = {
+    "relu_": lambda x: F.relu_(x) + x,
+    "reshape_": lambda x: wt.reshape_(x, [-1]) * 2,
+    "add_": lambda x: x.add_(wt.ones([3])) * x,
+    "exp_ of a result": lambda x: (x * 2).exp_() + x,
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN_OVER)
+def test_a_function_that_writes_over_its_input_is_saved(name, path):
+    function = WRITTEN_OVER[name]
+    jit.save(function, path, input_spec=[InputSpec([None, 3], "float32", "x")])
+    x = wt.to_tensor([[-1.0, 0.5, 2.0]])
+    found = jit.load(path)(x)
+    assert x.tolist() == [[-1.0, 0.5, 2.0]]
+    np.testing.assert_allclose(found.numpy(), function(x).numpy(), rtol=1e-6)
+
+
+def test_a_layer_that_writes_over_its_input_is_trained_when_it_is_loaded(path):
+    class Layer(nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.linear = nn.Linear(3, 1)
+
+        def forward(self, x):
+            return self.linear(F.relu_(x))
+
+    jit.save(Layer(), path, input_spec=[InputSpec([None, 3], "float32", "x")])
+    loaded = jit.load(path)
+    x = wt.to_tensor([[-1.0, 0.5, 2.0]], stop_gradient=False)
+    loaded(x).sum().backward()
+    weight = next(w for w in loaded.parameters() if w.ndim == 2)
+    np.testing.assert_allclose(weight.grad.numpy()[:, 0], [0, 0.5, 2])
+    np.testing.assert_allclose(x.grad.numpy()[0], weight.numpy()[:, 0] * [0, 1, 1])

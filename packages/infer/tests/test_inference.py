@@ -25,6 +25,7 @@ from wherry_infer import (
 )
 from wherry_infer.native import get_include, get_source
 from wherry_paddle_files.models import save_model
+from wherry_paddle_files.testing.model_files import as_paddle_writes
 from wherry_program import Program
 from wherry_program.program.capture import capture
 from wherry_tensor import device, float32
@@ -387,3 +388,20 @@ def test_errors_of_the_c_interface_say_what_is_wrong_and_belong_to_their_thread(
     assert told.keys() == expected.keys()
     for what, part in expected.items():
         assert part in told[what], (what, told[what])
+
+
+@pytest.mark.parametrize("optimized", [True, False])
+def test_a_squeezed_axis_stays_where_its_size_is_not_one(tmp_path, optimized):
+    program = Program()
+    x = program.feed([-1, 3], float32, "x")
+    with capture(program):
+        program.fetches = [wt.squeeze(x, 0) * nn.Linear(1, 3).bias + 1]
+    save_model(str(tmp_path / "net"), program)
+    as_paddle_writes(str(tmp_path / "net.pdmodel"))
+    config = config_of(tmp_path / "net")
+    config.switch_ir_optim(optimized)
+    predictor = create_predictor(config)
+    twin = predictor.clone()
+    for n in (2, 1, 2, 3):
+        for one in (predictor, twin):
+            assert answer(one, batch(n)).tolist() == np.ones([3] if n == 1 else [n, 3]).tolist()

@@ -1,4 +1,5 @@
 """Sequential, LayerList, LayerDict, ParameterList: order, names, indices."""
+import numpy as np
 import pytest
 
 import wherry_nn as nn
@@ -123,6 +124,13 @@ def test_layer_list_refuses():
         nn.LayerList(3)
     with pytest.raises(NotImplementedError, match="a LayerList or LayerDict is not called"):
         layers(1)
+
+
+@pytest.mark.parametrize("made", [nn.LayerList, nn.LayerDict, nn.ParameterList, nn.ParameterDict])
+@pytest.mark.parametrize("value", [np.array(3), wt.to_tensor(3.0)], ids=["array", "tensor"])
+def test_an_array_without_an_axis_is_no_list(made, value):
+    with pytest.raises(TypeError, match=f"{made.__name__}: .*Got {type(value).__name__} without an axis, expected"):
+        made(value)
 
 
 # LayerDict.

@@ -261,3 +261,8 @@ def test_a_layer_shows_arguments_that_are_too_deep_for_repr():
     for _ in range(100_000):
         deep = [deep]
     assert "[[[[...]]]]" in repr(nn.Unfold(deep))
+
+
+def test_affine_grid_refuses_a_shape_without_sizes():
+    with pytest.raises(ValueError, match="affine_grid: the maps do not fit the result. Got theta of shape .* and out_shape=\\[\\]"):
+        F.affine_grid(wt.ones([1, 2, 3]), [])

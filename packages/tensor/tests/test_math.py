@@ -342,3 +342,17 @@ def test_what_comes_next_to_a_float32_is_a_float32():
     x = np.array([0.0, -0.0, np.inf, -np.inf, 1.0, np.nan, np.finfo("float32").max], "float32")
     y = np.array([1.0, -1.0, 0.0, 0.0, 2.0, 0.0, np.inf], "float32")
     np.testing.assert_array_equal(w.nextafter(w.to_tensor(x), w.to_tensor(y)).numpy(), np.nextafter(x, y))
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda x: w.bitwise_left_shift(x, 3), "bitwise_left_shift"),
+        (lambda x: w.bitwise_right_shift(x, "a"), "bitwise_right_shift"),
+        (lambda x: w.bitwise_left_shift(x.astype("int32"), x), "both must be of one integer dtype"),
+        (lambda x: w.copysign(x, 1j), "copysign"),
+    ],
+)
+def test_what_is_no_tensor_is_named(call, said):
+    with pytest.raises(TypeError, match=said):
+        call(w.ones([2, 3]))

@@ -439,6 +439,23 @@ def test_arrays_come_in_batches_of_32_unless_told_otherwise():
     assert seen == [32, 8, 20, 20, 1, 1, 1]
 
 
+@pytest.mark.parametrize("batch_size", [(), (20,)])
+def test_labels_may_stand_second_beside_data_to_evaluate(batch_size):
+    evaluated = []
+
+    class Evaluated(Callback):
+        def on_eval_end(self, logs=None):
+            evaluated.append(logs["loss"])
+
+    x, y = arrays()
+    model = Model(nn.Linear(2, 2))
+    model.prepare("adam", "cross_entropy")
+    model.fit(x, y, *batch_size, eval_data=(x[:8], y[:8]), verbose=0, callbacks=Evaluated())
+    assert len(evaluated) == 1
+    with pytest.raises(TypeError, match="labels stand beside arrays, and a data set has its own. Got"):
+        model.fit(TensorDataset([to_tensor(x), to_tensor(y)]), y, eval_data=(x, y), verbose=0)
+
+
 def test_several_arrays_are_several_inputs():
     class Sum(nn.Layer):
         def __init__(self):

@@ -4,6 +4,7 @@ import http.server
 import threading
 from typing import ClassVar
 
+import numpy as np
 import pytest
 
 import wherry_tensor as wt
@@ -157,3 +158,11 @@ def test_what_no_network_can_be_made_of_is_named():
         models.ResNet(1, 50)
     with pytest.raises(ValueError, match="scale: it is not finite.* expected a finite number"):
         models.mobilenet_v2(scale=float("inf"))
+
+
+@pytest.mark.parametrize("make", [
+    models.DenseNet, lambda x: models.ResNet(resnet.BasicBlock, x), models.ShuffleNetV2, lambda x: models.ShuffleNetV2(1.0, x), models.SqueezeNet,
+])  # fmt: skip
+def test_an_array_is_no_size_of_a_model(make):
+    with pytest.raises(Exception, match=r"Got \w+=array|array\(\[1, 2\]\)"):
+        make(np.array([1, 2]))

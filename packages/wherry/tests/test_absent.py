@@ -1,4 +1,6 @@
 """Names of Paddle that are not here yet, names of other libraries, and misspelled ones."""
+import importlib
+import inspect
 import subprocess
 import sys
 import warnings
@@ -177,3 +179,12 @@ def test_arguments_of_other_libraries_are_explained(call, said):
     with pytest.raises(TypeError) as caught:
         call()
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("path", ["sparse.nn", "sparse.nn.functional", "distribution.transform", "nn.functional"])
+def test_a_module_of_the_facade_is_its_own(path):
+    module = importlib.import_module(f"wherry.{path}")
+    parent, _, name = module.__name__.rpartition(".")
+    assert getattr(sys.modules[parent], name) is module
+    functions = {name for name, value in vars(module).items() if inspect.isfunction(value) and not name.startswith("_")}
+    assert functions <= set(module.__all__)

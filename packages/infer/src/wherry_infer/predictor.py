@@ -5,7 +5,7 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from wherry_infer import tensorrt
 from wherry_infer.config import Config
 from wherry_infer.kinds import DataType, PrecisionType
 from wherry_infer.precision import mixed
-from wherry_paddle_files.models import load_model, params_from_bytes, save_model
+from wherry_paddle_files.models import have_other_ranks, load_model, params_from_bytes, save_model
 from wherry_program.passes import blocked, elementwise, unfused
 from wherry_program.program.ir import Program, Variable
 from wherry_program.run.executor import compiled
@@ -236,12 +236,16 @@ class Tensor:
         return f"<{'input' if self._is_input else 'output'} '{self._name}' {self.shape()} {self._dtype}>"
 
 
+_KEPT = 8  # models for other sizes
+
+
 class _Model:
     """The program, weights and plans that a predictor and its clones share."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, sizes: Mapping[str, Sequence[int]] | None = None) -> None:
         _refuse_hardware(config)
-        self.config = Config(config)
+        self.config, self.sizes = Config(config), sizes
+        self.others: dict[tuple[tuple[int, ...], ...], _Model] = {}  # by sizes
         self.saved = False
         self.home = _Home("cpu" if config._device[0] == "cpu" else f"{config._device[0]}:{config._device[1]}", config._stream)
         hands_over = config.tensorrt_engine_enabled() and tensorrt.available(config)
@@ -269,10 +273,11 @@ class _Model:
             hands_over: whether TensorRT may run parts of it.
         """
         if config._buffers is not None:
-            program = params_from_bytes(*config._buffers)
+            program = params_from_bytes(*config._buffers, self.sizes)
         else:
             model, params = config.files()
-            program = load_model("", model_path=model, params_path=params)
+            program = load_model("", model_path=model, params_path=params, sizes=self.sizes)
+        self.ranks = program.__dict__["ranks"]
         narrow = config.tensorrt_precision_mode() if hands_over else config._mixed
         if narrow in (PrecisionType.Half, PrecisionType.Bfloat16):
             program = mixed(program, narrow, not config._low_precision_io, config._mixed_off)
@@ -296,6 +301,18 @@ class _Model:
             self._handed_over(program)
         self._save(program)
         return program
+
+    def at(self, sizes: Mapping[str, Sequence[int]]) -> _Model:
+        """The model for inputs of these sizes: another one where the program has other ranks for them."""
+        if not have_other_ranks(self.ranks, sizes):
+            return self
+        key = tuple(map(tuple, sizes.values()))
+        with self.lock:
+            if key not in self.others:
+                if len(self.others) >= _KEPT:
+                    del self.others[next(iter(self.others))]
+                self.others[key] = _Model(self.config, sizes)
+            return self.others[key]
 
     def _handed_over(self, program: Program) -> bool:
         """Put engines of TensorRT into the program; returns False if none can follow."""
@@ -493,14 +510,15 @@ class Predictor:
     def _answered(self, handles: list[Tensor]) -> list[Any]:
         config, code = self._model.config, self._home.code
         values: list[Any] = [handle._value for handle in handles]
+        model = self._model.at({handle._name: value.shape for handle, value in zip(handles, values)}) if self._model.ranks else self._model
         if any(_core.device_of(value) != code for value in values):
             values = [_core.to_device(value, code) for value in values]
         before = set_thread_budget(config._threads)
         recording = set_grad_mode(False)
         try:
             if self._hooks or config._profile:
-                return _Watching(self._model, self._hooks)(*values)
-            return self._model.run(*values)
+                return _Watching(model, self._hooks)(*values)
+            return model.run(*values)
         finally:
             set_grad_mode(recording)
             set_thread_budget(before)

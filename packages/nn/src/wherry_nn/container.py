@@ -159,9 +159,9 @@ class LayerList(Layer):
 
     def extend(self, sublayers: Iterable[Layer]) -> LayerList:
         """Add layers at the end. Source: `paddle.nn.LayerList.extend`, which returns the list too."""
-        if not isinstance(sublayers, Iterable):
+        if not _is_series(sublayers):
             raise InvalidTypeError(
-                f"LayerList: sublayers is not a list. Got {type(sublayers).__name__}, expected an iterable of layers. "
+                f"LayerList: sublayers is not a list. Got {_kind(sublayers)}, expected an iterable of layers. "
                 f"Write [layer] for one."
             )
         for layer in sublayers:
@@ -255,11 +255,11 @@ class LayerDict(Layer):
         """
         if isinstance(sublayers, (Mapping, LayerDict)):
             pairs = list(sublayers.items())
-        elif isinstance(sublayers, Iterable):
+        elif _is_series(sublayers):
             pairs = list(sublayers)
         else:
             raise AssertedTypeError(
-                f"LayerDict: sublayers is not a dict or a list of pairs. Got {type(sublayers).__name__}, expected a dict, a LayerDict, or "
+                f"LayerDict: sublayers is not a dict or a list of pairs. Got {_kind(sublayers)}, expected a dict, a LayerDict, or "
                 f"(name, layer) pairs. Write {{'name': layer}}."
             )
         for i, pair in enumerate(pairs):
@@ -292,9 +292,9 @@ class ParameterList(Layer):
         super().__init__()
         if parameters is None:
             return
-        if not isinstance(parameters, Iterable):
+        if not _is_series(parameters):
             raise InvalidTypeError(
-                f"ParameterList: parameters is not a list. Got {type(parameters).__name__}, expected an iterable of "
+                f"ParameterList: parameters is not a list. Got {_kind(parameters)}, expected an iterable of "
                 f"parameters. Write [parameter] for one."
             )
         for parameter in parameters:
@@ -392,9 +392,9 @@ class ParameterDict(Layer):
         Source:
             `paddle.nn.ParameterDict.update`.
         """
-        if not isinstance(parameters, (Mapping, ParameterDict, Iterable)):
+        if not isinstance(parameters, (Mapping, ParameterDict)) and not _is_series(parameters):
             raise AssertedTypeError(
-                f"ParameterDict: this is not a dict or a list of pairs. Got {type(parameters).__name__}, expected a dict, a ParameterDict, or "
+                f"ParameterDict: this is not a dict or a list of pairs. Got {_kind(parameters)}, expected a dict, a ParameterDict, or "
                 f"(name, parameter) pairs. Write {{'name': parameter}}."
             )
         for i, pair in enumerate(parameters.items() if isinstance(parameters, (Mapping, ParameterDict)) else parameters):
@@ -407,6 +407,15 @@ class ParameterDict(Layer):
 
 ModuleDict = LayerDict
 ModuleList = LayerList
+
+
+def _is_series(value: Any) -> bool:
+    """Whether one thing after the other comes out of it; arrays and tensors say so of themselves, and then have no axis."""
+    return isinstance(value, Iterable) and getattr(value, "ndim", 1) != 0
+
+
+def _kind(value: Any) -> str:
+    return type(value).__name__ + (" without an axis" if isinstance(value, Iterable) else "")
 
 
 def _position(layers: Sequential | LayerList, index: Any, error: type[Exception]) -> int:

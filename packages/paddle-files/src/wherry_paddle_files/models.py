@@ -31,11 +31,15 @@ from wherry_train.atomic_files import finish_replacing, replace_files
 from wherry_train.pickle_reader import FileFormatError, PickleReader
 from wherry_train.pickle_writer import PickleWriter
 
-__all__ = ["endings", "files_again", "files_of_model", "load_model", "model_at", "read_program", "replace_models", "save_model", "write_program"]
+__all__ = [
+    "at_sizes", "endings", "files_again", "files_of_model", "have_other_ranks", "load_model", "model_at", "read_program", "replace_models",
+    "save_model", "write_program",
+]
 
 Files = list[tuple[str, Callable[[BinaryIO], Any] | None]]
 OF_PADDLE_1 = "__model__"  # the program in a folder
 MODEL, MODEL_3, PARAMS, INFO = ".pdmodel", ".json", ".pdiparams", ".pdiparams.info"
+_KEPT = 16  # programs for other sizes
 
 
 def read_program(data: bytes) -> Program:
@@ -238,7 +242,10 @@ def _files(
     return files
 
 
-def load_model(prefix: str, *, model_path: str | None = None, params_path: str | None = None, training: bool | None = None) -> Program:
+def load_model(
+    prefix: str, *, model_path: str | None = None, params_path: str | None = None, training: bool | None = None,
+    sizes: Mapping[str, Sequence[int]] | None = None,
+) -> Program:
     """Load a program, with the values of its parameters.
 
     Args:
@@ -246,6 +253,7 @@ def load_model(prefix: str, *, model_path: str | None = None, params_path: str |
         model_path: of the program, if not `prefix` with one of `endings`.
         params_path: of the parameters, if not `prefix` with `.pdiparams`: a file, or a folder with a file for each parameter.
         training: as in `program_of`.
+        sizes: as in `program_of`.
 
     Returns:
         A program whose parameters and buffers are bound to their values.
@@ -256,7 +264,7 @@ def load_model(prefix: str, *, model_path: str | None = None, params_path: str |
     """
     model_path, params_path = _paths(prefix, model_path, params_path)
     described, values = _described_with_values(model_path, params_path)
-    program = program_of(described, training, values)
+    program = program_of(described, training, values, sizes)
     program.__dict__["described"] = described, _extent(program)
     bind_values(program, values, _info_at(params_path))
     return program
@@ -328,7 +336,39 @@ def in_training(program: Program) -> Program:
     described = _description_of(program)
     if described is None or not any(attr.name == "is_test" for block in described.blocks for op in block.ops for attr in op.attrs):
         return program
-    out = program_of(described, True, {x.name: x.bound for x in program.bound_variables() if x.bound is not None})
+    return _read_again(program, described, True)
+
+
+def at_sizes(program: Program, sizes: Mapping[str, Sequence[int]]) -> Program:
+    """A program that `load_model` loaded, for what is fed in these sizes: read once more where it has other ranks for them, else as it is.
+
+    Paddle's `squeeze` of an axis whose size the file does not know removes it if it is 1 when the program runs, and leaves it otherwise; programs
+    here have one rank for each variable. The parameters are the same tensors.
+
+    Args:
+        program: it is not changed.
+        sizes: of each input, by name.
+    """
+    if not have_other_ranks(program.__dict__.get("ranks", ()), sizes) or (described := _description_of(program)) is None:
+        return program
+    known = program.__dict__.setdefault("at_sizes", {})
+    key = tuple(tuple(sizes[x.name]) for x in program.feeds)
+    if key not in known:
+        if len(known) >= _KEPT:
+            del known[next(iter(known))]
+        known[key] = _read_again(program, described, program.__dict__["trains"], sizes)
+    return known[key]  # type: ignore[no-any-return]
+
+
+def have_other_ranks(ranks: Sequence[tuple[str, int, bool]], sizes: Mapping[str, Sequence[int]]) -> bool:
+    """Whether a program has other ranks than its variables say when it is fed these sizes; `ranks` as the reader notes them."""
+    return any(len(sizes[name]) > axis and (sizes[name][axis] == 1) != one for name, axis, one in ranks)
+
+
+def _read_again(
+    program: Program, described: desc.ProgramDesc, training: bool | None, sizes: Mapping[str, Sequence[int]] | None = None,
+) -> Program:
+    out = program_of(described, training, {x.name: x.bound for x in program.bound_variables() if x.bound is not None}, sizes)
     for x in program.bound_variables():
         y = out.blocks[0].vars.get(x.name)
         if y is not None and x.bound is not None and (x.persistable or x.is_parameter):
@@ -386,15 +426,15 @@ def bind_values(program: Program, values: Mapping[str, Tensor], info: Mapping[st
         program._bound[id(value)] = x
 
 
-def params_from_bytes(described: bytes, data: bytes) -> Program:
-    """A program with its parameters, from the contents of both files."""
+def params_from_bytes(described: bytes, data: bytes, sizes: Mapping[str, Sequence[int]] | None = None) -> Program:
+    """A program with its parameters, from the contents of both files; `sizes` as in `program_of`."""
     found = _described(described)
     values, mark = params_of(data, None, _names_of(found)) if _names_of(found) else ({}, None)
     if found.params_mark is not None and mark != found.params_mark:
         raise ModelFileError(
             "load: the parameters are those of another save. Expected the ones that were saved with the program. Pass both of one save."
         )
-    program = program_of(found, None, values)
+    program = program_of(found, None, values, sizes)
     bind_values(program, values)
     return program
 

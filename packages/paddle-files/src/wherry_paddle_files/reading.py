@@ -188,10 +188,17 @@ class Reader:
         program: what it becomes.
         training: are operators read as they train, or as they predict? None: as the file says of each.
         values: of what is saved with the program, by name, as far as it is known.
+        sizes: of what is fed, by name, where they are to be others than the file's.
+        ranks: sizes of what is fed that ranks depend on: the input's name, the axis, and whether the program as it is read is for a size of 1
+            there, or for all others.
     """
 
-    def __init__(self, desc: ProgramDesc, training: bool | None = None, values: Mapping[str, Tensor] | None = None) -> None:
-        self.desc, self.training, self.values = desc, training, values or {}
+    def __init__(
+        self, desc: ProgramDesc, training: bool | None = None, values: Mapping[str, Tensor] | None = None,
+        sizes: Mapping[str, Sequence[int]] | None = None,
+    ) -> None:
+        self.desc, self.training, self.values, self.sizes = desc, training, values or {}, sizes or {}
+        self.ranks: list[tuple[str, int, bool]] = []
         self.program = Program()
         self.scopes: list[dict[str, Any]] = [{}]  # name -> tensor; inner blocks last
         self.descs: list[dict[str, VarDesc]] = []  # the same blocks' variables
@@ -248,6 +255,11 @@ class Reader:
                 found.add(name)
         return found
 
+    def note_rank(self, x: Any, axis: int, one: bool) -> None:
+        """Note that the rank of a result depends on this size, if it is that of something that is fed."""
+        if isinstance(x, Variable) and x.is_data:
+            self.ranks.append((x.name, axis, one))
+
     def momentary(self, block: BlockDesc, names: Sequence[str], op: OpView) -> set[str]:
         """Those of the names that a block writes before it reads them, and that nothing outside of it reads."""
         read: set[str] = set()
@@ -261,7 +273,8 @@ class Reader:
             name for other in self.desc.blocks if other is not block for found in other.ops if found is not op.desc for name in self._reads(found)
         }
         kept = {name for slot in op.desc.inputs if slot.name == "Condition" for name in slot.arguments}
-        return {name for name in names if name not in read and name not in outside and name not in kept}
+        # A list is written behind what it holds.
+        return {name for name in names if name not in read and name not in outside and name not in kept and not self.is_array(name)}
 
     def _reads(self, op: OpDesc, depth: int = 0) -> set[str]:
         """What an operator, or a block that it runs, reads."""
@@ -336,7 +349,7 @@ class Reader:
             if len(tensor.dims) > _core.MAX_RANK or any(n >= 1 << 40 for n in tensor.dims):
                 raise ModelFileError(f"the variable {name!r} has shape {tensor.dims}. Expected at most {_core.MAX_RANK} sizes. Save the model again.")
             if name in fed or (not fed and not var.persistable and name in missing):
-                x = into.variable(tensor.dims, dtype, name, is_data=True, stop_gradient=True)
+                x = into.variable(self.sizes.get(name, tensor.dims), dtype, name, is_data=True, stop_gradient=True)
                 if name not in fed:
                     self._fed[len(self._fed)] = x
             elif var.persistable:
@@ -564,13 +577,16 @@ class Reader:
             ]
 
 
-def program_of(desc: ProgramDesc, training: bool | None = None, values: Mapping[str, Tensor] | None = None) -> Program:
+def program_of(
+    desc: ProgramDesc, training: bool | None = None, values: Mapping[str, Tensor] | None = None, sizes: Mapping[str, Sequence[int]] | None = None,
+) -> Program:
     """Read a program that a file describes.
 
     Args:
         desc: what the file says.
         training: read operators that do (dropout, batch normalization, ...) as they train, or as they predict; None: as the file says.
         values: of parameters and constants by name; the numbers among them may decide on shapes. None: they are not known yet.
+        sizes: of what is fed, by name, in place of the file's: `models.at_sizes`.
 
     Raises:
         ModelFileError: the operators do not fit together.
@@ -578,5 +594,8 @@ def program_of(desc: ProgramDesc, training: bool | None = None, values: Mapping[
     """
     import wherry_paddle_files.ops  # noqa: F401  the rules
 
-    return Reader(desc, training, values).read()
+    reader = Reader(desc, training, values, sizes)
+    program = reader.read()
+    program.__dict__.update(trains=training, ranks=reader.ranks)
+    return program
 

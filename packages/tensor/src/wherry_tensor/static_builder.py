@@ -49,11 +49,12 @@ class _Building(threading.local):
 
     Attributes:
         builder: None where values are made at once.
-        keeps_dropout: whether dropout is captured even where it drops nothing, as in programs for files, which say how they would train.
+        for_file: whether a program is captured for a file, which says how it would train: dropout is captured where it drops nothing, too, and
+            inputs may be written over, since nobody's tensors are behind them.
     """
 
     builder: Builder | None = None
-    keeps_dropout = False
+    for_file = False
 
 
 building = _Building()

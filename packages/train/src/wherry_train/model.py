@@ -89,6 +89,19 @@ def _at_once(method: _Method) -> _Method:
     return cast(_Method, call)
 
 
+def _labels_are_second(fit: _Method) -> _Method:
+    """Lets `fit(x, y, eval_data=(x2, y2))` mean what it says: to Python that is `eval_data` twice."""
+
+    @wraps(fit)
+    def call(self: Model, *args: Any, **kwargs: Any) -> Any:
+        if len(args) > 1 and "eval_data" in kwargs and "labels" not in kwargs:
+            kwargs["labels"] = args[1]
+            args = (args[0], kwargs.pop("eval_data"), *args[2:])
+        return fit(self, *args, **kwargs)
+
+    return cast(_Method, call)
+
+
 def _check_counts(**counts: Any) -> None:
     for name, value in counts.items():
         if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
@@ -418,6 +431,7 @@ class Model:
     # Whole data sets.
 
     @_at_once
+    @_labels_are_second
     def fit(
         self, train_data: Any = None, eval_data: Any = None, batch_size: Any = _ONE, epochs: int = 1, eval_freq: int = 1,
         log_freq: int = 10, save_dir: str | None = None, save_freq: int = 1, verbose: int = 2, drop_last: bool = False,
@@ -429,8 +443,8 @@ class Model:
         Args:
             train_data: a Dataset, or an iterable of batches such as a DataLoader. A batch is a list: inputs, then
                 labels. Or arrays or tensors with samples in their first axis, one or a list: `fit(x, y)`.
-            eval_data: the same, to evaluate; None does not. Beside arrays it is what `labels` is, or, with `labels`, a
-                pair of inputs and labels.
+            eval_data: the same, to evaluate; None does not. Beside arrays it is what `labels` is, or, with `labels` or
+                by name, a pair of inputs and labels: `fit(x, y, eval_data=(x2, y2))`.
             batch_size: samples in a batch; a pair for both data sets. Ignored if the data comes in batches. 1 if it is
                 left out, 32 with arrays.
             epochs: passes over the data.
@@ -527,6 +541,11 @@ class Model:
                 eval_data = ArrayDataset(eval_data[0], eval_data[1], self._floats(), "Model.fit(eval_data=...)")
             if batch_size is _ONE:
                 batch_size = _BATCH_OF_ARRAYS
+        elif labels is not None:
+            raise InvalidTypeError(
+                f"Model.fit: labels stand beside arrays, and a data set has its own. Got {short(train_data)} with labels, expected an array, a "
+                f"tensor, a table or a list of them. Pass fit(train_data, eval_data), or the arrays themselves."
+            )
         return train_data, eval_data, batch_size
 
     def _train_epoch(

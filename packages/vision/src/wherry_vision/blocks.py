@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 from wherry_nn import Layer, Sequential
@@ -79,6 +80,11 @@ def check_count(kind: str, num_classes: Any) -> None:
             f"{kind}: num_classes is not an int. Got {short(num_classes)} ({type(num_classes).__name__}), expected an int. "
             f"Pass 0 for the features alone."
         )
+
+
+def is_key(value: Any, table: Mapping[Any, Any]) -> bool:
+    """Whether the table knows the value; one that has no hash, an array, it does not."""
+    return isinstance(value, Hashable) and value in table
 
 
 def divisible(count: float, divisor: int = 8) -> int:

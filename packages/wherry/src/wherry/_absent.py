@@ -56,6 +56,9 @@ def explain(module: str, later: Collection[str] = ()) -> None:
     names = vars(sys.modules[module])
     names["__getattr__"] = looked_up(module, later)
     names.setdefault("__path__", [])  # modules below it may be among the doors
+    for name, value in list(names.items()):  # `from wherry_sparse import *` brings that package's own `nn` along
+        if isinstance(value, ModuleType):
+            names[name] = sys.modules.get(f"{module}.{name}", value)
 
 
 def looked_up(module: str, later: Collection[str] = ()) -> Callable[[str], Any]:

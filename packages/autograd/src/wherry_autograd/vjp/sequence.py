@@ -1,6 +1,8 @@
-"""Gradient rules for the CTC loss."""
-from wherry_autograd.rules import vjp
+"""Gradient rules for the CTC loss, and what has none."""
+from wherry_autograd.rules import not_differentiable, vjp
 from wherry_tensor import ops
+
+not_differentiable(ops.gather_tree, "tokens are integers")
 
 
 @vjp.rule(ops.ctc_loss, keep_outputs=("alpha",))

@@ -151,11 +151,28 @@ class _Method:
                 )
         if current_capture() is not None:
             return self._inlined(tensors)
+        sized = self._at_sizes(tensors)
+        if sized is not self:
+            return sized(*tensors)
         key = self.layer.training, tuple(x.stop_gradient for x in tensors)
         partial = self._partials.get(key)
         if partial is None:
             partial = self._partials[key] = self._made(key[1])
         return partial(tensors)
+
+    def _at_sizes(self, tensors: list[Tensor]) -> _Method:
+        """The method for inputs of these sizes: another one where the program has other ranks for them."""
+        if not self.program.__dict__.get("ranks"):
+            return self
+        from wherry_paddle_files.models import at_sizes
+
+        program = at_sizes(self.program, {feed.name: x.shape for feed, x in zip(self.program.feeds, tensors, strict=True)})
+        if program is self.program:
+            return self
+        method = program.__dict__.get("method")
+        if method is None:
+            method = program.__dict__["method"] = _Method(self.layer, self.name, program)
+        return method  # type: ignore[no-any-return]
 
     def _made(self, stops: Sequence[bool]) -> PartialProgram:
         program, _ = self._present().copy()
@@ -283,15 +300,15 @@ def _share(program: Program, x: Variable, lasting: dict[str, Tensor]) -> None:
         x.bound = known
 
 
-def _files_of(path: str, model: str | None, params: str | None) -> dict[str, dict[str, str]]:
+def _files_of(path: str, model: str | None, params: str | None) -> dict[str, dict[str, Any]]:
     """The methods that were saved, with the names of their files."""
     if model is None and os.path.isdir(path) and os.path.exists(os.path.join(path, "__model__")):
         model = "__model__"  # of Paddle 1
     if model is not None:
-        options = {"model_path": os.path.join(path, model)}
+        options: dict[str, Any] = {"model_path": os.path.join(path, model)}
         options["params_path"] = os.path.join(path, params) if params is not None else path
         return {"forward": options} if os.path.exists(options["model_path"]) else {}
-    found: dict[str, dict[str, str]] = {}
+    found: dict[str, dict[str, Any]] = {}
     folder, base = os.path.split(os.path.realpath(path))
     try:
         names = sorted(os.listdir(folder))

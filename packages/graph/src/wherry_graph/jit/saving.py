@@ -94,7 +94,7 @@ def save(layer: Any, path: str, input_spec: Sequence[Any] | None = None, **confi
             f"or a function. For a state_dict use paddle.save."
         )
     # Chosen outputs are named after those of the program that runs.
-    with nullcontext() if configs.get("output_spec") else _keeping_dropout():
+    with nullcontext() if configs.get("output_spec") else _for_file():
         captured = {name: method.concrete_program_specify_input_spec(input_spec) for name, method in methods.items()}
     from wherry_paddle_files.models import endings, files_of_model, replace_models
 
@@ -111,13 +111,13 @@ def save(layer: Any, path: str, input_spec: Sequence[Any] | None = None, **confi
 
 
 @contextmanager
-def _keeping_dropout() -> Iterator[None]:
-    """Capture dropout in evaluation mode too: a file says what would be dropped if it were trained."""
-    before, building.keeps_dropout = building.keeps_dropout, True
+def _for_file() -> Iterator[None]:
+    """Capture for a file: with dropout in evaluation mode too, since a file says what would be dropped if it were trained."""
+    before, building.for_file = building.for_file, True
     try:
         yield
     finally:
-        building.keeps_dropout = before
+        building.for_file = before
 
 
 def _methods_of(layer: Layer, input_spec: Any, skip_forward: bool) -> dict[str, StaticFunction]:

@@ -372,7 +372,7 @@ class StaticFunction:
         """
         spec = input_spec if input_spec is not None else self.function_spec.input_spec
         if spec is None:
-            if self._last is not None and self._last.holds() and not building.keeps_dropout:
+            if self._last is not None and self._last.holds() and not building.for_file:
                 return self._last
             if self._last is not None:  # by now layers are in another mode: captured once more
                 return self._captured(*self._arguments_of(self._last))
@@ -468,7 +468,7 @@ class StaticFunction:
 def _surroundings() -> Any:
     """The state, besides arguments, on which the results of ops depend."""
     rules = current_rules()
-    return _core.is_grad_enabled(), default_dtype(), building.keeps_dropout, None if rules is None else (id(rules[0]), rules[1])
+    return _core.is_grad_enabled(), default_dtype(), building.for_file, None if rules is None else (id(rules[0]), rules[1])
 
 
 def _with_tensors(value: Any) -> Any:

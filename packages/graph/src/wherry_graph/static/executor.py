@@ -171,9 +171,12 @@ class Executor:
             for call in program.before_run:
                 call()
             feeds, values = _fed(program, given)
+            shown = fetches
+            if program.__dict__.get("ranks"):
+                program, feeds, fetches = _at_sizes(program, feeds, values, fetches)
             run = self._run_of(program, feeds, fetches, use_prune)
             found = run(place, values)
-            return [_returned(x, value, return_numpy, found) for x, value in zip(fetches, found.values)]
+            return [_returned(x, value, return_numpy, found) for x, value in zip(shown, found.values)]
 
     def _run_of(self, program: Program, feeds: list[Variable], fetches: list[Variable], use_prune: bool) -> _Run:
         device = _core.get_current_device()
@@ -336,6 +339,22 @@ class ParallelExecutor:
 
     def drop_local_exe_scopes(self) -> None:
         """Free temporary values. It does nothing, as a run keeps none."""
+
+
+def _at_sizes(
+    program: Program, feeds: list[Variable], values: list[Tensor], fetches: list[Variable],
+) -> tuple[Program, list[Variable], list[Variable]]:
+    """A program that was loaded, with its feeds and fetches, as it is for values of these sizes."""
+    from wherry_paddle_files.models import at_sizes
+
+    sizes = {x.name: value.shape for x, value in zip(feeds, values)}
+    if not {x.name for x in program.feeds} <= sizes.keys() or not set(map(id, fetches)) <= set(map(id, program.fetches)):
+        return program, feeds, fetches
+    found = at_sizes(program, sizes)
+    if found is not program:
+        feeds = [found.blocks[0].vars[x.name] for x in feeds]
+        fetches = [found.fetches[next(i for i, y in enumerate(program.fetches) if y is x)] for x in fetches]
+    return found, feeds, fetches
 
 
 class _Done:

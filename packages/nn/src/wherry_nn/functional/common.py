@@ -182,7 +182,7 @@ def dropout(
         )
     require_tensor(x, "dropout")
     if not training:
-        if building.keeps_dropout and axis is None and p and is_symbolic(x):
+        if building.for_file and axis is None and p and is_symbolic(x):
             return ops.dropout(x, p, upscale)[0]
         return x if upscale or p == 0 else x * (1.0 - p)
     if p == 0:

@@ -5,8 +5,8 @@ from typing import Any
 
 from wherry_nn.functional._losses import require_one_process
 from wherry_tensor import ops
-from wherry_tensor._core import Tensor, int64, is_symbolic
-from wherry_tensor.arguments import at_hand, integer, never_from_the_end, require_room, require_tensor, to_dtype
+from wherry_tensor._core import Tensor, int64
+from wherry_tensor.arguments import at_hand, integer, require_room, require_tensor, to_dtype
 from wherry_tensor.axis_sampling import clip_indices
 from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError
 from wherry_tensor.functions.random import randint
@@ -142,27 +142,16 @@ def gather_tree(ids: Tensor, parents: Tensor) -> Tensor:
             f"gather_tree: ids and parents must be 3-D and of the same shape. Got {ids.shape} and {parents.shape}, expected [T, B, beams] for "
             f"both. Add the missing axis with unsqueeze."
         )
-    steps, _, beams = ids.shape
-    if not ids.size:
-        return ops.copy(ids)
+    beams = ids.shape[2]
     low, high = 0, 0
-    looked_at = at_hand(parents)
-    if looked_at:
+    if at_hand(parents) and ids.size:
         low, high = (op(parents, axes=(0, 1, 2), keepdim=False).item() for op in (ops.reduce_min, ops.reduce_max))
-    if low < 0 or (looked_at and high >= beams):
+    if low < 0 or (high and high >= beams):
         raise InvalidIndexError(
             f"gather_tree: a parent is out of range. Got {low if low < 0 else high}, expected beams in [0, {beams}). "
             f"Count them within their example."
         )
-    parents = to_dtype(parents, int64)
-    if not looked_at and not is_symbolic(parents):
-        parents = never_from_the_end(parents, beams)  # and the op that follows them refuses wrong ones when it runs
-    found = [ops.select(ids, axis=0, index=steps - 1)]
-    beam = ops.select(parents, axis=0, index=steps - 1)
-    for step in range(steps - 2, -1, -1):
-        found.append(ops.take_along_axis(ops.select(ids, axis=0, index=step), beam, axis=1))
-        beam = ops.take_along_axis(ops.select(parents, axis=0, index=step), beam, axis=1)
-    return ops.concat(*(ops.unsqueeze(one, axes=(0,)) for one in reversed(found)), axis=0)
+    return ops.gather_tree(ids, parents)
 
 
 spelled(globals())

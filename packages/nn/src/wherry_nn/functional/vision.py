@@ -57,7 +57,7 @@ def affine_grid(theta: Tensor, out_shape: Any, align_corners: bool = True, name:
     require_tensor(theta, "affine_grid", "theta")
     shape = sizes_of(out_shape, "affine_grid", "out_shape")
     spatial = len(shape) - 2
-    want = [shape[0], spatial, spatial + 1]
+    want = [*shape[:1], spatial, spatial + 1]
     if spatial not in (2, 3) or theta.ndim != 3 or any(
         not (is_unknown(have) or is_unknown(n)) and have != n for have, n in zip(theta.shape, want)
     ):

@@ -16,6 +16,7 @@ from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import integer, repeats, require, require_tensor, sizes_of
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, short
 from wherry_tensor.explained import explained
+from wherry_tensor.sizes import is_unknown
 from wherry_tensor.spellings import spelled
 
 __all__ = [
@@ -749,7 +750,10 @@ class SpectralNorm(Layer):
             setattr(self, name, self.create_parameter([size], attr=attr, dtype=dtype))
 
     def forward(self, x: Tensor) -> Tensor:
-        if require_tensor(x, "SpectralNorm").shape != self._weight_shape:
+        sizes = require_tensor(x, "SpectralNorm").shape
+        if len(sizes) == len(self._weight_shape) and any(map(is_unknown, sizes)):
+            x = ops.reshape(x, shape=tuple(self._weight_shape))  # of a capture: when it runs, no other shape will do
+        elif sizes != self._weight_shape:
             raise InvalidArgumentError(
                 f"SpectralNorm: the weight has another shape. Got {x.shape}, expected {self._weight_shape}. "
                 f"Make a layer for each shape."

@@ -51,7 +51,7 @@ def _side(o, x, other):
     described = o.reader.described(other.name) if isinstance(other, Branch) else None
     rank = x.ndim if described is None or described.tensor is None else len(described.tensor.dims)
     # Where this side has no value, Paddle writes one element, which nothing reads; a choice wants both sides of one rank.
-    return (lambda: [api.reshape(x, [1] * rank)]) if rank != x.ndim and all(equals(n, 1) for n in x.shape) else lambda: [x]
+    return lambda: [_of_rank(x, rank)]
 
 
 @reads("select_input")
@@ -74,6 +74,13 @@ def read_select_input(o):
     return whole[chosen[0].name, chosen[1].name]
 
 
+def _of_rank(x, rank):
+    """One element with as many axes as before: Paddle's conditions and counters are `[]` here and `[1]` there, loops here want one rank."""
+    if x.ndim == rank or not all(equals(n, 1) for n in x.shape):
+        return x
+    return api.reshape(x, [1] * rank)
+
+
 @reads("while")
 def read_while(o):
     reader = o.reader
@@ -90,7 +97,7 @@ def read_while(o):
     at = names.index(condition)
 
     def body(*values):
-        return reader.inner(block, dict(zip(names, values)), lambda: [reader.value(name, o) for name in names])
+        return reader.inner(block, dict(zip(names, values)), lambda: [_of_rank(reader.value(name, o), x.ndim) for name, x in zip(names, values)])
 
     found = loop(lambda *values: api.reshape(values[at], []), body, [reader.value(name, o) for name in names])
     for name, x in zip(names, found):

@@ -7,7 +7,7 @@ from wherry_paddle_files.numbers import number_of
 from wherry_paddle_files.undefined import is_undefined, mark_undefined
 from wherry_paddle_files.writing import longs
 from wherry_tensor import ops
-from wherry_tensor.sizes import Size, has_sizes
+from wherry_tensor.sizes import Size, has_sizes, is_unknown
 
 _FAR = 2**31 - 1  # the attributes of the operators have 32 bits
 
@@ -185,8 +185,11 @@ def write_squeeze(w, x, *, axes):
 
 @reads("squeeze2", "squeeze")
 def read_squeeze(o):
-    axes = o.integers("axes")
-    return api.squeeze(o.x("X"), axes or None)
+    x, axes = o.x("X"), o.integers("axes")
+    for axis in range(x.ndim) if o.attr("op_role") is not None else ():  # files of ours say nothing of roles: there it has to be 1
+        if is_unknown(x.shape[axis]) and (not axes or axis in axes or axis - x.ndim in axes):
+            o.reader.note_rank(x, axis, one=bool(axes))
+    return api.squeeze(x, axes) if axes else ops.squeeze(x, axes=tuple(a for a, n in enumerate(x.shape) if not is_unknown(n) and n == 1))
 
 
 @writes(ops.unsqueeze)

@@ -40,6 +40,11 @@ paddle.exempt(ops.ctc_loss_vjp, "Paddle's operator takes what its own loss kept 
 paddle.exempt(ops.ctc_loss_curvature, "Paddle has no second derivative of this loss")
 
 
+@writes(ops.gather_tree)
+def write_gather_tree(w, ids, parents):
+    return w("gather_tree", {"Ids": ids, "Parents": parents})
+
+
 @reads("gather_tree")
 def read_gather_tree(o):
     return F.gather_tree(o.x("Ids"), o.x("Parents"))

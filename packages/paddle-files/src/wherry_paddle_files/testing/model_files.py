@@ -19,6 +19,7 @@ from wherry_paddle_files.desc import (
     VarKind,
     VarType,
     Version,
+    parse,
     serialize,
     tensor_var,
 )  # fmt: skip
@@ -27,7 +28,18 @@ from wherry_program.program.control import cond, while_loop
 from wherry_program.program.ir import Program
 from wherry_tensor import _core, ops
 
-__all__ = ["detector", "flow", "full_program", "network", "numeric", "small_program", "sound_programs"]
+__all__ = ["as_paddle_writes", "detector", "flow", "full_program", "network", "numeric", "small_program", "sound_programs"]
+
+
+def as_paddle_writes(path: str) -> None:
+    """Let the operators of a `.pdmodel` say their roles, as those of all files of Paddle do and those of ours do not."""
+    with open(path, "rb") as file:
+        program = parse(file.read())
+    for block in program.blocks:
+        for op in block.ops:
+            op.attrs.append(Attr("op_role", AttrType.INT, 0))
+    with open(path, "wb") as file:
+        file.write(serialize(program))
 
 
 def small_program() -> ProgramDesc:

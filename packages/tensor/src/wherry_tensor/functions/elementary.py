@@ -6,7 +6,7 @@ from typing import Any
 
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, bool_, float32, float64, int64
-from wherry_tensor.arguments import at_hand, flag, number, require_tensor, to_dtype
+from wherry_tensor.arguments import at_hand, flag, number, real_number, require_tensor, to_dtype
 from wherry_tensor.errors import InvalidTypeError
 from wherry_tensor.functions import creation, logic, movement
 from wherry_tensor.functions.inplace import inplace_form
@@ -154,7 +154,7 @@ def copysign(x: Tensor, y: Any, name: str | None = None) -> Tensor:
     """
     x = require_tensor(x, "copysign")
     x = x if x.dtype.is_floating else to_dtype(x, float32)
-    sign = y if isinstance(y, Tensor) else _core.scalar(float(number(y, "copysign", "y")), x.dtype)
+    sign = y if isinstance(y, Tensor) else _core.scalar(real_number(y, "copysign", "y"), x.dtype)
     magnitude = ops.abs(x)
     return logic.where(signbit(sign), -magnitude, magnitude)
 
@@ -422,7 +422,7 @@ def bitwise_right_shift(x: Tensor, y: Tensor, is_arithmetic: bool = True, out: T
 
 def _shifted(x: Any, y: Any, is_arithmetic: Any, op_name: str) -> None:
     flag(is_arithmetic, op_name, "is_arithmetic")
-    if not require_tensor(x, op_name).dtype.is_integer or require_tensor(y, op_name, "y").dtype is not x.dtype:
+    if require_tensor(y, op_name, "y").dtype is not require_tensor(x, op_name).dtype or not x.dtype.is_integer:
         raise InvalidTypeError(
             f"{op_name}: both must be of one integer dtype. Got {x.dtype.name} and {y.dtype.name}, expected int32 and int32, say. Cast one of them."
         )

@@ -13,7 +13,7 @@ from wherry_tensor.arguments import flag, integer, real_number, refused, require
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions.linalg import norm
 from wherry_tensor.ops.shapes import real_dtype
-from wherry_tensor.sizes import is_unknown
+from wherry_tensor.sizes import Size, is_unknown, largest, smallest
 from wherry_tensor.spellings import spelled
 
 __all__ = [
@@ -365,13 +365,19 @@ def lstsq(
         )
     x, y = _one_batch("lstsq", x, y)
     m, n = x.shape[-2:]
-    bound = _epsilon(x) * max(m, n) if rcond is None else real_number(rcond, "lstsq", "rcond")
-    solution = _product(ops.pinv(x, ops.full(shape=tuple(x.shape[:-2]), value=bound, dtype=x.dtype), hermitian=False), y)
+    bound = ops.full(shape=(), value=_epsilon(x) if rcond is None else real_number(rcond, "lstsq", "rcond"), dtype=x.dtype)
+    if rcond is None:
+        longest = largest(m, n)
+        bound = bound * (longest.tensor(x.dtype) if isinstance(longest, Size) else longest)
+    solution = _product(ops.pinv(x, ops.broadcast_to(bound, shape=tuple(x.shape[:-2])), hermitian=False), y)
     none = ops.full(shape=(0,), value=0, dtype=x.dtype)
     values = ops.svd(x.detach(), full_matrices=False)[1]
     rank = _count_above(values, _slice(values, -1, 0, 1) * bound)
     residuals = none
-    if m > n and (is_symbolic(rank) or bool((rank == n).all().item())):
+    if isinstance(m, Size) and x.ndim == 2:  # all of them where m turns out to be larger, else none
+        residuals = ops.reduce_sum(ops.square(_product(x, solution) - y), axes=(0,), keepdim=False)
+        residuals = _slice(residuals, -1, 0, smallest(y.shape[1], largest(m - n, 0) * y.shape[1]))
+    elif m > n and (is_symbolic(rank) or bool((rank == n).all().item())):
         residuals = ops.reduce_sum(ops.square(_product(x, solution) - y), axes=(x.ndim - 2,), keepdim=False)
     return (
         solution,
@@ -455,8 +461,8 @@ def lu_unpack(
     _require_matrix(x, "lu_unpack")
     require_tensor(y, "lu_unpack", "y")
     m, n = x.shape[-2:]
-    k = min(m, n)
-    if y.ndim != x.ndim - 1 or y.shape[-1] not in (k, -1):
+    k = smallest(m, n)
+    if y.ndim != x.ndim - 1 or not (is_unknown(k) or is_unknown(y.shape[-1]) or y.shape[-1] == k):
         raise InvalidArgumentError(
             f"lu_unpack: `y` does not belong to `x`. Got shapes {y.shape} and {x.shape}, expected [..., min(m, n)] and [..., m, n]. "
             f"Pass both results of lu."

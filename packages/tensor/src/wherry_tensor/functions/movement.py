@@ -19,6 +19,7 @@ from wherry_tensor.arguments import (
     one_axis,
     repeats,
     require_tensor,
+    require_writable,
     shape_argument,
     tensors_of,
 )
@@ -233,12 +234,7 @@ def _become(x: Tensor, y: Tensor, op_name: str) -> Tensor:
     """`x` with the shape (or dtype) of `y`, a result of `x`: what the forms with an underscore return."""
     if described(x):
         return y
-    if not x.stop_gradient and x.is_leaf and _core.is_grad_enabled():
-        raise InvalidArgumentError(
-            f"{op_name}: a leaf that asks for gradients cannot be changed in place. "
-            f"Got x.stop_gradient=False, expected True, or the result of an operation. "
-            f"Use {op_name.rstrip('_')}, which makes a new tensor, or change it under no_grad()."
-        )
+    require_writable(x, op_name)
     return _core.rebind(x, y)
 
 

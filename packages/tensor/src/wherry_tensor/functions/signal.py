@@ -281,8 +281,8 @@ def istft(
     onesided = flag(onesided, "istft", "onesided")
     bins = size // 2 + 1 if onesided else size
     _require(
-        x.shape[-2] in (bins, -1), "istft", "spectra have another size", f"{x.shape[-2]} bins with n_fft={size}, onesided={onesided}",
-        f"{bins}", "Pass the n_fft and onesided of stft",
+        is_unknown(x.shape[-2]) or x.shape[-2] == bins, "istft", "spectra have another size",
+        f"{x.shape[-2]} bins with n_fft={size}, onesided={onesided}", f"{bins}", "Pass the n_fft and onesided of stft",
     )
     return_complex = flag(return_complex, "istft", "return_complex")
     if not x.dtype.is_complex:

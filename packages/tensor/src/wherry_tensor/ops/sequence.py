@@ -1,5 +1,6 @@
-"""The loss of connectionist temporal classification (CTC)."""
-from wherry_tensor._core import float32, float64
+"""The loss of connectionist temporal classification (CTC), and the way back through a beam search."""
+from wherry_tensor import ops
+from wherry_tensor._core import float32, float64, int64
 from wherry_tensor.ops.declare import Meta, decompose, infer, op
 from wherry_tensor.ops.shapes import (
     UNKNOWN,
@@ -7,6 +8,7 @@ from wherry_tensor.ops.shapes import (
     integers,
     merge_size,
     require_dtype,
+    require_one_dtype,
     require_rank,
     require_same_shape,
     same_size,
@@ -25,6 +27,11 @@ ctc_loss_vjp = op("ctc_loss_vjp", "ct, log_probs, labels, input_lengths, label_l
 # symmetric, times a vector [T, B, C]. alpha counts as what it was computed from.
 ctc_loss_curvature = op("ctc_loss_curvature", "vector, ct, log_probs, labels, input_lengths, label_lengths, alpha", blank=int,
                         norm_by_times=bool)
+
+# ids and parents are integers [T, B, beams]: the token that each beam took at each step, and the beam from which it came. The
+# result holds the tokens of the sequence that ends in each beam of the last step.
+gather_tree = op("gather_tree", "ids, parents")
+_NO_BEAM = 2**31 - 1
 
 
 @infer.rule(ctc_loss)
@@ -83,3 +90,34 @@ def _sizes(op_name, log_probs, labels, input_lengths, label_lengths, blank):
 
 for _op in (ctc_loss, ctc_loss_vjp, ctc_loss_curvature):
     decompose.exempt(_op, "a recursion over time and labels whose steps depend on sizes and values")
+
+
+@infer.rule(gather_tree)
+def infer_gather_tree(ids, parents):
+    require_dtype("gather_tree", "ids", ids.dtype, integers)
+    require_one_dtype("gather_tree", ids=ids.dtype, parents=parents.dtype)
+    require_rank("gather_tree", "ids", ids.shape, 3)
+    require_same_shape("gather_tree", "parents", parents.shape, "ids", ids.shape)
+    return ids
+
+
+@decompose.rule(gather_tree)
+def decompose_gather_tree(ids, parents):
+    steps, _, beams = ids.shape
+    if steps == UNKNOWN:
+        raise ValueError(
+            f"gather_tree: the way back is taken step by step here. Got ids of shape {show(ids.shape)}, expected a known size of axis 0, the "
+            f"time. Fix the number of steps."
+        )
+    if not ids.size:
+        return ops.copy(ids)
+    parents = ops.cast(parents, dtype=int64)
+    # A negative one would count from the end; the op that follows it refuses one that is too large.
+    outside = _NO_BEAM if beams == UNKNOWN else beams
+    parents = ops.where(ops.less_than(parents, ops.full(shape=(), value=0, dtype=int64)), ops.full(shape=(), value=outside, dtype=int64), parents)
+    found = [ops.select(ids, axis=0, index=steps - 1)]
+    beam = ops.select(parents, axis=0, index=steps - 1)
+    for step in range(steps - 2, -1, -1):
+        found.append(ops.take_along_axis(ops.select(ids, axis=0, index=step), beam, axis=1))
+        beam = ops.take_along_axis(ops.select(parents, axis=0, index=step), beam, axis=1)
+    return ops.concat(*(ops.unsqueeze(one, axes=(0,)) for one in reversed(found)), axis=0)

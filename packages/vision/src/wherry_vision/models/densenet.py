@@ -14,7 +14,7 @@ from wherry_tensor import Tensor
 from wherry_tensor.errors import AssertedArgumentError, short
 from wherry_tensor.explained import explained
 from wherry_tensor.functions.movement import concat, flatten
-from wherry_vision.blocks import check_count
+from wherry_vision.blocks import check_count, is_key
 from wherry_vision.models.pretrained import IMAGENET, Weights, with_weights
 
 __all__ = ["DenseNet", "densenet121", "densenet161", "densenet169", "densenet201", "densenet264"]
@@ -135,7 +135,7 @@ class DenseNet(Layer):
     ) -> None:
         super().__init__()
         check_count("DenseNet", num_classes)
-        if layers not in _SIZES:
+        if not is_key(layers, _SIZES):
             raise AssertedArgumentError(
                 f"DenseNet: supported layers are {list(_SIZES)}. Got layers={short(layers)}, expected one of these. The default is 121."
             )

@@ -17,7 +17,7 @@ from wherry_tensor import Tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.explained import explained
 from wherry_tensor.functions.movement import flatten
-from wherry_vision.blocks import check_count
+from wherry_vision.blocks import check_count, is_key
 from wherry_vision.models.pretrained import HAPI, Weights, with_weights
 
 __all__ = [
@@ -146,7 +146,7 @@ class ResNet(Layer):
     def __init__(self, block: Any, depth: int = 50, width: int = 64, num_classes: int = 1000, with_pool: bool = True, groups: int = 1) -> None:
         super().__init__()
         check_count("ResNet", num_classes)
-        if depth not in _BLOCKS:
+        if not is_key(depth, _BLOCKS):
             raise InvalidArgumentError(f"ResNet: depth is not known. Got {short(depth)}, expected one of {list(_BLOCKS)}. The default is 50.")
         self.groups = groups
         self.base_width = width

@@ -12,7 +12,7 @@ from wherry_tensor import Tensor
 from wherry_tensor.errors import UnavailableError, UnimplementedError, short
 from wherry_tensor.explained import explained
 from wherry_tensor.functions.movement import concat, flatten, split
-from wherry_vision.blocks import ConvNormActivation, check_count
+from wherry_vision.blocks import ConvNormActivation, check_count, is_key
 from wherry_vision.models.pretrained import HAPI, Weights, with_weights
 
 __all__ = [
@@ -103,12 +103,12 @@ class ShuffleNetV2(Layer):
         self.scale = scale
         self.num_classes = num_classes
         self.with_pool = with_pool
-        if scale not in _CHANNELS:
+        if not is_key(scale, _CHANNELS):
             raise UnimplementedError(
                 f"ShuffleNetV2: this scale size {short(scale)} is not implemented. Got scale={short(scale)}, expected one of "
                 f"{list(_CHANNELS)}. The default is 1.0."
             )
-        if act not in _ACTIVATIONS:
+        if not is_key(act, _ACTIVATIONS):
             raise UnavailableError(
                 f"ShuffleNetV2: The activation function is not supported: {short(act)}. Got act={short(act)}, expected 'relu', 'swish' or None. "
                 f"The default is 'relu'."

@@ -12,7 +12,7 @@ from wherry_tensor import Tensor
 from wherry_tensor.errors import AssertedArgumentError, short
 from wherry_tensor.explained import explained
 from wherry_tensor.functions.movement import concat, squeeze
-from wherry_vision.blocks import check_count
+from wherry_vision.blocks import check_count, is_key
 from wherry_vision.models.pretrained import IMAGENET, Weights, with_weights
 
 __all__ = ["SqueezeNet", "squeezenet1_0", "squeezenet1_1"]
@@ -80,7 +80,7 @@ class SqueezeNet(Layer):
         self.version = version
         self.num_classes = num_classes
         self.with_pool = with_pool
-        if version not in _POOLED:
+        if not is_key(version, _POOLED):
             raise AssertedArgumentError(f"SqueezeNet: version is not known. Got {short(version)}, expected '1.0' or '1.1'. Versions are text.")
         before = 96 if version == "1.0" else 64
         self._conv = Conv2D(3, before, 7 if version == "1.0" else 3, stride=2, padding=0 if version == "1.0" else 1)

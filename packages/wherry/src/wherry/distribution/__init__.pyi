@@ -1,7 +1,7 @@
 """Stub of wherry.distribution, written by tools/stubs.py: where each public name comes from."""
-from wherry_distribution import constraint as constraint
-from wherry_distribution import transform as transform
-from wherry_distribution import variable as variable
+from wherry.distribution import constraint as constraint
+from wherry.distribution import transform as transform
+from wherry.distribution import variable as variable
 from wherry_distribution.bernoulli import Bernoulli as Bernoulli
 from wherry_distribution.bernoulli import Geometric as Geometric
 from wherry_distribution.categorical import Categorical as Categorical

@@ -1,5 +1,5 @@
 """Stub of wherry.sparse, written by tools/stubs.py: where each public name comes from."""
-from wherry_sparse import nn as nn
+from wherry.sparse import nn as nn
 from wherry_sparse.functions import abs as abs
 from wherry_sparse.functions import add as add
 from wherry_sparse.functions import asin as asin

@@ -1,5 +1,5 @@
 """Stub of wherry.text, written by tools/stubs.py: where each public name comes from."""
-from wherry_text import datasets as datasets
+from wherry.text import datasets as datasets
 from wherry_text.datasets.conll05 import Conll05st as Conll05st
 from wherry_text.datasets.imdb import Imdb as Imdb
 from wherry_text.datasets.imikolov import Imikolov as Imikolov

@@ -1,4 +1,4 @@
-"""Samples and references of the CTC loss."""
+"""Samples and references of the CTC loss and of the way back through a beam search."""
 import itertools
 
 import numpy as np
@@ -169,3 +169,25 @@ def spec_ctc_loss_curvature(rng):
         for by_times in False, True:
             yield case(rng.standard_normal(x.shape), rng.standard_normal(x.shape[1]), x, labels, times, lengths, alpha,
                        blank=blank, norm_by_times=by_times)
+
+
+def _gather_tree(ids, parents):
+    out = np.empty_like(ids)
+    steps, batch, beams = ids.shape
+    for b, k in itertools.product(range(batch), range(beams)):
+        beam = k
+        for t in range(steps - 1, -1, -1):
+            out[t, b, k] = ids[t, b, beam]
+            beam = parents[t, b, beam]
+    return out
+
+
+@spec(ops.gather_tree, reference=_gather_tree, dtypes="int32 int64", differentiable=False)
+def spec_gather_tree(rng):
+    for steps, batch, beams in (4, 2, 3), (1, 1, 1), (7, 3, 2), (0, 2, 3), (3, 0, 2):
+        yield case(rng.integers(0, 9, (steps, batch, beams)), rng.integers(0, beams, (steps, batch, beams)))
+    ids = np.zeros((3, 2, 2), np.int64)
+    yield bad(ids, ids[:, :, :1], error=ValueError, match="parents")
+    yield bad(ids[0], ids[0], error=ValueError, match="`ids` has 2 axes")
+    yield bad(ids, ids.astype("int32"), error=TypeError, match="one dtype")
+    yield bad(ids.astype(float), ids.astype(float), error=TypeError, match="`ids` has dtype float64")

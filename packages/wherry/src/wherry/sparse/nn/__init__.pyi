@@ -1,5 +1,5 @@
 """Stub of wherry.sparse.nn, written by tools/stubs.py: where each public name comes from."""
-from wherry_sparse.nn import functional as functional
+from wherry.sparse.nn import functional as functional
 from wherry_sparse.nn.layers import BatchNorm as BatchNorm
 from wherry_sparse.nn.layers import Conv2D as Conv2D
 from wherry_sparse.nn.layers import Conv3D as Conv3D
