@@ -20,7 +20,7 @@ from wherry_program.program.control import (
     create_array,
     while_loop,
 )
-from wherry_tensor import float32, int64
+from wherry_tensor import float32, int64, ops
 
 
 class Spec:
@@ -120,7 +120,7 @@ MODELS = {
 ONE_PYTHON = pytest.mark.skipif(sys.version_info >= (3, 12), reason="looked at with Python 3.11")
 
 
-@pytest.mark.parametrize("opset", [n if n in (11, 18) else pytest.param(n, marks=ONE_PYTHON) for n in range(11, 19)])
+@pytest.mark.parametrize("opset", [n if n in (11, 19) else pytest.param(n, marks=ONE_PYTHON) for n in range(11, 20)])
 @pytest.mark.parametrize("name", MODELS)
 def test_a_model_runs_with_batches_of_any_size(name, opset, tmp_path):
     make, shape = MODELS[name]
@@ -183,7 +183,7 @@ def squares_of(rounds):
     return program
 
 
-@pytest.mark.parametrize("opset", [13, 14, 18])
+@pytest.mark.parametrize("opset", [13, 14, 19])
 @pytest.mark.parametrize("rounds", ["once", "twice"])
 def test_lists_grow_and_change_in_loops(opset, rounds):
     session = session_of(squares_of(rounds), opset)
@@ -233,8 +233,42 @@ def test_an_old_opset_is_raised_with_a_warning_and_a_new_one_refused(tmp_path):
     with pytest.warns(UserWarning, match="opset 11 is the oldest"):
         file = export(nn.Linear(2, 2), str(tmp_path / "f"), input_spec=[Spec([-1, 2])], opset_version=10)
     assert onnx.load(file).opset_import[0].version == 11
-    with pytest.raises(ValueError, match="expected 11 to 18"):
+    with pytest.raises(ValueError, match="expected 11 to 19"):
         export(nn.Linear(2, 2), str(tmp_path / "g"), input_spec=[Spec([-1, 2])], opset_version=30)
+
+
+def test_float8_has_a_dtype_of_its_own_from_opset_19_on(tmp_path):
+    special = [0.0, -0.0, 448.0, 449.0, 464.0, -1e9, np.inf, np.nan, 2.0**-9, 2.0**-10, 3 * 2.0**-10, -(2.0**-6), 1.0625, 1.1875]
+    x = np.concatenate([np.array(special, "float32"), np.random.default_rng(0).standard_normal(500).astype("float32") * 50])
+    weight = ops.quantize_fp8(wt.to_tensor(x / 7))
+
+    def net(x):
+        there = ops.dequantize_fp8(ops.quantize_fp8(x), dtype=wt.float32)
+        return there, there * ops.dequantize_fp8(weight, dtype=wt.float32)
+
+    wanted = [y.numpy() for y in net(wt.to_tensor(x))]
+    for opset in (18, 19):
+        file = export(net, str(tmp_path / f"f{opset}"), input_spec=[Spec([len(x)])], opset_version=opset)
+        model = onnx.load(file)
+        onnx.checker.check_model(model)
+        kinds = [node.op_type for node in model.graph.node]
+        assert (kinds.count("QuantizeLinear"), kinds.count("DequantizeLinear")) == ((1, 2) if opset == 19 else (0, 0))
+        assert (onnx.TensorProto.FLOAT8E4M3FN in {one.data_type for one in model.graph.initializer}) == (opset == 19)
+        session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
+        for got, value in zip(session.run(None, {"x0": x}), wanted, strict=True):
+            np.testing.assert_array_equal(got, value)
+
+
+def test_bytes_of_float8_that_are_handed_out_are_computed(tmp_path):
+    def net(x):
+        codes = ops.quantize_fp8(x)
+        return codes, ops.dequantize_fp8(codes, dtype=wt.float32)
+
+    file = export(net, str(tmp_path / "f"), input_spec=[Spec([-1])], opset_version=19)
+    x = np.linspace(-500, 500, 200, dtype="float32")
+    session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
+    for got, value in zip(session.run(None, {"x0": x}), net(wt.to_tensor(x)), strict=True):
+        np.testing.assert_array_equal(got, value.numpy())
 
 
 def test_outputs_can_be_chosen(tmp_path):

@@ -107,7 +107,7 @@ def check(spec, typed, opset, unknown):
 ONE_PYTHON = pytest.mark.skipif(sys.version_info >= (3, 12), reason="looked at with Python 3.11")
 
 
-@pytest.mark.parametrize("opset", [pytest.param(13, marks=ONE_PYTHON), 18])
+@pytest.mark.parametrize("opset", [pytest.param(13, marks=ONE_PYTHON), 19])
 @pytest.mark.parametrize("spec", [pytest.param(s, id=op.name) for op, s in specs.items()])
 def test_an_op_in_onnx_runtime_gives_what_it_gives_here(spec, opset):
     calls = list(calls_of(spec))

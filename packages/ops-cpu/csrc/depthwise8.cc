@@ -224,7 +224,7 @@ int strips(const wry_call *call, const Image<T> &image, int64_t images, const Ch
                                                  out + (row + l * image.out_w + at) * c.count + k, c.count);
         };
         int64_t at = 0;
-        for (; at + 4 <= image.out_w; at += 4) some(std::integral_constant<int, 4>(), at);
+        for (; at + lane_pixels <= image.out_w; at += lane_pixels) some(std::integral_constant<int, lane_pixels>(), at);
         for (; at < image.out_w; ++at) some(std::integral_constant<int, 1>(), at);
       }
     }
@@ -284,7 +284,11 @@ int quantized_depthwise_conv2d(const wry_call *call) {
   const int status = behind_of(call, "quantized_depthwise_conv2d", 4, &behind);
   if (status != WRY_OK) return status;
   const int64_t zero_point = attr_int(call, 3), images = out->shape[0];
-  const Shift shift = shift_of<T>(int32_t(zero_point));
+  Shift shift = shift_of<T>(int32_t(zero_point));
+#if defined(WRY_LANES)
+  const bool by_lanes = behind.bytes() && !behind.residual.data && behind.end.activation == Activation::none && weight->shape[2] >= 16;
+  if (by_lanes) shift = shift_of_lanes<T>(int32_t(zero_point));
+#endif
   const Bytes is = bytes_of(x);
   T *border = workspace<T>(call, is.line);
   const Image<T> image = {data<T>(x), border, is, window_of(call, weight->shape[0], weight->shape[1]), shift, out->shape[1], out->shape[2]};
@@ -292,14 +296,16 @@ int quantized_depthwise_conv2d(const wry_call *call) {
   if (!border || !channels_of(call, weight, image.window, shift.zero, &c)) return fail_memory(call, "quantized_depthwise_conv2d", is.line);
   memset(border, int(zero_point), size_t(is.line));
 #if defined(WRY_LANES)
-  if (behind.bytes() && !behind.residual.data && behind.end.activation == Activation::none && c.count >= 16) {
+  if (by_lanes) {
     const auto by = [&](auto out_type) {
       using Out = decltype(out_type);
       const int8_t *from = data<int8_t>(weight);
 #if WRY_VECTOR_BYTES == 64
       if (c.count >= 64) return strips<64, T, Out>(call, image, images, c, behind, from);
 #endif
+#if WRY_VECTOR_BYTES >= 32
       if (c.count >= 32) return strips<32, T, Out>(call, image, images, c, behind, from);
+#endif
       return strips<16, T, Out>(call, image, images, c, behind, from);
     };
     return behind.end.dtype == WRY_INT8 ? by(int8_t()) : by(uint8_t());

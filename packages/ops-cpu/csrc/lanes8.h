@@ -1,4 +1,6 @@
-// Channels side by side in the order in which vectors unpack and pack bytes: for windows of channels by themselves, with instructions that add fours up.
+// Channels side by side in the order in which vectors unpack and pack bytes: for windows of channels by themselves.
+//
+// Fours are added up by an instruction for it, or as two pairs of 16 bits, of bytes at even and at odd places, which are the same sums.
 //
 // Instructions that interleave bytes work in each 16 bytes of a vector alone. Four rows of V channels become four vectors of fours: in the 16 bytes L of
 // vector q are channels 16 L + 4 q to 16 L + 4 q + 3. Those that narrow do the same backwards, so that bytes come out in order. Weights and what stands
@@ -8,7 +10,7 @@
 
 #include "int8.h"
 
-#if defined(WRY_DOT) && defined(__SSE4_1__)
+#if defined(__SSE4_1__)
 #define WRY_LANES 1
 
 namespace WRY_NAMESPACE {
@@ -16,12 +18,23 @@ namespace WRY_NAMESPACE {
 template <int V>
 struct Lanes;
 
+// What images of bytes are moved by so that they have no sign, and what then stands for zero.
+template <typename T>
+WRY_INLINE Shift shift_of_lanes(int32_t zero) {
+  const int add = std::is_same<T, int8_t>::value ? 128 : 0;
+  return {add, zero + add};
+}
+
+#define WRY_PAIRS(PREFIX, BITS)                                                                                       \
+  PREFIX##_add_epi32(PREFIX##_add_epi32(sum, PREFIX##_madd_epi16(PREFIX##_and_si##BITS(x, PREFIX##_set1_epi16(255)),  \
+                                                                 PREFIX##_srai_epi16(PREFIX##_slli_epi16(w, 8), 8))), \
+                     PREFIX##_madd_epi16(PREFIX##_srli_epi16(x, 8), PREFIX##_srai_epi16(w, 8)))
 #define WRY_LANES_OF(BYTES, INTS, REALS, PREFIX, BITS, DOT)                                                                     \
   template <>                                                                                                                   \
   struct Lanes<BYTES> {                                                                                                         \
     using Ints = INTS;                                                                                                          \
     using Reals = REALS;                                                                                                        \
-    static WRY_INLINE Ints add_products(Ints sum, Ints x, Ints w) { return DOT(sum, x, w); }                                    \
+    static WRY_INLINE Ints add_products(Ints sum, Ints x, Ints w) { return DOT; }                                               \
     static WRY_INLINE Ints low_bytes(Ints a, Ints b) { return PREFIX##_unpacklo_epi8(a, b); }                                   \
     static WRY_INLINE Ints high_bytes(Ints a, Ints b) { return PREFIX##_unpackhi_epi8(a, b); }                                  \
     static WRY_INLINE Ints low_words(Ints a, Ints b) { return PREFIX##_unpacklo_epi16(a, b); }                                  \
@@ -38,15 +51,28 @@ struct Lanes;
     static WRY_INLINE Ints flipped(Ints a) { return PREFIX##_xor_si##BITS(a, PREFIX##_set1_epi8(char(-128))); }                 \
   }
 
-#if WRY_VECTOR_BYTES == 64
-WRY_LANES_OF(64, __m512i, __m512, _mm512, 512, _mm512_dpbusd_epi32);
-WRY_LANES_OF(32, __m256i, __m256, _mm256, 256, _mm256_dpbusd_epi32);
-WRY_LANES_OF(16, __m128i, __m128, _mm, 128, _mm_dpbusd_epi32);
+// `lane_pixels` places at a time: as many as leave their sums in registers.
+#if defined(WRY_DOT) && WRY_VECTOR_BYTES == 64
+constexpr int lane_pixels = 4;
+WRY_LANES_OF(64, __m512i, __m512, _mm512, 512, _mm512_dpbusd_epi32(sum, x, w));
+WRY_LANES_OF(32, __m256i, __m256, _mm256, 256, _mm256_dpbusd_epi32(sum, x, w));
+WRY_LANES_OF(16, __m128i, __m128, _mm, 128, _mm_dpbusd_epi32(sum, x, w));
+#elif defined(WRY_DOT)
+constexpr int lane_pixels = 4;
+WRY_LANES_OF(32, __m256i, __m256, _mm256, 256, _mm256_dpbusd_avx_epi32(sum, x, w));
+WRY_LANES_OF(16, __m128i, __m128, _mm, 128, _mm_dpbusd_avx_epi32(sum, x, w));
 #else
-WRY_LANES_OF(32, __m256i, __m256, _mm256, 256, _mm256_dpbusd_avx_epi32);
-WRY_LANES_OF(16, __m128i, __m128, _mm, 128, _mm_dpbusd_avx_epi32);
+constexpr int lane_pixels = WRY_VECTOR_BYTES == 64 ? 4 : 2;
+#if WRY_VECTOR_BYTES == 64
+WRY_LANES_OF(64, __m512i, __m512, _mm512, 512, WRY_PAIRS(_mm512, 512));
+#endif
+#if WRY_VECTOR_BYTES >= 32
+WRY_LANES_OF(32, __m256i, __m256, _mm256, 256, WRY_PAIRS(_mm256, 256));
+#endif
+WRY_LANES_OF(16, __m128i, __m128, _mm, 128, WRY_PAIRS(_mm, 128));
 #endif
 #undef WRY_LANES_OF
+#undef WRY_PAIRS
 
 template <int V>
 WRY_INLINE typename Lanes<V>::Ints ints_at(const void *at) {

@@ -267,3 +267,42 @@ def test_layers_that_share_an_input_share_its_whole_numbers():
 
     found = agree(program_of(build, 5, 24), 5, 24, step=0.0)
     assert found.count("quantize_linear") == 2 and found.count("quantized_linear") == 3
+
+
+def recurrent(gates, op, reads_gates=False, whole=True):
+    """A program of a recurrent layer whose weights are dequantized in it."""
+    rng, hidden, width = np.random.default_rng(gates), 20, 12
+    program = Program()
+    x = program.feed([-1, -1, width], _core.float32, "x")
+    with capture(program):
+        weights = []
+        for inside in (width, hidden):
+            q = to_tensor(rng.integers(-127, 128, (gates * hidden, inside)).astype(np.int8 if whole else np.int16))
+            scale = to_tensor(rng.uniform(0.2, 1, gates * hidden).astype(np.float32) / 127)
+            weights.append(ops.dequantize_linear(q, scale, None, axis=0, group=None, dtype=_core.float32))
+        states = [ops.full(shape=(x.shape[1], hidden), value=0.5, dtype=_core.float32)] * (2 if gates == 4 else 1)
+        biases = [to_tensor(rng.standard_normal(gates * hidden).astype(np.float32)) for _ in range(2)]
+        found = op(x, *states, *weights, *biases, None, reverse=True)
+    program.fetches = list(found) if reads_gates else list(found[: len(states) + 1])
+    return program
+
+
+@pytest.mark.parametrize(("gates", "op", "small"), [(4, ops.lstm, "weight_only_lstm"), (3, ops.gru, "weight_only_gru")])
+def test_recurrent_layers_keep_their_weights_whole(gates, op, small):
+    program = recurrent(gates, op)
+    better = passes.default(program, passes.INFERENCE)
+    kinds = [node.type for node in better.walk()]
+    assert kinds.count(small) == 1 and "dequantize_linear" not in kinds and op.name not in kinds
+    assert {x.bound.dtype.name for x in better.bound_variables() if x.bound is not None and x.bound.size > 1000} == {"int8"}
+    for time, batch in (5, 3), (2, 9), (0, 2):
+        x = to_tensor(np.random.default_rng(0).standard_normal((time, batch, 12)).astype(np.float32))
+        for got, wanted in zip(compiled(better)(x), compiled(program)(x), strict=True):
+            np.testing.assert_allclose(got.numpy(), wanted.numpy(), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(("options", "why"), [({"reads_gates": True}, "its gates are read"), ({"whole": False}, "no constants of int8")])
+def test_recurrent_layers_that_stay_floats_say_why(options, why):
+    notes = []
+    program = passes.through(recurrent(4, ops.lstm, **options), [passes.packed_constants, lambda program: integers(program, notes)])
+    assert [(note.runs_in, why in note.why) for note in notes] == [("float", True)]
+    assert "lstm" in [node.type for node in program.walk()]

@@ -5,6 +5,7 @@ import pytest
 import wherry_nn as nn
 import wherry_ops_cpu.column
 from wherry_quant.nn import llm_int8_linear, weight_dequantize, weight_only_linear, weight_quantize
+from wherry_quant.reporting import report
 from wherry_quant.weight_only import quantize_weights
 from wherry_tensor import randn, seed, to_tensor
 
@@ -53,6 +54,27 @@ def test_models_with_small_weights_are_near(bits, group, near):
     other = quantize_weights(nn.Sequential(nn.Linear(64, 64), nn.GELU(), nn.Linear(64, 8)), bits, group)
     other.set_state_dict(small.state_dict())
     assert np.array_equal(other(x).numpy(), small(x).numpy())
+
+
+@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU])
+def test_recurrent_layers_keep_whole_numbers(kind):
+    seed(0)
+    model = kind(12, 20, num_layers=2, direction="bidirect")
+    small, x = quantize_weights(model), randn([3, 7, 12])
+    expected, found = model(x)[0].numpy(), small(x)[0].numpy()
+    assert 0 < np.abs(found - expected).max() < 0.02
+    assert {value.dtype.name for name, value in small.state_dict().items() if value.ndim == 2} == {"int8"}
+    assert type(model[0].cell_fw) in (nn.LSTMCell, nn.GRUCell)
+    other = quantize_weights(kind(12, 20, num_layers=2, direction="bidirect"))
+    other.set_state_dict(small.state_dict())
+    assert np.array_equal(other(x)[0].numpy(), found)
+
+    rows = report(small, x, reference=model).rows
+    assert [(row.op, row.runs_in) for row in rows] == [(kind.__name__.lower(), "weight")] * 4
+    assert all(row.snr > 30 and row.float_bytes == 4 * row.weight_bytes for row in rows)
+    gates = 4 if kind is nn.LSTM else 3
+    assert rows[0].weight_bytes == gates * 20 * (12 + 20) and report(model, x).rows[0].runs_in == "float"
+    assert {value.dtype.name for value in quantize_weights(model, 4, 32).state_dict().values()} == {"float32"}
 
 
 @pytest.mark.parametrize(

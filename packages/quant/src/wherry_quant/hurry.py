@@ -13,7 +13,7 @@ from wherry_autograd import no_grad
 from wherry_nn.layer import Layer
 from wherry_nn.layers.common import Linear
 from wherry_nn.layers.conv import Conv2D
-from wherry_quant.config import QuantConfig
+from wherry_quant.calibrating import batches_of, config_of, converted
 from wherry_quant.folding import fold_batch_norms
 from wherry_quant.observers import (
     AbsMaxChannelWiseWeightObserver,
@@ -24,13 +24,11 @@ from wherry_quant.observers import (
     MSEObserver,
 )
 from wherry_quant.programs import bytes_of, for_inference, program_of, time_of
-from wherry_quant.quantizing import PTQ
 from wherry_quant.weight_only import quantize_weights
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import among
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_train.atomic_files import replace_file
-from wherry_train.io import DataLoader, Dataset
 
 __all__ = ["Choice", "Trial", "quantize"]
 
@@ -160,39 +158,14 @@ def _ways(net: Layer, calibration: list[tuple[Any, ...]]) -> Iterable[tuple[str,
             ("int8, least squared error", MSEObserver(), MSEChannelWiseWeightObserver()),
             ("int8, relative entropy", KLObserver(), AbsMaxChannelWiseWeightObserver()),
         ):
-            yield name, lambda activation=activation, weight=weight: _calibrated(net, calibration, activation, weight)  # type: ignore[misc]
+            yield name, lambda activation=activation, weight=weight: converted(net, calibration, config_of(activation, weight))  # type: ignore[misc]
     if Linear in kinds:
         yield "weights of 8 bits", lambda: quantize_weights(net, 8)
         yield "weights of 4 bits, groups of 32", lambda: quantize_weights(net, 4, 32)
 
 
-def _calibrated(net: Layer, calibration: list[tuple[Any, ...]], activation: Any, weight: Any) -> Layer:
-    config = QuantConfig(None, None)
-    config.add_type_config([Linear, Conv2D], activation=activation, weight=weight)
-    ptq = PTQ(config)
-    observed = ptq.quantize(net)
-    with no_grad():
-        for inputs in calibration:
-            observed(*inputs)
-    return ptq.convert(observed, inplace=True)
-
-
 def _batches(data: Any) -> list[tuple[tuple[Tensor, ...], Any]]:
-    """Batches as inputs and labels."""
-    if isinstance(data, Dataset):
-        data = DataLoader(data, batch_size=32)
-    if not isinstance(data, Iterable):
-        raise InvalidTypeError(
-            f"quantize: 'data' holds no batches. Got {short(data)} ({type(data).__name__}), expected a DataLoader, a Dataset or a list of batches."
-        )
-    found: list[tuple[tuple[Tensor, ...], Any]] = []
-    for batch in data:
-        if isinstance(batch, Tensor):
-            found.append(((batch,), None))
-        elif isinstance(batch, (list, tuple)) and batch and all(isinstance(x, Tensor) for x in batch):
-            found.append(((batch[0],), None) if len(batch) == 1 else (tuple(batch[:-1]), batch[-1]))
-        else:
-            raise InvalidTypeError(f"quantize: a batch is a tensor, or inputs and labels. Got {short(batch)}, expected tensors.")
+    found = batches_of(data, "quantize")
     if len(found) < 2:
         raise InvalidArgumentError(
             f"quantize: scales are found on one half of the batches and scores on the other. Got {len(found)} batches, expected two or more. "

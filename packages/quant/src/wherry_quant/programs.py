@@ -22,7 +22,7 @@ __all__ = ["Watched", "bytes_of", "for_inference", "program_of", "time_of"]
 
 PRODUCTS = (
     ops.conv2d, ops.linear, ops.matmul, ops.quantized_conv2d, ops.quantized_depthwise_conv2d, ops.quantized_linear, ops.weight_only_linear,
-    ops.matmul_int8, ops.embedding,
+    ops.matmul_int8, ops.embedding, ops.lstm, ops.gru, ops.weight_only_lstm, ops.weight_only_gru,
 )
 
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from wherry_autograd import no_grad
 from wherry_program import passes
-from wherry_program.passes.integers import Note, integers, is_product
-from wherry_program.program.ir import Node, Program
+from wherry_program.passes.integers import Note, integers, is_product, weights_of
+from wherry_program.program.ir import Node, Program, Variable
 from wherry_quant.programs import Watched, program_of
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import InvalidArgumentError
@@ -142,17 +142,21 @@ def signal_to_noise(expected: np.ndarray[Any, Any], found: np.ndarray[Any, Any])
 
 
 def _row(node: Node, note: Note, snr: float | None, milliseconds: float | None) -> Row:
-    weight = node.inputs[1]
-    made: Node | None = None if weight is None else weight.made_by
-    kept = weight
-    if weight is not None and weight.bound is None and made is not None and made.inputs and made.inputs[0] is not None:
-        kept = made.inputs[0]
-    size = 0 if kept is None or kept.bound is None else kept.bound.size
-    each = 4 if kept is None or note.runs_in != "float" or kept.bound is None else kept.bound.element_size()
+    kept = [_kept(weight) for weight in weights_of(node)]
+    size = sum(0 if x is None or x.bound is None else x.bound.size for x in kept)
+    each = 4 if kept[0] is None or note.runs_in != "float" or kept[0].bound is None else kept[0].bound.element_size()
     return Row(
-        "" if kept is None else kept.name.split("_deepcopy")[0], node.type, note.runs_in, note.why, snr, milliseconds,
+        "" if kept[0] is None else kept[0].name.split("_deepcopy")[0], node.type, note.runs_in, note.why, snr, milliseconds,
         size if note.runs_in != "float" else size * each, size * 4,
     )
+
+
+def _kept(weight: Variable | None) -> Variable | None:
+    """The variable that holds a weight: that of its whole numbers, where it is dequantized."""
+    made: Node | None = None if weight is None else weight.made_by
+    if weight is not None and weight.bound is None and made is not None and made.inputs and made.inputs[0] is not None:
+        return made.inputs[0]
+    return weight
 
 
 def _said(number: float | None, form: str) -> str:

@@ -11,6 +11,7 @@ from wherry_nn.layer import Layer
 from wherry_nn.layers.common import Linear
 from wherry_nn.parameter import Parameter
 from wherry_quant.files.weights import QuantizedWeight
+from wherry_quant.recurrent import is_recurrent, round_weights
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import among, real_number, require_tensor, to_dtype
@@ -273,7 +274,7 @@ def rounded_weight(values: np.ndarray[Any, Any], bits: int, group_size: int = 0)
 
 
 def quantize_weights(model: Layer, bits: int = 8, group_size: int = 0, inplace: bool = False) -> Layer:
-    """Put a WeightOnlyLinear in the place of every Linear layer.
+    """Put a WeightOnlyLinear in the place of every Linear layer; with 8 bits and no groups, LSTM and GRU layers keep their weights in int8 too.
 
     Args:
         model: it.
@@ -306,6 +307,8 @@ def _replace(layers: dict[str, Any], bits: int, group_size: int) -> None:
     for name, layer in list(layers.items()):
         if type(layer) is Linear:
             layers[name] = WeightOnlyLinear.from_linear(layer, bits, group_size)
+        elif is_recurrent(layer) and bits == 8 and group_size == 0:
+            round_weights(layer)
         elif layer is not None:
             _replace(layer._sub_layers, bits, group_size)
 

@@ -24,8 +24,8 @@ BELOW = (
     "wherry-vision",
     "wherry-extension",
     "wherry-graph",
-    "wherry-export",
     "wherry-quant",
+    "wherry-export",
     "wherry-infer",
 )
 # packages: end

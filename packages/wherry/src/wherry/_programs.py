@@ -35,7 +35,7 @@ def add_commands(commands: Any) -> None:
     convert.add_argument("model", help="the program, .pdmodel or .json (of Paddle 3) with its .pdiparams beside it, .onnx or .pt2")
     convert.add_argument("output", help="the file to write: .onnx, .pdmodel or .json (of Paddle 3)")
     convert.add_argument("--params", metavar="FILE", help="the parameters, where they have another name")
-    convert.add_argument("--opset", type=int, default=13, help="of ONNX's operators, 11 to 18 (default: 13)")
+    convert.add_argument("--opset", type=int, default=13, help="of ONNX's operators, 11 to 19 (default: 13)")
 
     web = commands.add_parser(
         "export-web", help="a saved program as a page that any file server hosts",

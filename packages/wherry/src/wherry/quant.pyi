@@ -1,6 +1,7 @@
 """Stub of wherry.quant, written by tools/stubs.py: where each public name comes from."""
 from wherry_quant.adaptive import adaround as adaround
 from wherry_quant.aware import awq as awq
+from wherry_quant.calibrating import calibrate as calibrate
 from wherry_quant.corrections import correct_biases as correct_biases
 from wherry_quant.corrections import smooth as smooth
 from wherry_quant.files.gguf import GGUFFile as GGUFFile

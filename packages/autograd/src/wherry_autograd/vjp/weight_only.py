@@ -1,8 +1,11 @@
 """Gradient rule of products with weights of few bits: for the inputs, behind which something is trained, and for the scales."""
-from wherry_autograd.rules import vjp
+from wherry_autograd.rules import not_differentiable, vjp
 from wherry_tensor import ops
 from wherry_tensor.ops.quantization import computed_in
 from wherry_tensor.ops.weight_only import spread, steps_of
+
+for _op in (ops.weight_only_lstm, ops.weight_only_gru):
+    not_differentiable(_op, "for inference: passes make it of a layer with dequantized weights, which has gradients")
 
 
 @vjp.rule(ops.weight_only_linear, keep_for={"x": "scale"})

@@ -44,7 +44,7 @@ def export(layer: Any, path: str, input_spec: Sequence[Any] | None = None, opset
             `if`, `while` and `for` on tensors become part of the model.
         path: of the file, without the suffix `.onnx`.
         input_spec: an InputSpec or a Tensor for each argument of `forward`; sizes of None stay free in the model.
-        opset_version: of ONNX's operators, at most 18. Below 11 it is raised to 11, as Paddle raises it where an operator needs it; with a
+        opset_version: of ONNX's operators, at most 19. Below 11 it is raised to 11, as Paddle raises it where an operator needs it; with a
             warning, unless it is the default.
         configs: `output_spec`, the outputs to keep, by position or name; others of Paddle's are accepted and have no effect.
 

@@ -27,9 +27,9 @@ from wherry_train.atomic_files import replace_files
 
 __all__ = ["LATEST_OPSET", "OLDEST_OPSET", "export_layer", "to_model"]
 
-OLDEST_OPSET, LATEST_OPSET = 11, 18
+OLDEST_OPSET, LATEST_OPSET = 11, 19
 PADDLES_OPSET = 9  # the default of paddle.onnx.export
-_IR_VERSIONS = {11: 6, 12: 7, 13: 7, 14: 7, 15: 8, 16: 8, 17: 8, 18: 8}  # of ONNX's files, by opset
+_IR_VERSIONS = {11: 6, 12: 7, 13: 7, 14: 7, 15: 8, 16: 8, 17: 8, 18: 8, 19: 9}  # of ONNX's files, by opset
 
 
 def to_model(
@@ -42,7 +42,7 @@ def to_model(
         program: the program; tensors to which variables are bound become constants.
         feeds: the inputs, in order; None takes `program.feeds`.
         fetches: the outputs, in order; None takes `program.fetches`.
-        opset: of ONNX's operators, 11 to 18.
+        opset: of ONNX's operators, 11 to 19.
         name: of the graph.
 
     Raises:
@@ -80,6 +80,7 @@ class _Exporter:
         self.program = program
         self.writer = writer
         self.values: dict[int, Value] = {}  # by the id of a variable
+        self.readers: dict[int, set[str]] = {}  # the same: names of the ops that read it, "" for what it is handed out to
         writer.lookup = self.find  # type: ignore[method-assign]
 
     def find(self, x: Tensor) -> Value:
@@ -106,7 +107,11 @@ class _Exporter:
         """Write nodes of one block; `kept` are used after them."""
         uses = {id(x) for x in kept}
         for node in nodes:
-            uses.update(id(x) for x in node.reads())
+            for x in node.reads():
+                uses.add(id(x))
+                self.readers.setdefault(id(x), set()).add(node.op.name)
+        for x in kept:
+            self.readers.setdefault(id(x), set()).add("")
         for node in nodes:
             self.write_node(g, node, uses)
 
@@ -136,7 +141,7 @@ class _Exporter:
         if rule is None:
             return NotImplemented
         inputs = [None if x is None else self.find(x) for x in node.inputs]
-        g.wanted = wanted
+        g.wanted, g.readers = wanted, {name for x in node.outputs for name in self.readers.get(id(x), ())}
         return rule(g, *inputs, **node.named_attrs())
 
     def decomposed(self, g: Writer, node: Node, wanted: tuple[bool, ...]) -> None:

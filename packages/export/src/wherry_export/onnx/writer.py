@@ -60,12 +60,15 @@ class Writer:
     Attributes:
         opset: the version of ONNX's operators that is written.
         wanted: of the call that a rule is writing, whether each output is used.
+        readers: of the same, the names of the ops that read its outputs, "" where they are handed out.
+        float8: names of values that are float8 where the program has bytes of them.
         nodes: what was written.
     """
 
     def __init__(self, opset: int, outer: Writer | None = None) -> None:
         self.opset = opset
         self.wanted: tuple[bool, ...] = ()
+        self.readers: set[str] = set()
         self.nodes: list[onnx.NodeProto] = []
         self._root: Writer = self if outer is None else outer._root
         if outer is None:
@@ -74,6 +77,7 @@ class Writer:
             self._constants: dict[tuple[Any, ...], str] = {}
             self._names: dict[str, int] = {}
             self._sized: dict[int, str] = {}
+            self._float8: set[str] = set()
 
     # Names and constants.
 
@@ -106,6 +110,16 @@ class Writer:
             )
             return name
         return self._initializer(hint, np.asarray(x.numpy()))
+
+    @property
+    def float8(self) -> set[str]:
+        return self._root._float8
+
+    def float8_constant(self, codes: np.ndarray) -> str:
+        """The name of a constant of float8 e4m3fn, from its bytes."""
+        name = self.name("float8")
+        self._root.initializers[name] = helper.make_tensor(name, TensorProto.FLOAT8E4M3FN, codes.shape, codes.astype(np.uint8).tobytes(), raw=True)
+        return name
 
     def _initializer(self, hint: str, array: np.ndarray) -> str:
         name = self.name(hint)

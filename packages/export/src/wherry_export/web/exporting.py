@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import importlib
 import json
 import math
 import os
@@ -17,9 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import wherry_tensor as api
+from wherry_export.web.calibration import calibrated, is_rounding
 from wherry_export.web.checking import TOLERANCE, TOLERANCE_OF_INT8, Checked, check
 from wherry_export.web.engine_files import built
 from wherry_export.web.int8 import int8_weights, quantized_inputs
+from wherry_export.web.optional import needed
 from wherry_export.web.program import Description, for_pages
 from wherry_export.web.single import filled, is_single, page, template
 from wherry_export.web.wasm import custom_section
@@ -69,13 +70,15 @@ class Exported:
         losses: with a lower precision and examples, of each weight that is stored smaller: its name, and how far the outputs move, as a share of
             the largest output, if it alone is, and what is multiplied with it is quantized where the page does so.
         checked: what the comparison in Node found; None where Node is not installed.
+        report: with `quantize`, the `wherry.quant.Report` of the layer on the first batch: what runs in integers, and how far it is from floats.
     """
 
     def __init__(
         self, folder: Path, files: dict[str, int], compressed: int, compression: str, losses: list[tuple[str, float]], checked: Checked | None,
+        report: Any = None,
     ) -> None:
         self.folder, self.files, self.compressed, self.compression = folder, files, compressed, compression
-        self.losses, self.checked = losses, checked
+        self.losses, self.checked, self.report = losses, checked, report
 
     @property
     def is_single(self) -> bool:
@@ -98,6 +101,8 @@ class Exported:
             lines.append("what the precision costs, weight by weight (largest change of the outputs, as a share of the largest output):")
             lines += [f"  {name:<40} {share:.2e}" for name, share in worst[:-1]]
             lines.append(f"  {worst[-1][0]:<40} {worst[-1][1]:.2e}")
+        if self.report is not None:
+            lines += ["what runs in integers, and the ratio of signal to noise against floats:", str(self.report)]
         if self.compressed > LONG:
             lines.append(f"every visitor downloads {_bytes(self.compressed)}: precision='float16' halves the weights, 'int8' quarters them")
         lines.append("not checked: Node is not installed (apt install nodejs)" if self.checked is None else str(self.checked))
@@ -115,7 +120,7 @@ def export(
     model: Any, folder: str | os.PathLike[str], input_spec: Sequence[Any] | None = None, title: str | None = None,
     labels: Sequence[str] | None = None, preprocess: Mapping[str, Any] | None = None, precision: str = "float32", example: Any = None,
     engine: str = "predict", wheels: str | os.PathLike[str] | None = None, pyodide: str | os.PathLike[str] | None = None,
-    compute: str | None = None, single_file: bool = False,
+    compute: str | None = None, single_file: bool = False, quantize: Any = None, data: Any = None,
 ) -> Exported:
     """Write a folder in which a model answers in browsers, without Python and without a server of its own.
 
@@ -143,6 +148,10 @@ def export(
             each pixel or image with a step of its own, which is faster and moves the outputs more (see `losses`); or "float32".
         single_file: one HTML file in place of the folder: the page with everything in it, which answers from a disk or a mail too, with one
             thread, and asks for nothing. `folder` is then its path, "digits.html".
+        quantize: "int8", or a QuantConfig: a copy of the layer is calibrated on `data`, and products of int8 weights and int8 activations run in
+            integers in the page, to the same whole numbers as in a predictor here. `wherry.quant.calibrate` does it; a layer that `convert` has
+            made, and a `.pdmodel` with `quantize_linear` in it, run in integers without this. `precision` is that of what stays in floats.
+        data: for `quantize`, a DataLoader, a Dataset, or batches: `(inputs, labels)`, or inputs alone. Some hundred samples suffice.
 
     Returns:
         What was written; printed, it says how large it is, what was checked and how to look at it.
@@ -177,7 +186,15 @@ def export(
             f"web: it cannot compute so. Got compute={short(compute)} with precision={precision!r} and engine={engine!r}, expected 'float32', or "
             f"'int8' with precision='int8' and engine='predict'."
         )
+    if (quantize is None and data is not None) or (quantize is not None and trains):
+        raise ValueError(
+            f"web: calibration makes a model that predicts. Got quantize={short(quantize)} and {'no ' if data is None else ''}data with "
+            f"engine={engine!r}, expected both with engine='predict', or neither."
+        )
     python = (found("wheels", wheels), found("pyodide", pyodide)) if trains else None
+    report = None
+    if quantize is not None:
+        model, report = calibrated(model, quantize, data)
     program, name, saved = _program_of(model, input_spec, trains)
     say = _teller(program)
     program = for_pages(program)
@@ -207,7 +224,7 @@ def export(
             (made / at).parent.mkdir(parents=True, exist_ok=True)
             (made / at).write_bytes(content)
         say(f"{len(files)} files written, {_bytes(sum(map(len, files.values())))}; running them in Node")
-        tolerance = TOLERANCE_OF_INT8 if quantized else TOLERANCE
+        tolerance = TOLERANCE_OF_INT8 if quantized or is_rounding(program) else TOLERANCE
         checked = check(made, {x.name: value for x, value in zip(program.feeds, examples)}, expected, tolerance)
         if single_file:
             files = {target.name: filled(files)}
@@ -219,7 +236,7 @@ def export(
     later = () if single_file else ("data/example", "data/train", "data/engine-relaxed", "data/single", "sw.js")
     compressed, how = _compressed([content for at, content in files.items() if not at.startswith(later)])
     say(f"done: {_bytes(compressed)} with {how} before the first prediction, for every visitor")
-    return Exported(target, {at: len(content) for at, content in files.items()}, compressed, how, losses, checked)
+    return Exported(target, {at: len(content) for at, content in files.items()}, compressed, how, losses, checked, report)
 
 
 def _teller(program: Program) -> Callable[[str], None]:
@@ -298,15 +315,7 @@ def _take_lines(program: Program, captured: Any) -> None:
 
 def _jit(what: str) -> Any:
     """The module that captures, saves and loads layers; programs are written without it."""
-    try:
-        return importlib.import_module("wherry_graph.jit")
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] != "wherry_graph":
-            raise
-        raise ModuleNotFoundError(
-            f"web: Python code is captured by a package of its own. Got {what} and no wherry_graph, expected it, or a program or the path of a "
-            f".pdmodel that predicts. pip install wherry-graph", name=error.name,
-        ) from error
+    return needed("wherry_graph.jit", "Python code is captured", what, ", or a program or the path of a .pdmodel that predicts")
 
 
 def _files_at(stem: str) -> dict[str, bytes]:

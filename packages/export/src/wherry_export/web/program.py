@@ -38,9 +38,9 @@ NAME = {"cond": "if", "while": "while"}
 def for_pages(program: Program) -> Program:
     """Apply the passes for inference, except those that make weights larger to download."""
     return passes.through(program, [
-        passes.dead_code, passes.constants, passes.common_subexpressions, passes.redundant, passes.dead_code, passes.frozen_constants,
-        passes.biases, passes.batch_norm, passes.attention, passes.frozen_constants, passes.dead_code,
-        functools.partial(passes.blocked, winograd=False), passes.epilogues, passes.frozen_constants, passes.dead_code,
+        passes.dead_code, passes.constants, passes.common_subexpressions, passes.redundant, passes.dead_code, passes.packed_constants,
+        passes.integers, passes.frozen_constants, passes.biases, passes.batch_norm, passes.attention, passes.frozen_constants,
+        passes.dead_code, functools.partial(passes.blocked, winograd=False), passes.epilogues, passes.frozen_constants, passes.dead_code,
     ])
 
 

@@ -20,12 +20,21 @@ from wherry_tensor._core import Tensor, float32
 from wherry_tensor.ops import quantized as layout
 from wherry_tensor.ops.weight_only import packed_int8
 
-__all__ = ["Note", "integers", "is_product"]
+__all__ = ["Note", "integers", "is_product", "weights_of"]
+
+
+# Which inputs of a product are its weights.
+_WEIGHTS = {ops.conv2d: (1,), ops.linear: (1,), ops.matmul: (1,), ops.embedding: (1,), ops.lstm: (3, 4), ops.gru: (2, 3)}
 
 
 def is_product(node: Node) -> bool:
     """Whether a node is one of those that can run in integers."""
-    return node.op in (ops.conv2d, ops.linear, ops.matmul, ops.embedding)
+    return node.op in _WEIGHTS
+
+
+def weights_of(node: Node) -> list[Variable | None]:
+    """What a product multiplies its input with."""
+    return [node.inputs[at] for at in _WEIGHTS[node.op]]
 
 
 def integers(program: Program, notes: list[Note] | None = None) -> Program:
@@ -94,6 +103,8 @@ class _Integers(Between):
         """How a product runs in integers, or why it does not."""
         if node.op is ops.embedding:
             return self.looked_up(node)
+        if node.op in (ops.lstm, ops.gru):
+            return self._recurrent(node)
         x, weight, bias = (*node.inputs, None)[:3] if node.op is not ops.matmul else (*node.inputs, None)
 
         def no(why: str) -> Note:
@@ -124,6 +135,35 @@ class _Integers(Between):
         end = self.end(node, ops.multiply(w.steps, like(w.steps, inputs.step)), summand, node.attr("data_format") if image else "")
         return ("int8", lambda: self._convolved(node, inputs, w, end)) if image and self._fits(node, w) else (
             no("a convolution in groups") if image else ("int8", lambda: self._linear(inputs, w, end)))
+
+    def _recurrent(self, node: Node) -> Note | tuple[str, Callable[[], None]]:
+        """Weights of whole numbers, which are dequantized in each step; what is kept for gradients is not there then."""
+        places = _WEIGHTS[node.op]
+        found = [self.weight(x, 0, False) for x in weights_of(node)]
+        x = node.inputs[0]
+        if any(w is None or w.group is not None for w in found) or x is None or x.dtype is not float32:
+            return Note(node, "float", "its weights are no constants of int8 with steps along the gates")
+        states = places[0] - 1
+        if any(self.uses.of.get(id(y)) or id(y) in self.uses.kept for y in node.outputs[1 + states :]):
+            return Note(node, "float", "its gates are read, too")
+
+        def write() -> None:
+            for y in node.inputs[: places[0]] + node.inputs[places[1] + 1 :]:
+                if y is not None:
+                    self.need(y)
+            packed = []
+            for w in found:
+                assert w is not None
+                packed += [self.bound(packed_int8(ops.copy(ops.transpose(w.q, perm=(1, 0))))), self.bound(ops.reshape(w.steps, shape=(1, -1)))]
+            op = ops.weight_only_lstm if node.op is ops.lstm else ops.weight_only_gru
+            with self.recording:
+                op(*node.inputs[: places[0]], *packed, *node.inputs[places[1] + 1 :], reverse=node.attr("reverse"))
+            last = self.block.nodes[-1]
+            last.outputs = node.outputs[: 1 + states]
+            for y in last.outputs:
+                y.made_by = last
+
+        return "weight", write
 
     def _fits(self, node: Node, w: Weight) -> bool:
         groups = node.attr("groups")

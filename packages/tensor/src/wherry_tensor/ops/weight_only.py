@@ -8,7 +8,17 @@ from wherry_tensor.ops.blocked import filled
 from wherry_tensor.ops.declare import Meta, decompose, infer, op
 from wherry_tensor.ops.quantization import number
 from wherry_tensor.ops.quantized import BLOCK, blocks_of, require_packed
-from wherry_tensor.ops.shapes import UNKNOWN, floats, require_dtype, require_known, require_same_shape, same_size, show
+from wherry_tensor.ops.recurrent import infer_gru, infer_lstm
+from wherry_tensor.ops.shapes import (
+    UNKNOWN,
+    floats,
+    require_dtype,
+    require_known,
+    require_rank,
+    require_same_shape,
+    same_size,
+    show,
+)
 
 EIGHT = 8  # inputs in the four bytes of an output, where weights have 4 bits
 
@@ -16,6 +26,13 @@ EIGHT = 8  # inputs in the four bytes of an output, where weights have 4 bits
 # 16, 4]: byte b of an output's four holds inputs 2 b and 2 b + 1 of the eight, the first in the lower half. scale [groups, out] for `group`
 # inputs each (0: all of them). Without zero_point 8 stands for zero where there are 4 bits, and 0 otherwise.
 weight_only_linear = op("weight_only_linear", "x, weight, scale, zero_point?, bias?", group=int)
+# As `lstm` and `gru`, whose weights [gates * H, width] lie as int8 [out blocks, width, 16] with a scale for each output, [1, gates * H].
+weight_only_lstm = op(
+    "weight_only_lstm", "x, h, c, weight_ih, scale_ih, weight_hh, scale_hh, bias_ih, bias_hh, length?", reverse=bool, outputs="out, h_last, c_last"
+)
+weight_only_gru = op(
+    "weight_only_gru", "x, h, weight_ih, scale_ih, weight_hh, scale_hh, bias_ih, bias_hh, length?", reverse=bool, outputs="out, h_last"
+)
 
 
 # Weights in order.
@@ -89,6 +106,35 @@ def infer_weight_only_linear(x, weight, scale, zero_point, bias, *, group):
     return Meta((*x.shape[:-1], out), x.dtype)
 
 
+@infer.rule(weight_only_lstm)
+def infer_weight_only_lstm(x, h, c, weight_ih, scale_ih, weight_hh, scale_hh, bias_ih, bias_hh, length, *, reverse):
+    weights = _recurrent_weights("weight_only_lstm", x, h, weight_ih, scale_ih, weight_hh, scale_hh)
+    return infer_lstm(x, h, c, *weights, bias_ih, bias_hh, length, reverse=reverse)[:3]
+
+
+@infer.rule(weight_only_gru)
+def infer_weight_only_gru(x, h, weight_ih, scale_ih, weight_hh, scale_hh, bias_ih, bias_hh, length, *, reverse):
+    weights = _recurrent_weights("weight_only_gru", x, h, weight_ih, scale_ih, weight_hh, scale_hh)
+    return infer_gru(x, h, *weights, bias_ih, bias_hh, length, reverse=reverse)[:2]
+
+
+def _recurrent_weights(name, x, h, weight_ih, scale_ih, weight_hh, scale_hh):
+    """Both weights as floats have them, after a look at how they lie."""
+    require_dtype(name, "x", x.dtype, (float32, float64))
+    require_rank(name, "h", h.shape, 2)
+    found = []
+    for what, weight, scale in ("ih", weight_ih, scale_ih), ("hh", weight_hh, scale_hh):
+        require_packed(name, weight, int8, "[out blocks, in, 16]", (UNKNOWN, UNKNOWN, BLOCK), "weight_only.packed_int8")
+        require_dtype(name, f"scale_{what}", scale.dtype, (float32,))
+        if len(scale.shape) != 2 or not same_size(scale.shape[0], 1) or not same_size(blocks_of(scale.shape[1], BLOCK), weight.shape[0]):
+            raise ValueError(
+                f"{name}: `scale_{what}` does not fit. Got scale of shape {show(scale.shape)} for weight of shape {show(weight.shape)}, expected "
+                f"[1, gates * H] with {weight.shape[0]} blocks of up to 16 outputs. Give one scale for each output."
+            )
+        found.append(Meta((scale.shape[1], weight.shape[1]), x.dtype))
+    return found
+
+
 # Decomposition.
 
 
@@ -114,3 +160,21 @@ def spread(given, inside, group, dtype):
     """[groups, out] as [in, out]."""
     rows = ops.repeat_interleave(ops.cast(given, dtype=dtype), repeats=group or max(inside, 1), axis=0)
     return ops.slice(rows, axes=(0,), starts=(0,), ends=(inside,), steps=(1,))
+
+
+@decompose.rule(weight_only_lstm)
+def decompose_weight_only_lstm(x, h, c, weight_ih, scale_ih, weight_hh, scale_hh, bias_ih, bias_hh, length, *, reverse):
+    weights = _rows_of(weight_ih, scale_ih, x.dtype), _rows_of(weight_hh, scale_hh, x.dtype)
+    return ops.lstm(x, h, c, *weights, bias_ih, bias_hh, length, reverse=reverse)[:3]
+
+
+@decompose.rule(weight_only_gru)
+def decompose_weight_only_gru(x, h, weight_ih, scale_ih, weight_hh, scale_hh, bias_ih, bias_hh, length, *, reverse):
+    weights = _rows_of(weight_ih, scale_ih, x.dtype), _rows_of(weight_hh, scale_hh, x.dtype)
+    return ops.gru(x, h, *weights, bias_ih, bias_hh, length, reverse=reverse)[:2]
+
+
+def _rows_of(weight, scale, dtype):
+    """The weight as floats [out, in]."""
+    whole = steps_of(weight, None, weight.shape[1], scale.shape[1], 0, dtype) * ops.cast(scale, dtype=dtype)
+    return ops.copy(ops.transpose(whole, perm=(1, 0)))

@@ -1,10 +1,14 @@
 """Numbers of few bits with a scale, and sums of their products. What ONNX has not is written as its decomposition."""
 from __future__ import annotations
 
-from wherry_export.onnx.column import to_onnx
-from wherry_tensor import ops
-from wherry_tensor._core import int8, int32, uint8
+import numpy as np
 
+from wherry_export.onnx.column import to_onnx
+from wherry_export.onnx.writer import Value, onnx_type
+from wherry_tensor import ops
+from wherry_tensor._core import float32, int8, int32, uint8
+
+_WITH_FLOAT8 = ("float32", "float16")  # dtypes whose values ONNX turns into float8 and back
 _RANGES = {int8: (-128, 127), uint8: (0, 255)}
 
 
@@ -53,6 +57,27 @@ def onnx_dequantize_linear(g, x, scale, zero_point=None, *, axis, group, dtype):
         return NotImplemented
     given = [x, written] if zero_point is None else [x, written, _zero(g, zero_point, axis, x.dtype)]
     return g.op("DequantizeLinear", *given, **({} if axis is None else {"axis": axis}))
+
+
+@to_onnx.rule(ops.quantize_fp8)
+def onnx_quantize_fp8(g, x):
+    # ONNX has float8 as a dtype of its own, and no way from it to bytes: whoever reads more than its values gets them as they are computed.
+    if g.opset < 19 or g.readers != {"dequantize_fp8"} or x.dtype.name not in _WITH_FLOAT8:
+        return NotImplemented
+    name = g.op("QuantizeLinear", x, g.number(1, x), g.float8_constant(np.zeros((), np.uint8)), hint="float8")
+    g.float8.add(name)
+    return name
+
+
+@to_onnx.rule(ops.dequantize_fp8)
+def onnx_dequantize_fp8(g, x, *, dtype):
+    codes = g.array_of(x)
+    if g.opset < 19 or (codes is None and x.name not in g.float8):
+        return NotImplemented
+    stored = x if codes is None else g.float8_constant(codes)
+    if dtype.name not in _WITH_FLOAT8:
+        return g.op("Cast", g.op("DequantizeLinear", stored, g.constant(1, float32)), to=onnx_type(dtype))
+    return g.op("DequantizeLinear", stored, g.number(1, Value("", (), dtype)))
 
 
 @to_onnx.rule(ops.matmul_int8)

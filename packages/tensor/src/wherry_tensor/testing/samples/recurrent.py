@@ -64,7 +64,7 @@ def _order(time, length, b, reverse):
 # LSTM.
 
 
-def _lstm(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, length, reverse):
+def lstm_reference(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, length, reverse):
     (time, batch, _), hidden = x.shape, h.shape[1]
     out, gates, cells = np.zeros((time, batch, hidden)), np.zeros((time, batch, 4 * hidden)), np.zeros((time, batch, hidden))
     h, c = h.copy(), c.copy()
@@ -78,7 +78,7 @@ def _lstm(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, length, reverse):
     return out, h, c, gates, cells
 
 
-@spec(ops.lstm, reference=_lstm, grad_through=(0, 1, 2), tolerance=_TOLERANCE)
+@spec(ops.lstm, reference=lstm_reference, grad_through=(0, 1, 2), tolerance=_TOLERANCE)
 def spec_lstm(rng):
     for inputs, reverse in _inputs(rng, 4, 2):
         yield case(*inputs, reverse=reverse, differentiable=_is_small(inputs))
@@ -118,7 +118,7 @@ def _lstm_vjp(out_ct, h_last_ct, c_last_ct, x, h, c, weight_ih, weight_hh, bias_
 )
 def spec_lstm_vjp(rng):
     for n, (inputs, reverse) in enumerate(_inputs(rng, 4, 2)):
-        out, h_last, c_last, gates, cells = _lstm(*inputs, reverse)
+        out, h_last, c_last, gates, cells = lstm_reference(*inputs, reverse)
         cts = [rng.standard_normal(y.shape) for y in (out, h_last, c_last)]
         if n % 3:
             cts[n % 3] = None
@@ -129,7 +129,7 @@ def spec_lstm_vjp(rng):
 # GRU.
 
 
-def _gru(x, h, weight_ih, weight_hh, bias_ih, bias_hh, length, reverse):
+def gru_reference(x, h, weight_ih, weight_hh, bias_ih, bias_hh, length, reverse):
     (time, batch, _), hidden = x.shape, h.shape[1]
     out, gates = np.zeros((time, batch, hidden)), np.zeros((time, batch, 4 * hidden))
     h = h.copy()
@@ -144,7 +144,7 @@ def _gru(x, h, weight_ih, weight_hh, bias_ih, bias_hh, length, reverse):
     return out, h, gates
 
 
-@spec(ops.gru, reference=_gru, grad_through=(0, 1), tolerance=_TOLERANCE)
+@spec(ops.gru, reference=gru_reference, grad_through=(0, 1), tolerance=_TOLERANCE)
 def spec_gru(rng):
     for inputs, reverse in _inputs(rng, 3, 1):
         yield case(*inputs, reverse=reverse, differentiable=_is_small(inputs))
@@ -179,7 +179,7 @@ def _gru_vjp(out_ct, h_last_ct, x, h, weight_ih, weight_hh, bias_ih, bias_hh, le
 )
 def spec_gru_vjp(rng):
     for n, (inputs, reverse) in enumerate(_inputs(rng, 3, 1)):
-        out, h_last, gates = _gru(*inputs, reverse)
+        out, h_last, gates = gru_reference(*inputs, reverse)
         cts = [rng.standard_normal(y.shape) for y in (out, h_last)]
         if n % 3:
             cts[n % 3 - 1] = None

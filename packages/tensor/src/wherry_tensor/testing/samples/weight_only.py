@@ -3,6 +3,7 @@ import numpy as np
 
 from wherry_tensor import ops
 from wherry_tensor.testing import bad, case, spec
+from wherry_tensor.testing.samples.recurrent import gru_reference, lstm_reference
 
 
 def _weight_only_linear(x, weight, scale, zero_point, bias, group):
@@ -61,3 +62,63 @@ def spec_weight_only_linear(rng):
     yield bad(x, four, scale, np.zeros((1, 20), np.uint8), None, group=32, error=ValueError, match="must have one shape")
     yield bad(x, eight[0], scale, None, None, group=32, error=ValueError, match="packed_int8 puts it in order")
     yield bad(x, eight, scale, None, np.zeros(3, np.float32), group=32, error=ValueError, match="`bias` does not fit")
+
+
+# Recurrent layers: their weights as products have them.
+
+
+def _rows_of(weight, scale):
+    plain = weight.transpose(1, 0, 2).reshape(weight.shape[1], weight.shape[0] * 16)
+    return (plain[:, : scale.shape[1]] * scale.astype(np.float64)).T
+
+
+def _weight_only_lstm(x, h, c, weight_ih, scale_ih, weight_hh, scale_hh, bias_ih, bias_hh, length, reverse):
+    return lstm_reference(x, h, c, _rows_of(weight_ih, scale_ih), _rows_of(weight_hh, scale_hh), bias_ih, bias_hh, length, reverse)[:3]
+
+
+def _weight_only_gru(x, h, weight_ih, scale_ih, weight_hh, scale_hh, bias_ih, bias_hh, length, reverse):
+    return gru_reference(x, h, _rows_of(weight_ih, scale_ih), _rows_of(weight_hh, scale_hh), bias_ih, bias_hh, length, reverse)[:2]
+
+
+def _recurrent_inputs(rng, gates, states):
+    for time, batch, width, hidden, ends, reverse in [
+        (5, 1, 7, 6, False, False), (4, 3, 8, 5, True, False), (6, 2, 3, 16, True, True), (3, 9, 20, 40, False, True), (0, 2, 3, 4, False, False),
+        (2, 0, 3, 4, False, False), (3, 2, 0, 4, False, False),
+    ]:
+        parts = [rng.standard_normal((time, batch, width)), *(rng.standard_normal((batch, hidden)) for _ in range(states))]
+        out = gates * hidden
+        for inside in (width, hidden):
+            m = -(-out // 16)
+            whole = np.pad(rng.integers(-127, 128, (inside, out)).astype(np.int8), ((0, 0), (0, m * 16 - out)))
+            parts += [whole.reshape(inside, m, 16).transpose(1, 0, 2).copy(), rng.uniform(0.2, 1, (1, out)).astype(np.float32) / 127]
+        parts += [rng.standard_normal(out), rng.standard_normal(out)]
+        yield [*parts, rng.integers(0, time + 1, batch) if ends else None], reverse
+
+
+def _recurrent_samples(rng, gates, states):
+    for inputs, reverse in _recurrent_inputs(rng, gates, states):
+        yield case(*inputs, reverse=reverse)
+    inputs, reverse = next(_recurrent_inputs(rng, gates, states))
+    inputs = [x.astype(np.float32) if x is not None and x.dtype == np.float64 else x for x in inputs]
+    at = 1 + states
+
+    def other(index, value):
+        return [*inputs[:index], value, *inputs[index + 1 :]]
+
+    yield bad(*other(at, inputs[at].astype(np.int16)), reverse=reverse, error=TypeError, match="`weight` has dtype int16")
+    yield bad(*other(at, inputs[at][:, :5].copy()), reverse=reverse, error=ValueError, match="`weight_ih` does not fit")
+    yield bad(*other(at + 1, inputs[at + 1][0]), reverse=reverse, error=ValueError, match="`scale_ih` does not fit")
+    yield bad(*other(at + 3, np.ones((1, 99), np.float32)), reverse=reverse, error=ValueError, match="`scale_hh` does not fit")
+
+
+_RECURRENT = dict(dtypes="float32 float64", tolerance={"float32": (2e-5, 2e-5)}, differentiable=False)
+
+
+@spec(ops.weight_only_lstm, reference=_weight_only_lstm, cast=(0, 1, 2, 7, 8), **_RECURRENT)
+def spec_weight_only_lstm(rng):
+    yield from _recurrent_samples(rng, 4, 2)
+
+
+@spec(ops.weight_only_gru, reference=_weight_only_gru, cast=(0, 1, 6, 7), **_RECURRENT)
+def spec_weight_only_gru(rng):
+    yield from _recurrent_samples(rng, 3, 1)
