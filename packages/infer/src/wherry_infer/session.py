@@ -265,19 +265,17 @@ class InferenceSession:
         self._options = sess_options if sess_options is not None else SessionOptions()
         if not isinstance(path_or_bytes, (str, bytes, bytearray, os.PathLike)):
             raise TypeError(f"Unable to load from type '{type(path_or_bytes)}'")
-        self._model: OnnxModel | None = None
-        self._program: Program | None = None
+        self._model: OnnxModel | None = None  # where runs need it
+        self._metadata = ModelMetadata(None)
         self._by_shape: dict[tuple[Any, ...], Any] = {}
         self._lock = threading.Lock()
         path = path_or_bytes if isinstance(path_or_bytes, (bytes, bytearray)) else os.fspath(path_or_bytes)
         if isinstance(path, str):
             self._require_file(path)
-        if isinstance(path, str) and path.endswith((".pdmodel", ".json")):
-            self._open_program(path)
-        else:
-            self._open_onnx(path)
+        whole = isinstance(path, str) and path.endswith((".pdmodel", ".json"))
+        program = self._open_program(path) if whole else self._open_onnx(path)
         self._names = [x.name for x in self._outputs]
-        self._run: Callable[..., list[Any]] | None = None if self._program is None else self._compiled(self._program)
+        self._run: Callable[..., list[Any]] | None = None if program is None else self._compiled(program)
         self._threads = int(self._options.intra_op_num_threads)
 
     @staticmethod
@@ -285,8 +283,8 @@ class InferenceSession:
         if not os.path.isfile(path):
             raise _failed(NoSuchFile, 3, "NO_SUCHFILE", f"Load model from {path} failed:Load model {path} failed. File doesn't exist")
 
-    def _open_program(self, path: str) -> None:
-        self._program = program = load_model(os.path.splitext(path)[0], model_path=path)
+    def _open_program(self, path: str) -> Program:
+        program = load_model(os.path.splitext(path)[0], model_path=path)
         self._inputs = [
             _Input(x.name, 0, [n if n >= 0 else None for n in x.sizes], type_name(x.dtype.name)) for x in program.feeds
         ]
@@ -294,35 +292,44 @@ class InferenceSession:
             x.dtype = NP_NAMES[element_name(feed.dtype.name)]
         self._outputs = [NodeArg(x.name, type_name(x.dtype.name), [n if n >= 0 else None for n in x.sizes]) for x in program.fetches]
         self._codes = [0] * len(self._outputs)
+        return program
 
-    def _open_onnx(self, path: Any) -> None:
+    def _open_onnx(self, path: Any) -> Program | None:
         from wherry_onnx_files.errors import NeedsValue, UnreadableOp
         from wherry_onnx_files.models import read_model
 
         where = "" if isinstance(path, (bytes, bytearray)) else f"Load model from {path} failed:"
         try:
-            model = self._model = read_model(path)
+            model = read_model(path, mapped=True)
         except ModelFileError as error:
             text = f"{where}Failed to load model because protobuf parsing failed: {_without_kind(error)}"
             raise _failed(InvalidProtobuf, 7, "INVALID_PROTOBUF", text) from error
-        sizes = self._options._sizes
-        for port in (*model.inputs, *model.outputs):
-            if port.shape is not None and sizes:
-                port.shape = [sizes.get(n, n) if isinstance(n, str) else n for n in port.shape]
+        self._fix_sizes(model)
+        self._metadata = ModelMetadata(model)
         self._inputs = [_Input(p.name, p.code, p.shape, _type_of(p)) for p in model.inputs]
         self._outputs = [NodeArg(p.name, _type_of(p), p.shape if p.shape is not None else []) for p in model.outputs]
         self._codes = [p.code for p in model.outputs]
         try:
-            self._program = model.program()
+            return model.program()
         except NeedsValue:
             self._by_node = False  # a shape of the call may be enough
+            self._model = read_model(path)  # not in a file that others may write to meanwhile
+            self._fix_sizes(self._model)
+            return None
         except UnreadableOp as error:
             raise _failed(NotImplemented, 9, "NOT_IMPLEMENTED", f"{where}{_without_kind(error)}") from error
         except ModelFileError as error:
             raise _failed(InvalidGraph, 10, "INVALID_GRAPH", f"{where}{_without_kind(error)}") from error
 
+    def _fix_sizes(self, model: OnnxModel) -> None:
+        sizes = self._options._sizes
+        for port in (*model.inputs, *model.outputs):
+            if port.shape is not None and sizes:
+                port.shape = [sizes.get(n, n) if isinstance(n, str) else n for n in port.shape]
+
     def _compiled(self, program: Program) -> Callable[..., list[Any]]:
         level = int(self._options.graph_optimization_level)
+        program.in_passes = True  # it is this session's alone
         return compiled(program, level=0 if level <= 0 else 1 if level == 1 else 2)
 
     # What it is.
@@ -341,7 +348,7 @@ class InferenceSession:
 
     def get_modelmeta(self) -> ModelMetadata:
         """What the model says of itself."""
-        return ModelMetadata(self._model)
+        return self._metadata
 
     def get_session_options(self) -> SessionOptions:
         """How it runs."""
