@@ -41,3 +41,6 @@ predict(x).nmpy()  # wrong
 paddle.annotations  # wrong
 paddle.TYPE_CHECKING  # wrong
 paddle.accumulate  # wrong
+paddle.sum(input=x, dimm=1)  # wrong
+paddle.add(input=x)  # wrong
+x.permute("a", "b")  # wrong
