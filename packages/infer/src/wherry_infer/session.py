@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import wherry_tensor
-from wherry_infer.session_values import NP_NAMES, OrtValue, array_at, array_of, element_name, held, type_name
+from wherry_infer.session_values import NP_NAMES, UNSIGNED, OrtValue, array_at, array_of, element_name, held, type_name
 from wherry_paddle_files.models import load_model
 from wherry_program.program.ir import Program
 from wherry_program.run.executor import compiled
 from wherry_tensor import Tensor
-from wherry_tensor._core import set_grad_mode, set_thread_budget
+from wherry_tensor._core import from_buffer, set_grad_mode, set_thread_budget
 from wherry_tensor.errors import InvalidArgumentError, NotFoundError, UnimplementedError
 from wherry_tensor.protobuf import ModelFileError
 from wherry_train.pickle_reader import FileFormatError
@@ -216,13 +216,14 @@ class ModelMetadata:
 class _Input:
     """What a run checks an input against."""
 
-    __slots__ = ("code", "dtype", "is_tensor", "last", "name", "shape", "type")
+    __slots__ = ("code", "dtype", "is_tensor", "last", "name", "shape", "taken", "type")
 
     def __init__(self, name: str, code: int, shape: list[Any] | None, type: str) -> None:
         self.name, self.code, self.shape, self.type = name, code, shape, type
         self.is_tensor = type.startswith("tensor(")
         self.dtype = NP_NAMES.get(code)
         self.last: tuple[Any, Any] = (None, None)  # dtype and shape that fitted last
+        self.taken: tuple[Any, Any, Any] = (None, None, None)  # the type of array besides, where its memory is the input as it is
 
 
 class InferenceSession:
@@ -275,6 +276,8 @@ class InferenceSession:
         whole = isinstance(path, str) and path.endswith((".pdmodel", ".json"))
         program = self._open_program(path) if whole else self._open_onnx(path)
         self._names = [x.name for x in self._outputs]
+        plain = {0, *NP_NAMES} - UNSIGNED.keys()  # numbers of dtypes whose arrays are results as they are
+        self._plain = all(x.type.startswith("tensor(") and "bfloat16" not in x.type and code in plain for x, code in zip(self._outputs, self._codes))
         self._run: Callable[..., list[Any]] | None = None if program is None else self._compiled(program)
         self._threads = int(self._options.intra_op_num_threads)
 
@@ -284,7 +287,7 @@ class InferenceSession:
             raise _failed(NoSuchFile, 3, "NO_SUCHFILE", f"Load model from {path} failed:Load model {path} failed. File doesn't exist")
 
     def _open_program(self, path: str) -> Program:
-        program = load_model(os.path.splitext(path)[0], model_path=path)
+        program = load_model(os.path.splitext(path)[0], model_path=path, info=False)
         self._inputs = [
             _Input(x.name, 0, [n if n >= 0 else None for n in x.sizes], type_name(x.dtype.name)) for x in program.feeds
         ]
@@ -387,9 +390,24 @@ class InferenceSession:
         Raises:
             ValueError: an input is missing, or its dtype or shape does not fit; there is no such output.
         """
-        whole = len(input_feed) == len(self._inputs)
-        values = self._results([self._taken(x, input_feed) for x in self._inputs] if whole else self._given(input_feed))
+        if len(input_feed) == len(self._inputs):
+            given = []
+            for x in self._inputs:  # most calls give what the call before gave
+                data = input_feed.get(x.name)
+                kind, dtype, shape = x.taken
+                fits = type(data) is kind and data.dtype is dtype and data.shape == shape  # type: ignore[union-attr]
+                given.append(from_buffer(data) if fits else self._taken(x, input_feed))
+        else:
+            given = self._given(input_feed)
+        threads, recording = set_thread_budget(self._threads), set_grad_mode(False)
+        try:
+            values = self._without_program(given) if self._run is None else self._run(*given)
+        finally:
+            set_grad_mode(recording)
+            set_thread_budget(threads)
         if not output_names:
+            if self._plain:
+                return [y.numpy() for y in values]
             return [array_of(y, code) for y, code in zip(values, self._codes)]
         return [array_of(values[at], self._codes[at]) for at in map(self._place, output_names)]
 
@@ -436,17 +454,9 @@ class InferenceSession:
             x.last = kind, shape
         if type(data) is Tensor or isinstance(data, Tensor):
             return data
+        if x.code not in UNSIGNED:
+            x.taken = type(data), kind, shape
         return held(data, x.code)
-
-    def _results(self, values: list[Any]) -> list[Any]:
-        before, recording = set_thread_budget(self._threads), set_grad_mode(False)
-        try:
-            if self._run is not None:
-                return self._run(*values)
-            return self._without_program(values)
-        finally:
-            set_grad_mode(recording)
-            set_thread_budget(before)
 
     def _without_program(self, values: list[Any]) -> list[Any]:
         """A program for these shapes, if that is enough; else the model runs node by node."""

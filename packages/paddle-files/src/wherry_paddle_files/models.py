@@ -238,7 +238,9 @@ def _files(
     return files
 
 
-def load_model(prefix: str, *, model_path: str | None = None, params_path: str | None = None, training: bool | None = None) -> Program:
+def load_model(
+    prefix: str, *, model_path: str | None = None, params_path: str | None = None, training: bool | None = None, info: bool = True
+) -> Program:
     """Load a program, with the values of its parameters.
 
     Args:
@@ -246,6 +248,7 @@ def load_model(prefix: str, *, model_path: str | None = None, params_path: str |
         model_path: of the program, if not `prefix` with one of `endings`.
         params_path: of the parameters, if not `prefix` with `.pdiparams`: a file, or a folder with a file for each parameter.
         training: as in `program_of`.
+        info: read the `.pdiparams.info` too, where files of layers say which parameters are trained.
 
     Returns:
         A program whose parameters and buffers are bound to their values.
@@ -258,7 +261,7 @@ def load_model(prefix: str, *, model_path: str | None = None, params_path: str |
     described, values = _described_with_values(model_path, params_path)
     program = program_of(described, training, values)
     program.__dict__["described"] = described, _extent(program)
-    bind_values(program, values, _info_at(params_path))
+    bind_values(program, values, _info_at(params_path) if info else None)
     return program
 
 
