@@ -10,7 +10,7 @@ paddle.nn.Liner(2, 3)  # wrong
 nn.Conv2dd(1, 6, 3)  # wrong
 F.sofmax(x)  # wrong
 x.reshap([1])  # wrong
-x.sum(dim=0)  # wrong
+x.sum(dimm=0)  # wrong
 x.grads  # wrong
 x.shape.rank  # wrong
 paddle.optimizer.Adm()  # wrong

@@ -51,6 +51,11 @@ def _placed(o, scale, like):
     return {"axis": axis, "group": None} if scale.ndim == 1 and like.ndim else None
 
 
+def _as_scale(scale, zero, places):
+    """The zero point of a whole tensor in the shape of its scale: [] and [1] are the same."""
+    return zero if zero is None or places["axis"] is not None or zero.ndim == scale.ndim else ops.reshape(zero, shape=(1,) * scale.ndim)
+
+
 @reads("QuantizeLinear", keeps=False)
 @reads("QuantizeLinear", domain=MICROSOFT, keeps=False)
 def read_quantize_linear(o):
@@ -61,6 +66,7 @@ def read_quantize_linear(o):
     places = _placed(o, scale, x)
     if places is not None and not precision and code in (2, 3) and x.dtype is scale.dtype is _core.float32:
         low, high = limits(code)
+        zero = _as_scale(scale, zero, places)
         return ops.quantize_linear(x, scale, zero, low=low, high=high, dtype=dtype_of(code, o.where), **places)
     wide = dtype_of(precision, o.where) if precision else (_core.float64 if code in (6,) else None)
     return quantized(o, x, _spread(o, scale, x), _spread(o, zero, x), code, wide)
@@ -84,7 +90,7 @@ def read_dequantize_linear(o):
     dtype = o.dtype(o.integer("output_dtype")) if o.integer("output_dtype") else None
     places = _placed(o, scale, x)
     if places is not None and x.dtype in (_core.int8, _core.uint8, _core.int32) and scale.dtype is _core.float32 and dtype in (None, _core.float32):
-        return ops.dequantize_linear(x, scale, zero, dtype=scale.dtype, **places)
+        return ops.dequantize_linear(x, scale, _as_scale(scale, zero, places), dtype=scale.dtype, **places)
     return dequantized(x, _spread(o, scale, x), _spread(o, zero, x), dtype)
 
 
