@@ -244,7 +244,7 @@ def core_stub() -> str:
 
 
 def with_builtins(line: str) -> str:
-    """A line of the class Tensor, whose methods `int`, `float` and `bool` hide the types of these names."""
+    """A line of a stub in which `int`, `float` or `bool` are other things than the types of these names."""
     return line if line.lstrip().startswith('"') else re.sub(r"(?<![\w.])(bool|int|float)(?=[\s,|=:)\]]|$)", r"builtins.\1", line)
 
 
@@ -334,6 +334,9 @@ def collected_stub(name: str, spelled: dict[tuple[str, int], str]) -> str:
             else:  # a stub hands on only what keeps its name
                 lines += [f"from {home} import {called} as _{called}", f"{public} = _{called}"]
     lines = list(dict.fromkeys(lines))
+    if hasattr(module, "bool"):  # a dtype, which hides the type of the name
+        lines = ["\n".join(with_builtins(one) if one.startswith("def ") else one for one in line.split("\n")) for line in lines]
+        known.imports.add("import builtins")
     head = [f'"""Stub of {name}, written by tools/stubs.py: where each public name comes from."""']
     handed_on = {line.rpartition(" as ")[0] for line in lines}  # "import x as x", which does for the module itself
     imports = sorted({*known.imports, *(["from typing import Any"] if any("Any" in line for line in lines) else [])} - handed_on)

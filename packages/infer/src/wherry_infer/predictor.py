@@ -173,8 +173,9 @@ class Tensor:
             self._value = data.clone()
         elif self._home.is_current:
             self._value = wherry_tensor.to_tensor(data)
-            if self._home.code == 0 and kind.kind in "fib" and kind.isnative:
-                self._plain = type(data), kind, data.shape
+            plain: Any = data.dtype
+            if self._home.code == 0 and plain.kind in "fib" and plain.isnative:
+                self._plain = type(data), plain, data.shape
         else:
             with self._home.entered():
                 self._value = wherry_tensor.to_tensor(data)

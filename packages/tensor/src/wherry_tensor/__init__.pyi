@@ -4,6 +4,7 @@ from typing import Any
 from typing import overload
 from wherry_tensor.arguments import Axes
 from wherry_tensor.arguments import Shape
+import builtins
 from wherry_tensor import device as device
 from wherry_tensor import errors as errors
 from wherry_tensor import ops as ops
@@ -152,70 +153,70 @@ def add_(x: Any, y: Any, name: Any = ...) -> Tensor:
 @overload
 def add_(input: Any, other: Any, name: Any = ..., *, alpha: Any = ...) -> Tensor: ...
 @overload
-def addmm(input: Tensor, x: Tensor, y: Tensor, beta: float = ..., alpha: float = ..., name: str | None = ...) -> Tensor:
+def addmm(input: Tensor, x: Tensor, y: Tensor, beta: builtins.float = ..., alpha: builtins.float = ..., name: str | None = ...) -> Tensor:
     """`beta * input + alpha * (x @ y)`."""
 @overload
-def addmm(input: Tensor, elements: Tensor, other: Tensor, beta: float = ..., alpha: float = ..., name: str | None = ...) -> Tensor: ...
+def addmm(input: Tensor, elements: Tensor, other: Tensor, beta: builtins.float = ..., alpha: builtins.float = ..., name: str | None = ...) -> Tensor: ...
 @overload
-def addmm_(input: Tensor, x: Tensor, y: Tensor, beta: float = ..., alpha: float = ..., name: str | None = ...) -> Tensor:
+def addmm_(input: Tensor, x: Tensor, y: Tensor, beta: builtins.float = ..., alpha: builtins.float = ..., name: str | None = ...) -> Tensor:
     """`addmm` that writes into `input`."""
 @overload
-def addmm_(input: Tensor, elements: Tensor, other: Tensor, beta: float = ..., alpha: float = ..., name: str | None = ...) -> Tensor: ...
+def addmm_(input: Tensor, elements: Tensor, other: Tensor, beta: builtins.float = ..., alpha: builtins.float = ..., name: str | None = ...) -> Tensor: ...
 @overload
-def all(x: Tensor, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
+def all(x: Tensor, axis: Axes = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> Tensor:
     """Whether all elements along `axis` are True (not 0)."""
 @overload
-def all(input: Tensor, dim: Axes = ..., keepdim: bool = ..., name: str | None = ..., *, axis: Axes = ..., out: Any = ...) -> Tensor: ...
+def all(input: Tensor, dim: Axes = ..., keepdim: builtins.bool = ..., name: str | None = ..., *, axis: Axes = ..., out: Any = ...) -> Tensor: ...
 @overload
-def allclose(x: Tensor, y: Tensor, rtol: float = ..., atol: float = ..., equal_nan: bool = ..., name: str | None = ...) -> Tensor:
+def allclose(x: Tensor, y: Tensor, rtol: builtins.float = ..., atol: builtins.float = ..., equal_nan: builtins.bool = ..., name: str | None = ...) -> Tensor:
     """Whether all elements are close. Arguments are those of `isclose`."""
 @overload
-def allclose(input: Tensor, other: Tensor, rtol: float = ..., atol: float = ..., equal_nan: bool = ..., name: str | None = ...) -> Tensor: ...
+def allclose(input: Tensor, other: Tensor, rtol: builtins.float = ..., atol: builtins.float = ..., equal_nan: builtins.bool = ..., name: str | None = ...) -> Tensor: ...
 @overload
-def amax(x: Tensor, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
+def amax(x: Tensor, axis: Axes = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> Tensor:
     """Largest element along `axis`. Tied maxima share the gradient; else as `max`."""
 @overload
-def amax(input: Tensor, dim: Axes = ..., keepdim: bool = ..., name: str | None = ..., *, axis: Axes = ..., out: Any = ...) -> Tensor: ...
+def amax(input: Tensor, dim: Axes = ..., keepdim: builtins.bool = ..., name: str | None = ..., *, axis: Axes = ..., out: Any = ...) -> Tensor: ...
 @overload
-def amin(x: Tensor, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
+def amin(x: Tensor, axis: Axes = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> Tensor:
     """Smallest element along `axis`. Tied minima share the gradient; else as `min`."""
 @overload
-def amin(input: Tensor, dim: Axes = ..., keepdim: bool = ..., name: str | None = ..., *, axis: Axes = ..., out: Any = ...) -> Tensor: ...
+def amin(input: Tensor, dim: Axes = ..., keepdim: builtins.bool = ..., name: str | None = ..., *, axis: Axes = ..., out: Any = ...) -> Tensor: ...
 @overload
 def angle(x: Tensor, name: str | None = ...) -> Tensor:
     """Angle of each element in the complex plane, in radians: pi for negative real numbers."""
 @overload
 def angle(input: Tensor, name: str | None = ...) -> Tensor: ...
 @overload
-def any(x: Tensor, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
+def any(x: Tensor, axis: Axes = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> Tensor:
     """Whether an element along `axis` is True (not 0). Arguments are those of `all`."""
 @overload
-def any(input: Tensor, dim: Axes = ..., keepdim: bool = ..., name: str | None = ..., *, axis: Axes = ..., out: Any = ...) -> Tensor: ...
+def any(input: Tensor, dim: Axes = ..., keepdim: builtins.bool = ..., name: str | None = ..., *, axis: Axes = ..., out: Any = ...) -> Tensor: ...
 @overload
 def arange(start: Any = ..., end: Any = ..., step: Any = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
     """Numbers from `start` up to but without `end`, `step` apart."""
 @overload
 def arange(start: Any = ..., end: Any = ..., step: Any = ..., dtype: Any = ..., name: str | None = ..., *, out: Any = ..., pin_memory: Any = ..., requires_grad: Any = ..., device: Any = ...) -> Tensor: ...
 @overload
-def argmax(x: Tensor, axis: Any = ..., keepdim: bool = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
+def argmax(x: Tensor, axis: Any = ..., keepdim: builtins.bool = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
     """Position of the largest element along `axis`, the first where several are as large."""
 @overload
-def argmax(input: Tensor, dim: Any = ..., keepdim: bool = ..., dtype: Any = ..., name: str | None = ..., *, axis: Any = ..., out: Any = ...) -> Tensor: ...
+def argmax(input: Tensor, dim: Any = ..., keepdim: builtins.bool = ..., dtype: Any = ..., name: str | None = ..., *, axis: Any = ..., out: Any = ...) -> Tensor: ...
 @overload
-def argmin(x: Tensor, axis: Any = ..., keepdim: bool = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
+def argmin(x: Tensor, axis: Any = ..., keepdim: builtins.bool = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
     """Position of the smallest element along `axis`. Arguments are those of `argmax`."""
 @overload
-def argmin(input: Tensor, dim: Any = ..., keepdim: bool = ..., dtype: Any = ..., name: str | None = ..., *, axis: Any = ..., out: Any = ...) -> Tensor: ...
+def argmin(input: Tensor, dim: Any = ..., keepdim: builtins.bool = ..., dtype: Any = ..., name: str | None = ..., *, axis: Any = ..., out: Any = ...) -> Tensor: ...
 @overload
-def argsort(x: Tensor, axis: int = ..., descending: bool = ..., name: str | None = ...) -> Tensor:
+def argsort(x: Tensor, axis: builtins.int = ..., descending: builtins.bool = ..., name: str | None = ...) -> Tensor:
     """The positions (int64) that put `x` in order along an axis; arguments as for `sort`."""
 @overload
-def argsort(input: Tensor, dim: int = ..., descending: bool = ..., name: str | None = ..., *, axis: int = ..., stable: Any = ...) -> Tensor: ...
+def argsort(input: Tensor, dim: builtins.int = ..., descending: builtins.bool = ..., name: str | None = ..., *, axis: builtins.int = ..., stable: Any = ...) -> Tensor: ...
 @overload
-def argwhere(x: Tensor, as_tuple: bool = ...) -> Any:
+def argwhere(x: Tensor, as_tuple: builtins.bool = ...) -> Any:
     """Where `x` is not zero (or false)."""
 @overload
-def argwhere(input: Tensor, as_tuple: bool = ..., *, out: Any = ...) -> Any: ...
+def argwhere(input: Tensor, as_tuple: builtins.bool = ..., *, out: Any = ...) -> Any: ...
 @overload
 def as_complex(x: Tensor, name: str | None = ...) -> Tensor:
     """Pairs of real numbers as complex ones."""
@@ -227,10 +228,10 @@ def as_real(x: Tensor, name: str | None = ...) -> Tensor:
 @overload
 def as_real(input: Tensor, name: str | None = ...) -> Tensor: ...
 @overload
-def as_strided(x: Tensor, shape: Sequence[int], stride: Sequence[int], offset: int = ..., name: str | None = ...) -> Tensor:
+def as_strided(x: Tensor, shape: Sequence[builtins.int], stride: Sequence[builtins.int], offset: builtins.int = ..., name: str | None = ...) -> Tensor:
     """A view of the memory of `x` with any shape, strides and offset."""
 @overload
-def as_strided(input: Tensor, size: Sequence[int], stride: Sequence[int], offset: int = ..., name: str | None = ...) -> Tensor: ...
+def as_strided(input: Tensor, size: Sequence[builtins.int], stride: Sequence[builtins.int], offset: builtins.int = ..., name: str | None = ...) -> Tensor: ...
 @overload
 def asin(x: Tensor, name: str | None = ...) -> Tensor:
     """Inverse sine of each element, in radians; NaN outside [-1, 1]."""
@@ -282,10 +283,10 @@ def atanh_(x: Any, name: Any = ...) -> Tensor:
 @overload
 def atanh_(input: Any, name: Any = ...) -> Tensor: ...
 @overload
-def baddbmm(input: Tensor, x: Tensor, y: Tensor, beta: float = ..., alpha: float = ..., name: str | None = ...) -> Tensor:
+def baddbmm(input: Tensor, x: Tensor, y: Tensor, beta: builtins.float = ..., alpha: builtins.float = ..., name: str | None = ...) -> Tensor:
     """`beta * input + alpha * x @ y` for batches of matrices."""
 @overload
-def baddbmm(input: Tensor, elements: Tensor, other: Tensor, beta: float = ..., alpha: float = ..., name: str | None = ..., *, out: Any = ...) -> Tensor: ...
+def baddbmm(input: Tensor, elements: Tensor, other: Tensor, beta: builtins.float = ..., alpha: builtins.float = ..., name: str | None = ..., *, out: Any = ...) -> Tensor: ...
 @overload
 def bernoulli(x: Tensor, name: str | None = ...) -> Tensor:
     """Bernoulli draws: 1 with the probability in `x`, else 0."""
@@ -297,10 +298,10 @@ def bernoulli_(x: Tensor, p: Any = ..., name: str | None = ...) -> Tensor:
 @overload
 def bernoulli_(input: Tensor, p: Any = ..., name: str | None = ...) -> Tensor: ...
 @overload
-def bincount(x: Tensor, weights: Tensor | None = ..., minlength: int = ..., name: str | None = ...) -> Tensor:
+def bincount(x: Tensor, weights: Tensor | None = ..., minlength: builtins.int = ..., name: str | None = ...) -> Tensor:
     """How often each number from 0 on occurs."""
 @overload
-def bincount(input: Tensor, weights: Tensor | None = ..., minlength: int = ..., name: str | None = ...) -> Tensor: ...
+def bincount(input: Tensor, weights: Tensor | None = ..., minlength: builtins.int = ..., name: str | None = ...) -> Tensor: ...
 @overload
 def bitwise_and(x: Tensor, y: Tensor, out: Tensor | None = ..., name: str | None = ...) -> Tensor:
     """Bits that are set in both elements."""
@@ -322,10 +323,10 @@ def bitwise_invert_(x: Any, out: Any = ..., name: Any = ...) -> Tensor:
 @overload
 def bitwise_invert_(input: Any, out: Any = ..., name: Any = ...) -> Tensor: ...
 @overload
-def bitwise_left_shift(x: Tensor, y: Tensor, is_arithmetic: bool = ..., out: Tensor | None = ..., name: str | None = ...) -> Tensor:
+def bitwise_left_shift(x: Tensor, y: Tensor, is_arithmetic: builtins.bool = ..., out: Tensor | None = ..., name: str | None = ...) -> Tensor:
     """The bits of `x` moved to the left by `y` places, element by element; zeros come in."""
 @overload
-def bitwise_left_shift(input: Tensor, other: Tensor, is_arithmetic: bool = ..., out: Tensor | None = ..., name: str | None = ...) -> Tensor: ...
+def bitwise_left_shift(input: Tensor, other: Tensor, is_arithmetic: builtins.bool = ..., out: Tensor | None = ..., name: str | None = ...) -> Tensor: ...
 @overload
 def bitwise_not(x: Tensor, out: Tensor | None = ..., name: str | None = ...) -> Tensor:
     """Bits that are not set; for bool, the other truth value."""
@@ -347,10 +348,10 @@ def bitwise_or_(x: Any, y: Any, out: Any = ..., name: Any = ...) -> Tensor:
 @overload
 def bitwise_or_(input: Any, other: Any, out: Any = ..., name: Any = ...) -> Tensor: ...
 @overload
-def bitwise_right_shift(x: Tensor, y: Tensor, is_arithmetic: bool = ..., out: Tensor | None = ..., name: str | None = ...) -> Tensor:
+def bitwise_right_shift(x: Tensor, y: Tensor, is_arithmetic: builtins.bool = ..., out: Tensor | None = ..., name: str | None = ...) -> Tensor:
     """The bits of `x` moved to the right by `y` places, element by element."""
 @overload
-def bitwise_right_shift(input: Tensor, other: Tensor, is_arithmetic: bool = ..., out: Tensor | None = ..., name: str | None = ...) -> Tensor: ...
+def bitwise_right_shift(input: Tensor, other: Tensor, is_arithmetic: builtins.bool = ..., out: Tensor | None = ..., name: str | None = ...) -> Tensor: ...
 @overload
 def bitwise_xor(x: Tensor, y: Tensor, out: Tensor | None = ..., name: str | None = ...) -> Tensor:
     """Bits that are set in exactly one element. Arguments are those of `bitwise_and`."""
@@ -372,12 +373,12 @@ def broadcast_to(x: Tensor, shape: Any, name: str | None = ...) -> Tensor:
 @overload
 def broadcast_to(input: Tensor, size: Any, name: str | None = ...) -> Tensor: ...
 @overload
-def broadcast_to(x: Tensor, *shape: int | Tensor, name: str | None = ...) -> Tensor: ...
+def broadcast_to(x: Tensor, *shape: builtins.int | Tensor, name: str | None = ...) -> Tensor: ...
 @overload
-def bucketize(x: Tensor, sorted_sequence: Tensor, out_int32: bool = ..., right: bool = ..., name: str | None = ...) -> Tensor:
+def bucketize(x: Tensor, sorted_sequence: Tensor, out_int32: builtins.bool = ..., right: builtins.bool = ..., name: str | None = ...) -> Tensor:
     """`searchsorted` of `x` in one sequence, with the arguments in the other order."""
 @overload
-def bucketize(input: Tensor, boundaries: Tensor, out_int32: bool = ..., right: bool = ..., name: str | None = ..., *, out: Any = ...) -> Tensor: ...
+def bucketize(input: Tensor, boundaries: Tensor, out_int32: builtins.bool = ..., right: builtins.bool = ..., name: str | None = ..., *, out: Any = ...) -> Tensor: ...
 @overload
 def cartesian_prod(x: Sequence[Tensor], name: str | None = ...) -> Tensor:
     """All combinations of one element of each vector, a row for each; the last vector varies fastest."""
@@ -404,10 +405,10 @@ def cauchy_(x: Tensor, loc: Any = ..., scale: Any = ..., name: str | None = ...)
 @overload
 def cauchy_(input: Tensor, loc: Any = ..., scale: Any = ..., name: str | None = ...) -> Tensor: ...
 @overload
-def cdist(x: Tensor, y: Tensor, p: float = ..., compute_mode: str = ..., name: str | None = ...) -> Tensor:
+def cdist(x: Tensor, y: Tensor, p: builtins.float = ..., compute_mode: str = ..., name: str | None = ...) -> Tensor:
     """The `p`-norm distance of each row of `x` to each row of `y`."""
 @overload
-def cdist(input: Tensor, other: Tensor, p: float = ..., compute_mode: str = ..., name: str | None = ...) -> Tensor: ...
+def cdist(input: Tensor, other: Tensor, p: builtins.float = ..., compute_mode: str = ..., name: str | None = ...) -> Tensor: ...
 @overload
 def ceil(x: Tensor, name: str | None = ...) -> Tensor:
     """Ceiling: the smallest integer not below each element."""
@@ -419,15 +420,15 @@ def ceil_(x: Any, name: Any = ...) -> Tensor:
 @overload
 def ceil_(input: Any, name: Any = ...) -> Tensor: ...
 @overload
-def cholesky(x: Tensor, upper: bool = ..., name: str | None = ...) -> Tensor:
+def cholesky(x: Tensor, upper: builtins.bool = ..., name: str | None = ...) -> Tensor:
     """The Cholesky factor of Hermitian positive definite matrices."""
 @overload
-def cholesky(input: Tensor, upper: bool = ..., name: str | None = ..., *, out: Any = ...) -> Tensor: ...
+def cholesky(input: Tensor, upper: builtins.bool = ..., name: str | None = ..., *, out: Any = ...) -> Tensor: ...
 @overload
-def chunk(x: Tensor, chunks: int, axis: Any = ..., name: str | None = ...) -> list[Tensor]:
+def chunk(x: Tensor, chunks: builtins.int, axis: Any = ..., name: str | None = ...) -> list[Tensor]:
     """`x` cut into equal parts along an axis; the size must divide."""
 @overload
-def chunk(input: Tensor, chunks: int, dim: Any = ..., name: str | None = ..., *, axis: Any = ...) -> list[Tensor]: ...
+def chunk(input: Tensor, chunks: builtins.int, dim: Any = ..., name: str | None = ..., *, axis: Any = ...) -> list[Tensor]: ...
 @overload
 def clamp(x: Tensor, min: Any = ..., max: Any = ..., name: str | None = ...) -> Tensor:
     """Each element limited to [min, max]; NaN stays NaN."""
@@ -459,10 +460,10 @@ def column_stack(x: Sequence[Tensor], name: str | None = ...) -> Tensor:
 @overload
 def column_stack(tensors: Sequence[Tensor], name: str | None = ...) -> Tensor: ...
 @overload
-def combinations(x: Tensor, r: int = ..., with_replacement: bool = ..., name: str | None = ...) -> Tensor:
+def combinations(x: Tensor, r: builtins.int = ..., with_replacement: builtins.bool = ..., name: str | None = ...) -> Tensor:
     """All combinations of `r` elements of a vector, in the order of the elements."""
 @overload
-def combinations(input: Tensor, r: int = ..., with_replacement: bool = ..., name: str | None = ...) -> Tensor: ...
+def combinations(input: Tensor, r: builtins.int = ..., with_replacement: builtins.bool = ..., name: str | None = ...) -> Tensor: ...
 @overload
 def complex(real: Tensor, imag: Tensor, name: str | None = ...) -> Tensor:
     """Complex numbers from real and imaginary parts, which broadcast together."""
@@ -509,85 +510,85 @@ def cosh_(x: Any, name: Any = ...) -> Tensor:
 @overload
 def cosh_(input: Any, name: Any = ...) -> Tensor: ...
 @overload
-def count_nonzero(x: Tensor, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
+def count_nonzero(x: Tensor, axis: Axes = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> Tensor:
     """How many elements along `axis` are not 0."""
 @overload
-def count_nonzero(input: Tensor, dim: Axes = ..., keepdim: bool = ..., name: str | None = ..., *, axis: Axes = ...) -> Tensor: ...
+def count_nonzero(input: Tensor, dim: Axes = ..., keepdim: builtins.bool = ..., name: str | None = ..., *, axis: Axes = ...) -> Tensor: ...
 @overload
 def crop(x: Tensor, shape: Any = ..., offsets: Any = ..., name: str | None = ...) -> Tensor:
     """A block cut out of `x`."""
 @overload
 def crop(input: Tensor, size: Any = ..., offsets: Any = ..., name: str | None = ..., *, shape: Any = ...) -> Tensor: ...
 @overload
-def cross(x: Tensor, y: Tensor, axis: int = ..., name: str | None = ...) -> Tensor:
+def cross(x: Tensor, y: Tensor, axis: builtins.int = ..., name: str | None = ...) -> Tensor:
     """The cross product of vectors of three numbers along an axis."""
 @overload
-def cross(input: Tensor, other: Tensor, dim: int = ..., name: str | None = ..., *, axis: int = ..., out: Any = ...) -> Tensor: ...
+def cross(input: Tensor, other: Tensor, dim: builtins.int = ..., name: str | None = ..., *, axis: builtins.int = ..., out: Any = ...) -> Tensor: ...
 @overload
-def cummax(x: Tensor, axis: int | None = ..., dtype: Any = ..., name: str | None = ...) -> tuple[Tensor, Tensor]:
+def cummax(x: Tensor, axis: builtins.int | None = ..., dtype: Any = ..., name: str | None = ...) -> tuple[Tensor, Tensor]:
     """Running maxima along `axis`, and the positions where they were found."""
 @overload
-def cummax(input: Tensor, dim: int | None = ..., dtype: Any = ..., name: str | None = ..., *, axis: int | None = ...) -> tuple[Tensor, Tensor]: ...
+def cummax(input: Tensor, dim: builtins.int | None = ..., dtype: Any = ..., name: str | None = ..., *, axis: builtins.int | None = ...) -> tuple[Tensor, Tensor]: ...
 @overload
-def cummin(x: Tensor, axis: int | None = ..., dtype: Any = ..., name: str | None = ...) -> tuple[Tensor, Tensor]:
+def cummin(x: Tensor, axis: builtins.int | None = ..., dtype: Any = ..., name: str | None = ...) -> tuple[Tensor, Tensor]:
     """Running minima along `axis`, and their positions. Arguments are those of `cummax`."""
 @overload
-def cummin(input: Tensor, dim: int | None = ..., dtype: Any = ..., name: str | None = ..., *, axis: int | None = ...) -> tuple[Tensor, Tensor]: ...
+def cummin(input: Tensor, dim: builtins.int | None = ..., dtype: Any = ..., name: str | None = ..., *, axis: builtins.int | None = ...) -> tuple[Tensor, Tensor]: ...
 @overload
-def cumprod(x: Tensor, dim: int | None = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
+def cumprod(x: Tensor, dim: builtins.int | None = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
     """Running products along `dim`."""
 @overload
-def cumprod(input: Tensor, dim: int | None = ..., dtype: Any = ..., name: str | None = ..., *, out: Any = ...) -> Tensor: ...
+def cumprod(input: Tensor, dim: builtins.int | None = ..., dtype: Any = ..., name: str | None = ..., *, out: Any = ...) -> Tensor: ...
 @overload
 def cumprod_(x: Any, dim: Any = ..., dtype: Any = ..., name: Any = ...) -> Tensor:
     """In-place form of `cumprod`: writes the result into the first argument and returns it."""
 @overload
 def cumprod_(input: Any, dim: Any = ..., dtype: Any = ..., name: Any = ...) -> Tensor: ...
 @overload
-def cumsum(x: Tensor, axis: int | None = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
+def cumsum(x: Tensor, axis: builtins.int | None = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
     """Running sums along `axis`."""
 @overload
-def cumsum(input: Tensor, dim: int | None = ..., dtype: Any = ..., name: str | None = ..., *, axis: int | None = ..., out: Any = ...) -> Tensor: ...
+def cumsum(input: Tensor, dim: builtins.int | None = ..., dtype: Any = ..., name: str | None = ..., *, axis: builtins.int | None = ..., out: Any = ...) -> Tensor: ...
 @overload
-def cumsum_(x: Tensor, axis: int | None = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
+def cumsum_(x: Tensor, axis: builtins.int | None = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
     """In-place form of `cumsum`: writes the result into `x` and returns it."""
 @overload
-def cumsum_(input: Tensor, dim: int | None = ..., dtype: Any = ..., name: str | None = ..., *, axis: int | None = ...) -> Tensor: ...
+def cumsum_(input: Tensor, dim: builtins.int | None = ..., dtype: Any = ..., name: str | None = ..., *, axis: builtins.int | None = ...) -> Tensor: ...
 @overload
-def cumulative_trapezoid(y: Tensor, x: Tensor | None = ..., dx: Any = ..., axis: int = ..., name: str | None = ...) -> Tensor:
+def cumulative_trapezoid(y: Tensor, x: Tensor | None = ..., dx: Any = ..., axis: builtins.int = ..., name: str | None = ...) -> Tensor:
     """The running integral of samples along an axis by the trapezoidal rule."""
 @overload
-def cumulative_trapezoid(other: Tensor, input: Tensor | None = ..., dx: Any = ..., dim: int = ..., name: str | None = ..., *, x: Tensor | None = ..., axis: int = ...) -> Tensor: ...
+def cumulative_trapezoid(other: Tensor, input: Tensor | None = ..., dx: Any = ..., dim: builtins.int = ..., name: str | None = ..., *, x: Tensor | None = ..., axis: builtins.int = ...) -> Tensor: ...
 @overload
 def deg2rad(x: Tensor, name: str | None = ...) -> Tensor:
     """Degrees to radians."""
 @overload
 def deg2rad(input: Tensor, name: str | None = ...) -> Tensor: ...
 @overload
-def diag(x: Tensor, offset: int = ..., padding_value: Any = ..., name: str | None = ...) -> Tensor:
+def diag(x: Tensor, offset: builtins.int = ..., padding_value: Any = ..., name: str | None = ...) -> Tensor:
     """A matrix with a vector on its diagonal, or the diagonal of a matrix."""
 @overload
-def diag(input: Tensor, offset: int = ..., padding_value: Any = ..., name: str | None = ..., *, out: Any = ...) -> Tensor: ...
+def diag(input: Tensor, offset: builtins.int = ..., padding_value: Any = ..., name: str | None = ..., *, out: Any = ...) -> Tensor: ...
 @overload
-def diagflat(x: Tensor, offset: int = ..., name: str | None = ...) -> Tensor:
+def diagflat(x: Tensor, offset: builtins.int = ..., name: str | None = ...) -> Tensor:
     """A matrix with all elements of `x`, row by row, on its diagonal."""
 @overload
-def diagflat(input: Tensor, offset: int = ..., name: str | None = ...) -> Tensor: ...
+def diagflat(input: Tensor, offset: builtins.int = ..., name: str | None = ...) -> Tensor: ...
 @overload
-def diagonal(x: Tensor, offset: int = ..., axis1: int = ..., axis2: int = ..., name: str | None = ...) -> Tensor:
+def diagonal(x: Tensor, offset: builtins.int = ..., axis1: builtins.int = ..., axis2: builtins.int = ..., name: str | None = ...) -> Tensor:
     """The diagonal of each matrix that two axes of `x` form."""
 @overload
-def diagonal(input: Tensor, offset: int = ..., dim1: int = ..., dim2: int = ..., name: str | None = ..., *, axis1: int = ..., axis2: int = ...) -> Tensor: ...
+def diagonal(input: Tensor, offset: builtins.int = ..., dim1: builtins.int = ..., dim2: builtins.int = ..., name: str | None = ..., *, axis1: builtins.int = ..., axis2: builtins.int = ...) -> Tensor: ...
 @overload
-def diagonal_scatter(x: Tensor, y: Tensor, offset: int = ..., axis1: int = ..., axis2: int = ..., name: str | None = ...) -> Tensor:
+def diagonal_scatter(x: Tensor, y: Tensor, offset: builtins.int = ..., axis1: builtins.int = ..., axis2: builtins.int = ..., name: str | None = ...) -> Tensor:
     """`x` with `y` on a diagonal; arguments as for `diagonal`, whose shape `y` has."""
 @overload
-def diagonal_scatter(input: Tensor, other: Tensor, offset: int = ..., dim1: int = ..., dim2: int = ..., name: str | None = ..., *, axis1: int = ..., axis2: int = ...) -> Tensor: ...
+def diagonal_scatter(input: Tensor, other: Tensor, offset: builtins.int = ..., dim1: builtins.int = ..., dim2: builtins.int = ..., name: str | None = ..., *, axis1: builtins.int = ..., axis2: builtins.int = ...) -> Tensor: ...
 @overload
-def diff(x: Tensor, n: int = ..., axis: int = ..., prepend: Tensor | None = ..., append: Tensor | None = ..., name: str | None = ...) -> Tensor:
+def diff(x: Tensor, n: builtins.int = ..., axis: builtins.int = ..., prepend: Tensor | None = ..., append: Tensor | None = ..., name: str | None = ...) -> Tensor:
     """Differences of neighbours along an axis."""
 @overload
-def diff(input: Tensor, n: int = ..., dim: int = ..., prepend: Tensor | None = ..., append: Tensor | None = ..., name: str | None = ..., *, axis: int = ..., out: Any = ...) -> Tensor: ...
+def diff(input: Tensor, n: builtins.int = ..., dim: builtins.int = ..., prepend: Tensor | None = ..., append: Tensor | None = ..., name: str | None = ..., *, axis: builtins.int = ..., out: Any = ...) -> Tensor: ...
 @overload
 def digamma(x: Tensor, name: str | None = ...) -> Tensor:
     """Derivative of the logarithm of the gamma function; NaN at 0, -1, -2, ..."""
@@ -599,10 +600,10 @@ def digamma_(x: Any, name: Any = ...) -> Tensor:
 @overload
 def digamma_(input: Any, name: Any = ...) -> Tensor: ...
 @overload
-def dist(x: Tensor, y: Tensor, p: float = ..., name: str | None = ...) -> Tensor:
+def dist(x: Tensor, y: Tensor, p: builtins.float = ..., name: str | None = ...) -> Tensor:
     """The `p`-norm of `x - y`, over all elements."""
 @overload
-def dist(input: Tensor, other: Tensor, p: float = ..., name: str | None = ...) -> Tensor: ...
+def dist(input: Tensor, other: Tensor, p: builtins.float = ..., name: str | None = ...) -> Tensor: ...
 @overload
 def div(x: Tensor, y: Tensor, name: str | None = ...) -> Tensor:
     """Quotient of two tensors, element by element."""
@@ -629,10 +630,10 @@ def dot(x: Tensor, y: Tensor, name: str | None = ...) -> Tensor:
 @overload
 def dot(input: Tensor, tensor: Tensor, name: str | None = ..., *, out: Any = ...) -> Tensor: ...
 @overload
-def dsplit(x: Tensor, num_or_indices: int | Sequence[int], name: str | None = ...) -> list[Tensor]:
+def dsplit(x: Tensor, num_or_indices: builtins.int | Sequence[builtins.int], name: str | None = ...) -> list[Tensor]:
     """Parts of `x` along axis 2; as `tensor_split`."""
 @overload
-def dsplit(input: Tensor, indices_or_sections: int | Sequence[int], name: str | None = ...) -> list[Tensor]: ...
+def dsplit(input: Tensor, indices_or_sections: builtins.int | Sequence[builtins.int], name: str | None = ...) -> list[Tensor]: ...
 @overload
 def dstack(x: Sequence[Tensor], name: str | None = ...) -> Tensor:
     """Tensors one behind the other: along axis 2; `[n]` counts as `[1, n, 1]` and `[m, n]` as `[m, n, 1]`."""
@@ -649,7 +650,7 @@ def empty(shape: Shape, dtype: Any = ..., name: str | None = ...) -> Tensor:
 @overload
 def empty(size: Shape, dtype: Any = ..., name: str | None = ..., *, out: Any = ..., pin_memory: Any = ..., requires_grad: Any = ..., device: Any = ...) -> Tensor: ...
 @overload
-def empty(*shape: int | Tensor, dtype: Any = ..., name: str | None = ..., out: Any = ..., pin_memory: Any = ..., requires_grad: Any = ..., device: Any = ...) -> Tensor: ...
+def empty(*shape: builtins.int | Tensor, dtype: Any = ..., name: str | None = ..., out: Any = ..., pin_memory: Any = ..., requires_grad: Any = ..., device: Any = ...) -> Tensor: ...
 @overload
 def empty_like(x: Tensor, dtype: Any = ..., name: str | None = ...) -> Tensor:
     """A tensor of the shape of `x` (and its dtype, unless another is named) whose values are not set."""
@@ -711,7 +712,7 @@ def expand(x: Tensor, shape: Any, name: str | None = ...) -> Tensor:
 @overload
 def expand(input: Tensor, size: Any, name: str | None = ...) -> Tensor: ...
 @overload
-def expand(x: Tensor, *shape: int | Tensor, name: str | None = ...) -> Tensor: ...
+def expand(x: Tensor, *shape: builtins.int | Tensor, name: str | None = ...) -> Tensor: ...
 @overload
 def expand_as(x: Tensor, y: Tensor, name: str | None = ...) -> Tensor:
     """`expand` to the shape of `y`."""
@@ -743,37 +744,37 @@ def fill_(x: Tensor, value: Any) -> Tensor:
 @overload
 def fill_(input: Tensor, value: Any) -> Tensor: ...
 @overload
-def fill_diagonal_(x: Tensor, value: Any, offset: int = ..., wrap: bool = ..., name: str | None = ...) -> Tensor:
+def fill_diagonal_(x: Tensor, value: Any, offset: builtins.int = ..., wrap: builtins.bool = ..., name: str | None = ...) -> Tensor:
     """`x` with one value on its diagonal, in place."""
 @overload
-def fill_diagonal_(input: Tensor, value: Any, offset: int = ..., wrap: bool = ..., name: str | None = ...) -> Tensor: ...
+def fill_diagonal_(input: Tensor, value: Any, offset: builtins.int = ..., wrap: builtins.bool = ..., name: str | None = ...) -> Tensor: ...
 @overload
-def fill_diagonal_tensor(x: Tensor, y: Tensor, offset: int = ..., dim1: int = ..., dim2: int = ..., name: str | None = ...) -> Tensor:
+def fill_diagonal_tensor(x: Tensor, y: Tensor, offset: builtins.int = ..., dim1: builtins.int = ..., dim2: builtins.int = ..., name: str | None = ...) -> Tensor:
     """`diagonal_scatter` under the name of the Tensor method."""
 @overload
-def fill_diagonal_tensor(input: Tensor, other: Tensor, offset: int = ..., dim1: int = ..., dim2: int = ..., name: str | None = ...) -> Tensor: ...
+def fill_diagonal_tensor(input: Tensor, other: Tensor, offset: builtins.int = ..., dim1: builtins.int = ..., dim2: builtins.int = ..., name: str | None = ...) -> Tensor: ...
 @overload
-def fill_diagonal_tensor_(x: Tensor, y: Tensor, offset: int = ..., dim1: int = ..., dim2: int = ..., name: str | None = ...) -> Tensor:
+def fill_diagonal_tensor_(x: Tensor, y: Tensor, offset: builtins.int = ..., dim1: builtins.int = ..., dim2: builtins.int = ..., name: str | None = ...) -> Tensor:
     """`fill_diagonal_tensor` in place."""
 @overload
-def fill_diagonal_tensor_(input: Tensor, other: Tensor, offset: int = ..., dim1: int = ..., dim2: int = ..., name: str | None = ...) -> Tensor: ...
+def fill_diagonal_tensor_(input: Tensor, other: Tensor, offset: builtins.int = ..., dim1: builtins.int = ..., dim2: builtins.int = ..., name: str | None = ...) -> Tensor: ...
 @overload
-def flatten(x: Tensor, start_axis: int = ..., stop_axis: int = ..., name: str | None = ...) -> Tensor:
+def flatten(x: Tensor, start_axis: builtins.int = ..., stop_axis: builtins.int = ..., name: str | None = ...) -> Tensor:
     """`x` with the axes from `start_axis` to `stop_axis` (included) merged into one."""
 @overload
-def flatten(input: Tensor, start_dim: int = ..., end_dim: int = ..., name: str | None = ..., *, start_axis: int = ..., stop_axis: int = ...) -> Tensor: ...
+def flatten(input: Tensor, start_dim: builtins.int = ..., end_dim: builtins.int = ..., name: str | None = ..., *, start_axis: builtins.int = ..., stop_axis: builtins.int = ...) -> Tensor: ...
 @overload
-def flatten_(x: Tensor, start_axis: int = ..., stop_axis: int = ..., name: str | None = ...) -> Tensor:
+def flatten_(x: Tensor, start_axis: builtins.int = ..., stop_axis: builtins.int = ..., name: str | None = ...) -> Tensor:
     """`flatten` in place: `x` itself gets the new shape."""
 @overload
-def flatten_(input: Tensor, start_dim: int = ..., end_dim: int = ..., name: str | None = ..., *, start_axis: int = ..., stop_axis: int = ...) -> Tensor: ...
+def flatten_(input: Tensor, start_dim: builtins.int = ..., end_dim: builtins.int = ..., name: str | None = ..., *, start_axis: builtins.int = ..., stop_axis: builtins.int = ...) -> Tensor: ...
 @overload
 def flip(x: Tensor, axis: Any, name: str | None = ...) -> Tensor:
     """`x` with its elements in reverse order along `axis`."""
 @overload
 def flip(input: Tensor, dim: Any, name: str | None = ...) -> Tensor: ...
 @overload
-def flip(x: Tensor, *axis: int | Tensor, name: str | None = ...) -> Tensor: ...
+def flip(x: Tensor, *axis: builtins.int | Tensor, name: str | None = ...) -> Tensor: ...
 @overload
 def floor(x: Tensor, name: str | None = ...) -> Tensor:
     """Floor: the largest integer not above each element."""
@@ -932,25 +933,25 @@ def heaviside(x: Tensor, y: Tensor, name: str | None = ...) -> Tensor:
 @overload
 def heaviside(input: Tensor, other: Tensor, name: str | None = ...) -> Tensor: ...
 @overload
-def histogram(input: Tensor, bins: int = ..., min: float = ..., max: float = ..., name: str | None = ...) -> Tensor:
+def histogram(input: Tensor, bins: builtins.int = ..., min: builtins.float = ..., max: builtins.float = ..., name: str | None = ...) -> Tensor:
     """Histogram: how many elements fall into each of `bins` equal parts of a range."""
 @overload
-def histogram(input: Tensor, bins: int = ..., from_: float = ..., to: float = ..., name: str | None = ..., *, min: float = ..., max: float = ..., density: Any = ..., weight: Any = ...) -> Tensor: ...
+def histogram(input: Tensor, bins: builtins.int = ..., from_: builtins.float = ..., to: builtins.float = ..., name: str | None = ..., *, min: builtins.float = ..., max: builtins.float = ..., density: Any = ..., weight: Any = ...) -> Tensor: ...
 @overload
-def histogram_bin_edges(input: Tensor, bins: int = ..., min: float = ..., max: float = ..., name: str | None = ...) -> Tensor:
+def histogram_bin_edges(input: Tensor, bins: builtins.int = ..., min: builtins.float = ..., max: builtins.float = ..., name: str | None = ...) -> Tensor:
     """The bounds of the bins that `histogram` counts in."""
 @overload
-def histogram_bin_edges(input: Tensor, bins: int = ..., from_: float = ..., to: float = ..., name: str | None = ..., *, min: float = ..., max: float = ...) -> Tensor: ...
+def histogram_bin_edges(input: Tensor, bins: builtins.int = ..., from_: builtins.float = ..., to: builtins.float = ..., name: str | None = ..., *, min: builtins.float = ..., max: builtins.float = ...) -> Tensor: ...
 @overload
-def histogramdd(x: Tensor, bins: Any = ..., ranges: Any = ..., density: bool = ..., weights: Tensor | None = ..., name: str | None = ...) -> tuple[Tensor, list[Tensor]]:
+def histogramdd(x: Tensor, bins: Any = ..., ranges: Any = ..., density: builtins.bool = ..., weights: Tensor | None = ..., name: str | None = ...) -> tuple[Tensor, list[Tensor]]:
     """How many points lie in each cell of a grid."""
 @overload
-def histogramdd(input: Tensor, bins: Any = ..., ranges: Any = ..., density: bool = ..., weights: Tensor | None = ..., name: str | None = ...) -> tuple[Tensor, list[Tensor]]: ...
+def histogramdd(input: Tensor, bins: Any = ..., ranges: Any = ..., density: builtins.bool = ..., weights: Tensor | None = ..., name: str | None = ...) -> tuple[Tensor, list[Tensor]]: ...
 @overload
-def hsplit(x: Tensor, num_or_indices: int | Sequence[int], name: str | None = ...) -> list[Tensor]:
+def hsplit(x: Tensor, num_or_indices: builtins.int | Sequence[builtins.int], name: str | None = ...) -> list[Tensor]:
     """Parts of `x` along axis 1, or along the only axis of a vector; as `tensor_split`."""
 @overload
-def hsplit(input: Tensor, indices_or_sections: int | Sequence[int], name: str | None = ...) -> list[Tensor]: ...
+def hsplit(input: Tensor, indices_or_sections: builtins.int | Sequence[builtins.int], name: str | None = ...) -> list[Tensor]: ...
 @overload
 def hstack(x: Sequence[Tensor], name: str | None = ...) -> Tensor:
     """Tensors side by side: along axis 1, or along the only axis of vectors."""
@@ -1002,51 +1003,51 @@ def increment(x: Tensor, value: Any = ..., name: str | None = ...) -> Tensor:
 @overload
 def increment(input: Tensor, value: Any = ..., name: str | None = ...) -> Tensor: ...
 @overload
-def index_add(x: Tensor, index: Tensor, axis: int, value: Tensor, name: str | None = ...) -> Tensor:
+def index_add(x: Tensor, index: Tensor, axis: builtins.int, value: Tensor, name: str | None = ...) -> Tensor:
     """`x` with slices of `value` added at the positions `index` along an axis; repeats add up."""
 @overload
-def index_add(input: Tensor, index: Tensor, dim: int, value: Tensor, name: str | None = ..., *, out: Any = ..., alpha: Any = ..., source: Any = ...) -> Tensor: ...
+def index_add(input: Tensor, index: Tensor, dim: builtins.int, value: Tensor, name: str | None = ..., *, out: Any = ..., alpha: Any = ..., source: Any = ...) -> Tensor: ...
 @overload
-def index_add(x: Tensor, *index: Any, axis: int = ..., dim: int = ..., value: Tensor = ..., name: str | None = ..., out: Any = ..., alpha: Any = ..., source: Any = ...) -> Tensor: ...
+def index_add(x: Tensor, *index: Any, axis: builtins.int = ..., dim: builtins.int = ..., value: Tensor = ..., name: str | None = ..., out: Any = ..., alpha: Any = ..., source: Any = ...) -> Tensor: ...
 @overload
-def index_add_(x: Tensor, index: Tensor, axis: int, value: Tensor, name: str | None = ...) -> Tensor:
+def index_add_(x: Tensor, index: Tensor, axis: builtins.int, value: Tensor, name: str | None = ...) -> Tensor:
     """`index_add` in place."""
 @overload
-def index_add_(input: Tensor, index: Tensor, dim: int, value: Tensor, name: str | None = ..., *, alpha: Any = ..., source: Any = ...) -> Tensor: ...
+def index_add_(input: Tensor, index: Tensor, dim: builtins.int, value: Tensor, name: str | None = ..., *, alpha: Any = ..., source: Any = ...) -> Tensor: ...
 @overload
-def index_add_(x: Tensor, *index: Any, axis: int = ..., dim: int = ..., value: Tensor = ..., name: str | None = ..., alpha: Any = ..., source: Any = ...) -> Tensor: ...
+def index_add_(x: Tensor, *index: Any, axis: builtins.int = ..., dim: builtins.int = ..., value: Tensor = ..., name: str | None = ..., alpha: Any = ..., source: Any = ...) -> Tensor: ...
 @overload
-def index_fill(x: Tensor, index: Tensor, axis: int, value: Any, name: str | None = ...) -> Tensor:
+def index_fill(x: Tensor, index: Tensor, axis: builtins.int, value: Any, name: str | None = ...) -> Tensor:
     """`x` with the slices at the positions `index` along an axis filled with one value."""
 @overload
-def index_fill(input: Tensor, index: Tensor, dim: int, value: Any, name: str | None = ...) -> Tensor: ...
+def index_fill(input: Tensor, index: Tensor, dim: builtins.int, value: Any, name: str | None = ...) -> Tensor: ...
 @overload
-def index_fill_(x: Tensor, index: Tensor, axis: int, value: Any, name: str | None = ...) -> Tensor:
+def index_fill_(x: Tensor, index: Tensor, axis: builtins.int, value: Any, name: str | None = ...) -> Tensor:
     """`index_fill` in place."""
 @overload
-def index_fill_(input: Tensor, index: Tensor, dim: int, value: Any, name: str | None = ...) -> Tensor: ...
+def index_fill_(input: Tensor, index: Tensor, dim: builtins.int, value: Any, name: str | None = ...) -> Tensor: ...
 @overload
-def index_put(x: Tensor, indices: Sequence[Tensor], value: Tensor, accumulate: bool = ..., name: str | None = ...) -> Tensor:
+def index_put(x: Tensor, indices: Sequence[Tensor], value: Tensor, accumulate: builtins.bool = ..., name: str | None = ...) -> Tensor:
     """`x` with `value` written (or added) at positions given by one index tensor for each of the first axes."""
 @overload
-def index_put(input: Tensor, indices: Sequence[Tensor], value: Tensor, accumulate: bool = ..., name: str | None = ...) -> Tensor: ...
+def index_put(input: Tensor, indices: Sequence[Tensor], value: Tensor, accumulate: builtins.bool = ..., name: str | None = ...) -> Tensor: ...
 @overload
-def index_put_(x: Tensor, indices: Sequence[Tensor], value: Tensor, accumulate: bool = ..., name: str | None = ...) -> Tensor:
+def index_put_(x: Tensor, indices: Sequence[Tensor], value: Tensor, accumulate: builtins.bool = ..., name: str | None = ...) -> Tensor:
     """`index_put` in place."""
 @overload
-def index_put_(input: Tensor, indices: Sequence[Tensor], value: Tensor, accumulate: bool = ..., name: str | None = ...) -> Tensor: ...
+def index_put_(input: Tensor, indices: Sequence[Tensor], value: Tensor, accumulate: builtins.bool = ..., name: str | None = ...) -> Tensor: ...
 @overload
 def index_sample(x: Tensor, index: Tensor) -> Tensor:
     """From each row of `x` the elements at the positions in the same row of `index`."""
 @overload
 def index_sample(input: Tensor, index: Tensor) -> Tensor: ...
 @overload
-def index_select(x: Tensor, index: Tensor, axis: int = ..., name: str | None = ...) -> Tensor:
+def index_select(x: Tensor, index: Tensor, axis: builtins.int = ..., name: str | None = ...) -> Tensor:
     """Slices of `x` at the positions `index` along an axis."""
 @overload
-def index_select(input: Tensor, index: Tensor, dim: int = ..., name: str | None = ..., *, axis: int = ..., out: Any = ...) -> Tensor: ...
+def index_select(input: Tensor, index: Tensor, dim: builtins.int = ..., name: str | None = ..., *, axis: builtins.int = ..., out: Any = ...) -> Tensor: ...
 @overload
-def index_select(x: Tensor, *index: Any, axis: int = ..., dim: int = ..., name: str | None = ..., out: Any = ...) -> Tensor: ...
+def index_select(x: Tensor, *index: Any, axis: builtins.int = ..., dim: builtins.int = ..., name: str | None = ..., out: Any = ...) -> Tensor: ...
 @overload
 def inner(x: Tensor, y: Tensor, name: str | None = ...) -> Tensor:
     """Inner product: sums of products over the last axis of both."""
@@ -1063,25 +1064,25 @@ def is_empty(x: Tensor, name: str | None = ...) -> Tensor:
 @overload
 def is_empty(input: Tensor, name: str | None = ...) -> Tensor: ...
 @overload
-def is_tensor(x: Any) -> bool:
+def is_tensor(x: Any) -> builtins.bool:
     """Whether `x` is a Tensor."""
 @overload
-def is_tensor(input: Any) -> bool: ...
+def is_tensor(input: Any) -> builtins.bool: ...
 @overload
-def isclose(x: Tensor, y: Tensor, rtol: float = ..., atol: float = ..., equal_nan: bool = ..., name: str | None = ...) -> Tensor:
+def isclose(x: Tensor, y: Tensor, rtol: builtins.float = ..., atol: builtins.float = ..., equal_nan: builtins.bool = ..., name: str | None = ...) -> Tensor:
     """Where `|x - y| <= atol + rtol * |y|`."""
 @overload
-def isclose(input: Tensor, other: Tensor, rtol: float = ..., atol: float = ..., equal_nan: bool = ..., name: str | None = ...) -> Tensor: ...
+def isclose(input: Tensor, other: Tensor, rtol: builtins.float = ..., atol: builtins.float = ..., equal_nan: builtins.bool = ..., name: str | None = ...) -> Tensor: ...
 @overload
 def isfinite(x: Tensor, name: str | None = ...) -> Tensor:
     """Where an element is neither NaN nor infinite."""
 @overload
 def isfinite(input: Tensor, name: str | None = ..., *, out: Any = ...) -> Tensor: ...
 @overload
-def isin(x: Tensor, test_x: Tensor, assume_unique: bool = ..., invert: bool = ..., name: str | None = ...) -> Tensor:
+def isin(x: Tensor, test_x: Tensor, assume_unique: builtins.bool = ..., invert: builtins.bool = ..., name: str | None = ...) -> Tensor:
     """Which elements of `x` are among those of `test_x`."""
 @overload
-def isin(elements: Tensor, test_elements: Tensor, assume_unique: bool = ..., invert: bool = ..., name: str | None = ...) -> Tensor: ...
+def isin(elements: Tensor, test_elements: Tensor, assume_unique: builtins.bool = ..., invert: builtins.bool = ..., name: str | None = ...) -> Tensor: ...
 @overload
 def isinf(x: Tensor, name: str | None = ...) -> Tensor:
     """Where an element is infinity or minus infinity."""
@@ -1113,10 +1114,10 @@ def kron(x: Tensor, y: Tensor, name: str | None = ...) -> Tensor:
 @overload
 def kron(input: Tensor, other: Tensor, name: str | None = ...) -> Tensor: ...
 @overload
-def kthvalue(x: Tensor, k: int, axis: int | None = ..., keepdim: bool = ..., name: str | None = ...) -> tuple[Tensor, Tensor]:
+def kthvalue(x: Tensor, k: builtins.int, axis: builtins.int | None = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> tuple[Tensor, Tensor]:
     """The `k`-th smallest value along an axis, and where it is."""
 @overload
-def kthvalue(input: Tensor, k: int, dim: int | None = ..., keepdim: bool = ..., name: str | None = ..., *, axis: int | None = ...) -> tuple[Tensor, Tensor]: ...
+def kthvalue(input: Tensor, k: builtins.int, dim: builtins.int | None = ..., keepdim: builtins.bool = ..., name: str | None = ..., *, axis: builtins.int | None = ...) -> tuple[Tensor, Tensor]: ...
 @overload
 def lcm(x: Tensor, y: Tensor, name: str | None = ...) -> Tensor:
     """Least common multiple of two elements, never negative; 0 where one is 0. Arguments are those of `gcd`."""
@@ -1243,20 +1244,20 @@ def log_normal(mean: Any = ..., std: Any = ..., shape: Any = ..., name: str | No
 @overload
 def log_normal(mean: Any = ..., std: Any = ..., size: Any = ..., name: str | None = ..., *, shape: Any = ...) -> Tensor: ...
 @overload
-def log_normal_(x: Tensor, mean: float = ..., std: float = ..., name: str | None = ...) -> Tensor:
+def log_normal_(x: Tensor, mean: builtins.float = ..., std: builtins.float = ..., name: str | None = ...) -> Tensor:
     """Fill `x` with random numbers whose logarithms are normally distributed; returns `x`."""
 @overload
-def log_normal_(input: Tensor, mean: float = ..., std: float = ..., name: str | None = ...) -> Tensor: ...
+def log_normal_(input: Tensor, mean: builtins.float = ..., std: builtins.float = ..., name: str | None = ...) -> Tensor: ...
 @overload
 def logaddexp(x: Tensor, y: Tensor, name: str | None = ...) -> Tensor:
     """log(exp(x) + exp(y)), without overflow on the way."""
 @overload
 def logaddexp(input: Tensor, other: Tensor, name: str | None = ..., *, out: Any = ...) -> Tensor: ...
 @overload
-def logcumsumexp(x: Tensor, axis: int | None = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
+def logcumsumexp(x: Tensor, axis: builtins.int | None = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
     """Logarithms of running sums of exponentials along `axis`, safe from overflow."""
 @overload
-def logcumsumexp(input: Tensor, dim: int | None = ..., dtype: Any = ..., name: str | None = ..., *, axis: int | None = ...) -> Tensor: ...
+def logcumsumexp(input: Tensor, dim: builtins.int | None = ..., dtype: Any = ..., name: str | None = ..., *, axis: builtins.int | None = ...) -> Tensor: ...
 @overload
 def logical_and(x: Tensor, y: Tensor, out: Tensor | None = ..., name: str | None = ...) -> Tensor:
     """Logical and: where both elements are True."""
@@ -1298,10 +1299,10 @@ def logical_xor_(x: Any, y: Any, out: Any = ..., name: Any = ...) -> Tensor:
 @overload
 def logical_xor_(input: Any, other: Any, out: Any = ..., name: Any = ...) -> Tensor: ...
 @overload
-def logit(x: Tensor, eps: float | None = ..., name: str | None = ...) -> Tensor:
+def logit(x: Tensor, eps: builtins.float | None = ..., name: str | None = ...) -> Tensor:
     """Logits: log(x / (1 - x)) of each element: the inverse of `sigmoid`."""
 @overload
-def logit(input: Tensor, eps: float | None = ..., name: str | None = ...) -> Tensor: ...
+def logit(input: Tensor, eps: builtins.float | None = ..., name: str | None = ...) -> Tensor: ...
 @overload
 def logit_(x: Any, eps: Any = ..., name: Any = ...) -> Tensor:
     """In-place form of `logit`: writes the result into the first argument and returns it."""
@@ -1313,10 +1314,10 @@ def logspace(start: Any, stop: Any, num: Any, base: Any = ..., dtype: Any = ...,
 @overload
 def logspace(start: Any, end: Any, steps: Any, base: Any = ..., dtype: Any = ..., name: str | None = ..., *, out: Any = ..., pin_memory: Any = ..., requires_grad: Any = ..., device: Any = ...) -> Tensor: ...
 @overload
-def logsumexp(x: Tensor, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
+def logsumexp(x: Tensor, axis: Axes = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> Tensor:
     """Logarithm of the sum of exponentials of `x` along `axis`, safe from overflow."""
 @overload
-def logsumexp(input: Tensor, dim: Axes = ..., keepdim: bool = ..., name: str | None = ..., *, axis: Axes = ..., out: Any = ...) -> Tensor: ...
+def logsumexp(input: Tensor, dim: Axes = ..., keepdim: builtins.bool = ..., name: str | None = ..., *, axis: Axes = ..., out: Any = ...) -> Tensor: ...
 @overload
 def lt(x: Tensor, y: Tensor, name: str | None = ...) -> Tensor:
     """Where an element of `x` is less than that of `y`."""
@@ -1343,40 +1344,40 @@ def masked_select(x: Tensor, mask: Tensor, name: str | None = ...) -> Tensor:
 @overload
 def masked_select(input: Tensor, mask: Tensor, name: str | None = ..., *, out: Any = ...) -> Tensor: ...
 @overload
-def matmul(x: Tensor, y: Tensor, transpose_x: bool = ..., transpose_y: bool = ..., name: str | None = ...) -> Tensor:
+def matmul(x: Tensor, y: Tensor, transpose_x: builtins.bool = ..., transpose_y: builtins.bool = ..., name: str | None = ...) -> Tensor:
     """The matrix product, over any number of matrices at once."""
 @overload
-def matmul(input: Tensor, other: Tensor, transpose_x: bool = ..., transpose_y: bool = ..., name: str | None = ..., *, out: Any = ...) -> Tensor: ...
+def matmul(input: Tensor, other: Tensor, transpose_x: builtins.bool = ..., transpose_y: builtins.bool = ..., name: str | None = ..., *, out: Any = ...) -> Tensor: ...
 @overload
 def matrix_transpose(x: Tensor, name: str | None = ...) -> Tensor:
     """`x` with its last two axes exchanged; a view."""
 @overload
 def matrix_transpose(input: Tensor, name: str | None = ...) -> Tensor: ...
 @overload
-def max(x: Tensor, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
+def max(x: Tensor, axis: Axes = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> Tensor:
     """Largest element along `axis`; NaN is larger than anything."""
 @overload
-def max(elements: Tensor, dims: Axes = ..., keepdim: bool = ..., name: str | None = ..., *, axis: Axes = ...) -> Tensor: ...
+def max(elements: Tensor, dims: Axes = ..., keepdim: builtins.bool = ..., name: str | None = ..., *, axis: Axes = ...) -> Tensor: ...
 @overload
 def maximum(x: Tensor, y: Tensor, name: str | None = ...) -> Tensor:
     """Element-wise maximum of two tensors; NaN where one is NaN."""
 @overload
 def maximum(input: Tensor, other: Tensor, name: str | None = ..., *, out: Any = ...) -> Tensor: ...
 @overload
-def mean(x: Tensor, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
+def mean(x: Tensor, axis: Axes = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> Tensor:
     """Arithmetic mean of elements along `axis`."""
 @overload
-def mean(input: Tensor, dim: Axes = ..., keepdim: bool = ..., name: str | None = ..., *, axis: Axes = ..., out: Any = ..., dtype: Any = ...) -> Tensor: ...
+def mean(input: Tensor, dim: Axes = ..., keepdim: builtins.bool = ..., name: str | None = ..., *, axis: Axes = ..., out: Any = ..., dtype: Any = ...) -> Tensor: ...
 @overload
-def median(x: Tensor, axis: Any = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
+def median(x: Tensor, axis: Any = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> Tensor:
     """Median of elements along `axis`: the middle one, or the mean of the two in the middle."""
 @overload
-def median(elements: Tensor, dims: Any = ..., keepdim: bool = ..., name: str | None = ..., *, axis: Any = ..., out: Any = ..., mode: Any = ...) -> Tensor: ...
+def median(elements: Tensor, dims: Any = ..., keepdim: builtins.bool = ..., name: str | None = ..., *, axis: Any = ..., out: Any = ..., mode: Any = ...) -> Tensor: ...
 @overload
-def min(x: Tensor, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
+def min(x: Tensor, axis: Axes = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> Tensor:
     """Smallest element along `axis`; NaN is smaller than anything. Arguments are those of `max`."""
 @overload
-def min(elements: Tensor, dims: Axes = ..., keepdim: bool = ..., name: str | None = ..., *, axis: Axes = ...) -> Tensor: ...
+def min(elements: Tensor, dims: Axes = ..., keepdim: builtins.bool = ..., name: str | None = ..., *, axis: Axes = ...) -> Tensor: ...
 @overload
 def minimum(x: Tensor, y: Tensor, name: str | None = ...) -> Tensor:
     """Element-wise minimum of two tensors; NaN where one is NaN. Arguments are those of `maximum`."""
@@ -1398,10 +1399,10 @@ def mod_(x: Any, y: Any, name: Any = ...) -> Tensor:
 @overload
 def mod_(input: Any, other: Any, name: Any = ...) -> Tensor: ...
 @overload
-def mode(x: Tensor, axis: int = ..., keepdim: bool = ..., name: str | None = ...) -> tuple[Tensor, Tensor]:
+def mode(x: Tensor, axis: builtins.int = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> tuple[Tensor, Tensor]:
     """The mode: the most frequent value along an axis, and its last position; of several the smallest."""
 @overload
-def mode(input: Tensor, dim: int = ..., keepdim: bool = ..., name: str | None = ..., *, axis: int = ...) -> tuple[Tensor, Tensor]: ...
+def mode(input: Tensor, dim: builtins.int = ..., keepdim: builtins.bool = ..., name: str | None = ..., *, axis: builtins.int = ...) -> tuple[Tensor, Tensor]: ...
 @overload
 def moveaxis(x: Tensor, source: Any, destination: Any, name: str | None = ...) -> Tensor:
     """`x` with some axes moved to other places; the rest keep their order."""
@@ -1428,20 +1429,20 @@ def multi_dot(x: Sequence[Tensor], name: str | None = ...) -> Tensor:
 @overload
 def multi_dot(tensors: Sequence[Tensor], name: str | None = ...) -> Tensor: ...
 @overload
-def multigammaln(x: Tensor, p: int, name: str | None = ...) -> Tensor:
+def multigammaln(x: Tensor, p: builtins.int, name: str | None = ...) -> Tensor:
     """Logarithm of the multivariate gamma function of dimension `p`."""
 @overload
-def multigammaln(input: Tensor, p: int, name: str | None = ...) -> Tensor: ...
+def multigammaln(input: Tensor, p: builtins.int, name: str | None = ...) -> Tensor: ...
 @overload
 def multigammaln_(x: Any, p: Any, name: Any = ...) -> Tensor:
     """In-place form of `multigammaln`: writes the result into the first argument and returns it."""
 @overload
 def multigammaln_(input: Any, p: Any, name: Any = ...) -> Tensor: ...
 @overload
-def multinomial(x: Tensor, num_samples: int = ..., replacement: bool = ..., name: str | None = ...) -> Tensor:
+def multinomial(x: Tensor, num_samples: builtins.int = ..., replacement: builtins.bool = ..., name: str | None = ...) -> Tensor:
     """Sampling without or with replacement: random positions, drawn with the weights of each row."""
 @overload
-def multinomial(input: Tensor, num_samples: int = ..., replacement: bool = ..., name: str | None = ..., *, out: Any = ...) -> Tensor: ...
+def multinomial(input: Tensor, num_samples: builtins.int = ..., replacement: builtins.bool = ..., name: str | None = ..., *, out: Any = ...) -> Tensor: ...
 @overload
 def multiply(x: Tensor, y: Tensor, name: str | None = ...) -> Tensor:
     """Product of two tensors, element by element. Arguments are those of `add`."""
@@ -1458,35 +1459,35 @@ def mv(x: Tensor, vec: Tensor, name: str | None = ...) -> Tensor:
 @overload
 def mv(input: Tensor, vec: Tensor, name: str | None = ..., *, out: Any = ...) -> Tensor: ...
 @overload
-def nan_to_num(x: Tensor, nan: float = ..., posinf: float | None = ..., neginf: float | None = ..., name: str | None = ...) -> Tensor:
+def nan_to_num(x: Tensor, nan: builtins.float = ..., posinf: builtins.float | None = ..., neginf: builtins.float | None = ..., name: str | None = ...) -> Tensor:
     """Numbers in place of NaN and infinity."""
 @overload
-def nan_to_num(input: Tensor, nan: float = ..., posinf: float | None = ..., neginf: float | None = ..., name: str | None = ...) -> Tensor: ...
+def nan_to_num(input: Tensor, nan: builtins.float = ..., posinf: builtins.float | None = ..., neginf: builtins.float | None = ..., name: str | None = ...) -> Tensor: ...
 @overload
 def nan_to_num_(x: Any, nan: Any = ..., posinf: Any = ..., neginf: Any = ..., name: Any = ...) -> Tensor:
     """In-place form of `nan_to_num`: writes the result into the first argument and returns it."""
 @overload
 def nan_to_num_(input: Any, nan: Any = ..., posinf: Any = ..., neginf: Any = ..., name: Any = ...) -> Tensor: ...
 @overload
-def nanmean(x: Tensor, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
+def nanmean(x: Tensor, axis: Axes = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> Tensor:
     """Mean of elements along `axis` that are not NaN; NaN where all are."""
 @overload
-def nanmean(input: Tensor, dim: Axes = ..., keepdim: bool = ..., name: str | None = ..., *, axis: Axes = ...) -> Tensor: ...
+def nanmean(input: Tensor, dim: Axes = ..., keepdim: builtins.bool = ..., name: str | None = ..., *, axis: Axes = ...) -> Tensor: ...
 @overload
-def nanmedian(x: Tensor, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
+def nanmedian(x: Tensor, axis: Axes = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> Tensor:
     """Median of elements along `axis` that are not NaN."""
 @overload
-def nanmedian(elements: Tensor, dims: Axes = ..., keepdim: bool = ..., name: str | None = ..., *, axis: Axes = ..., mode: Any = ...) -> Tensor: ...
+def nanmedian(elements: Tensor, dims: Axes = ..., keepdim: builtins.bool = ..., name: str | None = ..., *, axis: Axes = ..., mode: Any = ...) -> Tensor: ...
 @overload
-def nanquantile(x: Tensor, q: float | Sequence[float], axis: Axes = ..., keepdim: bool = ..., interpolation: str = ..., name: str | None = ...) -> Tensor:
+def nanquantile(x: Tensor, q: builtins.float | Sequence[builtins.float], axis: Axes = ..., keepdim: builtins.bool = ..., interpolation: str = ..., name: str | None = ...) -> Tensor:
     """As `quantile`, of the elements that are not NaN; NaN where all are."""
 @overload
-def nanquantile(input: Tensor, q: float | Sequence[float], dim: Axes = ..., keepdim: bool = ..., interpolation: str = ..., name: str | None = ..., *, axis: Axes = ...) -> Tensor: ...
+def nanquantile(input: Tensor, q: builtins.float | Sequence[builtins.float], dim: Axes = ..., keepdim: builtins.bool = ..., interpolation: str = ..., name: str | None = ..., *, axis: Axes = ...) -> Tensor: ...
 @overload
-def nansum(x: Tensor, axis: Axes = ..., dtype: Any = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
+def nansum(x: Tensor, axis: Axes = ..., dtype: Any = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> Tensor:
     """Sum of elements along `axis`, NaN counted as 0. Arguments are those of `sum`."""
 @overload
-def nansum(input: Tensor, dim: Axes = ..., dtype: Any = ..., keepdim: bool = ..., name: str | None = ..., *, axis: Axes = ...) -> Tensor: ...
+def nansum(input: Tensor, dim: Axes = ..., dtype: Any = ..., keepdim: builtins.bool = ..., name: str | None = ..., *, axis: Axes = ...) -> Tensor: ...
 @overload
 def ne(x: Tensor, y: Tensor, name: str | None = ...) -> Tensor:
     """Not equal: where two elements differ. Arguments are those of `less_than`, and complex numbers."""
@@ -1513,15 +1514,15 @@ def nextafter(x: Tensor, y: Tensor, name: str | None = ...) -> Tensor:
 @overload
 def nextafter(input: Tensor, other: Tensor, name: str | None = ...) -> Tensor: ...
 @overload
-def nonzero(x: Tensor, as_tuple: bool = ...) -> Any:
+def nonzero(x: Tensor, as_tuple: builtins.bool = ...) -> Any:
     """Where `x` is not zero (or false)."""
 @overload
-def nonzero(input: Tensor, as_tuple: bool = ..., *, out: Any = ...) -> Any: ...
+def nonzero(input: Tensor, as_tuple: builtins.bool = ..., *, out: Any = ...) -> Any: ...
 @overload
-def norm(x: Tensor, p: float | str = ..., axis: Any = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
+def norm(x: Tensor, p: builtins.float | str = ..., axis: Any = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> Tensor:
     """Norm: the length of vectors, in several senses."""
 @overload
-def norm(input: Tensor, p: float | str = ..., dim: Any = ..., keepdim: bool = ..., name: str | None = ..., *, axis: Any = ..., out: Any = ..., dtype: Any = ...) -> Tensor: ...
+def norm(input: Tensor, p: builtins.float | str = ..., dim: Any = ..., keepdim: builtins.bool = ..., name: str | None = ..., *, axis: Any = ..., out: Any = ..., dtype: Any = ...) -> Tensor: ...
 @overload
 def normal(mean: Any = ..., std: Any = ..., shape: Shape | None = ..., name: str | None = ...) -> Tensor:
     """Normally distributed random numbers."""
@@ -1558,7 +1559,7 @@ def ones(shape: Shape, dtype: Any = ..., name: str | None = ...) -> Tensor:
 @overload
 def ones(size: Shape, dtype: Any = ..., name: str | None = ..., *, out: Any = ..., pin_memory: Any = ..., requires_grad: Any = ..., device: Any = ...) -> Tensor: ...
 @overload
-def ones(*shape: int | Tensor, dtype: Any = ..., name: str | None = ..., out: Any = ..., pin_memory: Any = ..., requires_grad: Any = ..., device: Any = ...) -> Tensor: ...
+def ones(*shape: builtins.int | Tensor, dtype: Any = ..., name: str | None = ..., out: Any = ..., pin_memory: Any = ..., requires_grad: Any = ..., device: Any = ...) -> Tensor: ...
 @overload
 def ones_like(x: Tensor, dtype: Any = ..., name: str | None = ...) -> Tensor:
     """Ones of the shape of `x`, and of its dtype unless `dtype` names another."""
@@ -1570,22 +1571,22 @@ def outer(x: Tensor, y: Tensor, name: str | None = ...) -> Tensor:
 @overload
 def outer(input: Tensor, vec2: Tensor, name: str | None = ..., *, out: Any = ...) -> Tensor: ...
 @overload
-def pad(x: Tensor, pad: Any, mode: str = ..., value: float = ..., data_format: str = ..., name: str | None = ...) -> Tensor:
+def pad(x: Tensor, pad: Any, mode: str = ..., value: builtins.float = ..., data_format: str = ..., name: str | None = ...) -> Tensor:
     """Padding: `x` with elements added around it."""
 @overload
-def pad(input: Tensor, pad: Any, mode: str = ..., value: float = ..., data_format: str = ..., name: str | None = ..., *, pad_from_left_axis: Any = ...) -> Tensor: ...
+def pad(input: Tensor, pad: Any, mode: str = ..., value: builtins.float = ..., data_format: str = ..., name: str | None = ..., *, pad_from_left_axis: Any = ...) -> Tensor: ...
 @overload
-def pdist(x: Tensor, p: float = ..., name: str | None = ...) -> Tensor:
+def pdist(x: Tensor, p: builtins.float = ..., name: str | None = ...) -> Tensor:
     """The distance of each pair of rows, in the order (0, 1), (0, 2), ..., (1, 2), ..."""
 @overload
-def pdist(input: Tensor, p: float = ..., name: str | None = ...) -> Tensor: ...
+def pdist(input: Tensor, p: builtins.float = ..., name: str | None = ...) -> Tensor: ...
 @overload
-def permute(x: Tensor, perm: Sequence[int], name: str | None = ...) -> Tensor:
+def permute(x: Tensor, perm: Sequence[builtins.int], name: str | None = ...) -> Tensor:
     """`x` with its axes in another order."""
 @overload
-def permute(input: Tensor, dims: Sequence[int], name: str | None = ..., *, dim0: Any = ...) -> Tensor: ...
+def permute(input: Tensor, dims: Sequence[builtins.int], name: str | None = ..., *, dim0: Any = ...) -> Tensor: ...
 @overload
-def permute(x: Tensor, *perm: int | Tensor, name: str | None = ..., dim0: Any = ...) -> Tensor: ...
+def permute(x: Tensor, *perm: builtins.int | Tensor, name: str | None = ..., dim0: Any = ...) -> Tensor: ...
 @overload
 def poisson(x: Tensor, name: str | None = ...) -> Tensor:
     """Poisson draws: random counts with the expected values `x`."""
@@ -1597,10 +1598,10 @@ def polar(abs: Tensor, angle: Tensor, name: str | None = ...) -> Tensor:
 @overload
 def polar(abs: Tensor, angle: Tensor, name: str | None = ..., *, out: Any = ...) -> Tensor: ...
 @overload
-def polygamma(x: Tensor, n: int, name: str | None = ...) -> Tensor:
+def polygamma(x: Tensor, n: builtins.int, name: str | None = ...) -> Tensor:
     """The n-th derivative of `digamma`, of each element."""
 @overload
-def polygamma(input: Tensor, n: int, name: str | None = ...) -> Tensor: ...
+def polygamma(input: Tensor, n: builtins.int, name: str | None = ...) -> Tensor: ...
 @overload
 def polygamma_(x: Any, n: Any, name: Any = ...) -> Tensor:
     """In-place form of `polygamma`: writes the result into the first argument and returns it."""
@@ -1622,25 +1623,25 @@ def pow_(x: Any, y: Any, name: Any = ...) -> Tensor:
 @overload
 def pow_(input: Any, other: Any, name: Any = ...) -> Tensor: ...
 @overload
-def prod(x: Tensor, axis: Axes = ..., keepdim: bool = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
+def prod(x: Tensor, axis: Axes = ..., keepdim: builtins.bool = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
     """Product of elements along `axis`."""
 @overload
-def prod(input: Tensor, dim: Axes = ..., keepdim: bool = ..., dtype: Any = ..., name: str | None = ..., *, axis: Axes = ..., out: Any = ...) -> Tensor: ...
+def prod(input: Tensor, dim: Axes = ..., keepdim: builtins.bool = ..., dtype: Any = ..., name: str | None = ..., *, axis: Axes = ..., out: Any = ...) -> Tensor: ...
 @overload
-def put_along_axis(arr: Tensor, indices: Tensor, values: Any, axis: int, reduce: str = ..., include_self: bool = ..., broadcast: bool = ...) -> Tensor:
+def put_along_axis(arr: Tensor, indices: Tensor, values: Any, axis: builtins.int, reduce: str = ..., include_self: builtins.bool = ..., broadcast: builtins.bool = ...) -> Tensor:
     """`arr` with `values` put where `take_along_axis` would read."""
 @overload
-def put_along_axis(input: Tensor, indices: Tensor, values: Any, dim: int, reduce: str = ..., include_self: bool = ..., broadcast: bool = ...) -> Tensor: ...
+def put_along_axis(input: Tensor, indices: Tensor, values: Any, dim: builtins.int, reduce: str = ..., include_self: builtins.bool = ..., broadcast: builtins.bool = ...) -> Tensor: ...
 @overload
-def put_along_axis_(arr: Tensor, indices: Tensor, values: Any, axis: int, reduce: str = ..., include_self: bool = ..., broadcast: bool = ...) -> Tensor:
+def put_along_axis_(arr: Tensor, indices: Tensor, values: Any, axis: builtins.int, reduce: str = ..., include_self: builtins.bool = ..., broadcast: builtins.bool = ...) -> Tensor:
     """`put_along_axis` in place."""
 @overload
-def put_along_axis_(input: Tensor, indices: Tensor, values: Any, dim: int, reduce: str = ..., include_self: bool = ..., broadcast: bool = ...) -> Tensor: ...
+def put_along_axis_(input: Tensor, indices: Tensor, values: Any, dim: builtins.int, reduce: str = ..., include_self: builtins.bool = ..., broadcast: builtins.bool = ...) -> Tensor: ...
 @overload
-def quantile(x: Tensor, q: float | Sequence[float], axis: Axes = ..., keepdim: bool = ..., interpolation: str = ..., name: str | None = ...) -> Tensor:
+def quantile(x: Tensor, q: builtins.float | Sequence[builtins.float], axis: Axes = ..., keepdim: builtins.bool = ..., interpolation: str = ..., name: str | None = ...) -> Tensor:
     """Quantiles: values below which the parts `q` of the elements along `axis` lie, interpolated linearly."""
 @overload
-def quantile(input: Tensor, q: float | Sequence[float], dim: Axes = ..., keepdim: bool = ..., interpolation: str = ..., name: str | None = ..., *, axis: Axes = ..., out: Any = ...) -> Tensor: ...
+def quantile(input: Tensor, q: builtins.float | Sequence[builtins.float], dim: Axes = ..., keepdim: builtins.bool = ..., interpolation: str = ..., name: str | None = ..., *, axis: Axes = ..., out: Any = ...) -> Tensor: ...
 @overload
 def rad2deg(x: Tensor, name: str | None = ...) -> Tensor:
     """Radians to degrees."""
@@ -1652,44 +1653,44 @@ def rand(shape: Shape, dtype: Any = ..., name: str | None = ...) -> Tensor:
 @overload
 def rand(size: Shape, dtype: Any = ..., name: str | None = ..., *, out: Any = ..., pin_memory: Any = ..., requires_grad: Any = ..., device: Any = ...) -> Tensor: ...
 @overload
-def rand(*shape: int | Tensor, dtype: Any = ..., name: str | None = ..., out: Any = ..., pin_memory: Any = ..., requires_grad: Any = ..., device: Any = ...) -> Tensor: ...
+def rand(*shape: builtins.int | Tensor, dtype: Any = ..., name: str | None = ..., out: Any = ..., pin_memory: Any = ..., requires_grad: Any = ..., device: Any = ...) -> Tensor: ...
 @overload
 def rand_like(input: Tensor, name: str | None = ..., *, dtype: Any = ...) -> Tensor:
     """Random numbers in [0, 1), as many as a tensor has."""
 @overload
 def rand_like(input: Tensor, name: str | None = ..., *, dtype: Any = ..., pin_memory: Any = ..., requires_grad: Any = ..., device: Any = ...) -> Tensor: ...
 @overload
-def randint(low: int = ..., high: int | None = ..., shape: Shape = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
+def randint(low: builtins.int = ..., high: builtins.int | None = ..., shape: Shape = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
     """Random integers, each equally likely in `[low, high)`."""
 @overload
-def randint(low: int = ..., high: int | None = ..., size: Shape = ..., dtype: Any = ..., name: str | None = ..., *, shape: Shape = ..., pin_memory: Any = ..., requires_grad: Any = ..., device: Any = ...) -> Tensor: ...
+def randint(low: builtins.int = ..., high: builtins.int | None = ..., size: Shape = ..., dtype: Any = ..., name: str | None = ..., *, shape: Shape = ..., pin_memory: Any = ..., requires_grad: Any = ..., device: Any = ...) -> Tensor: ...
 @overload
-def randint_like(x: Tensor, low: int = ..., high: int | None = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
+def randint_like(x: Tensor, low: builtins.int = ..., high: builtins.int | None = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
     """Random integers in `[low, high)`, in the shape of `x` and in its dtype unless another is named."""
 @overload
-def randint_like(input: Tensor, low: int = ..., high: int | None = ..., dtype: Any = ..., name: str | None = ..., *, pin_memory: Any = ..., requires_grad: Any = ..., device: Any = ...) -> Tensor: ...
+def randint_like(input: Tensor, low: builtins.int = ..., high: builtins.int | None = ..., dtype: Any = ..., name: str | None = ..., *, pin_memory: Any = ..., requires_grad: Any = ..., device: Any = ...) -> Tensor: ...
 @overload
 def randn(shape: Shape, dtype: Any = ..., name: str | None = ...) -> Tensor:
     """Normally distributed random numbers with mean 0 and standard deviation 1, as `standard_normal`."""
 @overload
 def randn(size: Shape, dtype: Any = ..., name: str | None = ..., *, out: Any = ..., pin_memory: Any = ..., requires_grad: Any = ..., device: Any = ...) -> Tensor: ...
 @overload
-def randn(*shape: int | Tensor, dtype: Any = ..., name: str | None = ..., out: Any = ..., pin_memory: Any = ..., requires_grad: Any = ..., device: Any = ...) -> Tensor: ...
+def randn(*shape: builtins.int | Tensor, dtype: Any = ..., name: str | None = ..., out: Any = ..., pin_memory: Any = ..., requires_grad: Any = ..., device: Any = ...) -> Tensor: ...
 @overload
 def randn_like(x: Tensor, dtype: Any = ..., name: str | None = ...) -> Tensor:
     """Normally distributed random numbers of mean 0 and variance 1, as many as a tensor has."""
 @overload
 def randn_like(input: Tensor, dtype: Any = ..., name: str | None = ..., *, pin_memory: Any = ..., requires_grad: Any = ..., device: Any = ...) -> Tensor: ...
 @overload
-def random_(x: Tensor, from_: int = ..., to: int | None = ...) -> Tensor:
+def random_(x: Tensor, from_: builtins.int = ..., to: builtins.int | None = ...) -> Tensor:
     """Fill `x` with whole random numbers of [from_, to); returns `x`."""
 @overload
-def random_(input: Tensor, from_: int = ..., to: int | None = ..., *, generator: Any = ...) -> Tensor: ...
+def random_(input: Tensor, from_: builtins.int = ..., to: builtins.int | None = ..., *, generator: Any = ...) -> Tensor: ...
 @overload
-def randperm(n: int, dtype: Any = ..., name: str | None = ...) -> Tensor:
+def randperm(n: builtins.int, dtype: Any = ..., name: str | None = ...) -> Tensor:
     """Permutation: the integers from 0 to n - 1 in random order."""
 @overload
-def randperm(n: int, dtype: Any = ..., name: str | None = ..., *, out: Any = ..., pin_memory: Any = ..., requires_grad: Any = ..., device: Any = ...) -> Tensor: ...
+def randperm(n: builtins.int, dtype: Any = ..., name: str | None = ..., *, out: Any = ..., pin_memory: Any = ..., requires_grad: Any = ..., device: Any = ...) -> Tensor: ...
 @overload
 def range(start: Any = ..., end: Any = ..., step: Any = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
     """Evenly spaced numbers from `start` to `end`, which is one of them, as PyTorch's `range`; `arange` leaves the end out."""
@@ -1726,39 +1727,39 @@ def remainder_(x: Any, y: Any, name: Any = ...) -> Tensor:
 @overload
 def remainder_(input: Any, other: Any, name: Any = ...) -> Tensor: ...
 @overload
-def renorm(x: Tensor, p: float, axis: int, max_norm: float) -> Tensor:
+def renorm(x: Tensor, p: builtins.float, axis: builtins.int, max_norm: builtins.float) -> Tensor:
     """Each slice along an axis, scaled down to the norm `max_norm` where its norm is larger."""
 @overload
-def renorm(input: Tensor, p: float, dim: int, max_norm: float) -> Tensor: ...
+def renorm(input: Tensor, p: builtins.float, dim: builtins.int, max_norm: builtins.float) -> Tensor: ...
 @overload
-def renorm_(x: Tensor, p: float, axis: int, max_norm: float) -> Tensor:
+def renorm_(x: Tensor, p: builtins.float, axis: builtins.int, max_norm: builtins.float) -> Tensor:
     """`renorm` that writes into `x`."""
 @overload
-def renorm_(input: Tensor, p: float, dim: int, max_norm: float) -> Tensor: ...
+def renorm_(input: Tensor, p: builtins.float, dim: builtins.int, max_norm: builtins.float) -> Tensor: ...
 @overload
-def repeat(input: Tensor, repeats: int | Sequence[int] | Tensor) -> Tensor:
+def repeat(input: Tensor, repeats: builtins.int | Sequence[builtins.int] | Tensor) -> Tensor:
     """Copies of the whole tensor beside each other; as `tile`. `x.repeat(2, 3)` is `x.repeat([2, 3])`."""
 @overload
-def repeat(input: Tensor, *repeats: int | Tensor) -> Tensor: ...
+def repeat(input: Tensor, *repeats: builtins.int | Tensor) -> Tensor: ...
 @overload
-def repeat_interleave(x: Tensor, repeats: Any, axis: int | None = ..., name: str | None = ...) -> Tensor:
+def repeat_interleave(x: Tensor, repeats: Any, axis: builtins.int | None = ..., name: str | None = ...) -> Tensor:
     """Repetition of elements: each element (or slice along `axis`) several times in succession."""
 @overload
-def repeat_interleave(input: Tensor, repeats: Any, dim: int | None = ..., name: str | None = ..., *, axis: int | None = ..., output_size: Any = ...) -> Tensor: ...
+def repeat_interleave(input: Tensor, repeats: Any, dim: builtins.int | None = ..., name: str | None = ..., *, axis: builtins.int | None = ..., output_size: Any = ...) -> Tensor: ...
 @overload
-def reshape(x: Tensor, shape: Sequence[int | Tensor] | Tensor, name: str | None = ...) -> Tensor:
+def reshape(x: Tensor, shape: Sequence[builtins.int | Tensor] | Tensor, name: str | None = ...) -> Tensor:
     """The elements of `x`, row by row, in another shape."""
 @overload
-def reshape(input: Tensor, size: Sequence[int | Tensor] | Tensor, name: str | None = ...) -> Tensor: ...
+def reshape(input: Tensor, size: Sequence[builtins.int | Tensor] | Tensor, name: str | None = ...) -> Tensor: ...
 @overload
-def reshape(x: Tensor, *shape: int | Tensor, name: str | None = ...) -> Tensor: ...
+def reshape(x: Tensor, *shape: builtins.int | Tensor, name: str | None = ...) -> Tensor: ...
 @overload
-def reshape_(x: Tensor, shape: Sequence[int | Tensor] | Tensor, name: str | None = ...) -> Tensor:
+def reshape_(x: Tensor, shape: Sequence[builtins.int | Tensor] | Tensor, name: str | None = ...) -> Tensor:
     """`reshape` in place: `x` itself gets the new shape."""
 @overload
-def reshape_(input: Tensor, size: Sequence[int | Tensor] | Tensor, name: str | None = ...) -> Tensor: ...
+def reshape_(input: Tensor, size: Sequence[builtins.int | Tensor] | Tensor, name: str | None = ...) -> Tensor: ...
 @overload
-def reshape_(x: Tensor, *shape: int | Tensor, name: str | None = ...) -> Tensor: ...
+def reshape_(x: Tensor, *shape: builtins.int | Tensor, name: str | None = ...) -> Tensor: ...
 @overload
 def reverse(x: Tensor, axis: Any, name: str | None = ...) -> Tensor:
     """`flip` under its older name."""
@@ -1770,10 +1771,10 @@ def roll(x: Tensor, shifts: Any, axis: Axes = ..., name: str | None = ...) -> Te
 @overload
 def roll(input: Tensor, shifts: Any, dim: Axes = ..., name: str | None = ..., *, axis: Axes = ...) -> Tensor: ...
 @overload
-def rot90(x: Tensor, k: int = ..., axes: Sequence[int] = ..., name: str | None = ...) -> Tensor:
+def rot90(x: Tensor, k: builtins.int = ..., axes: Sequence[builtins.int] = ..., name: str | None = ...) -> Tensor:
     """Rotation: `x` turned by `k` times 90 degrees in the plane of two axes, from the first towards the second."""
 @overload
-def rot90(input: Tensor, k: int = ..., dim: Sequence[int] = ..., name: str | None = ..., *, axes: Sequence[int] = ...) -> Tensor: ...
+def rot90(input: Tensor, k: builtins.int = ..., dim: Sequence[builtins.int] = ..., name: str | None = ..., *, axes: Sequence[builtins.int] = ...) -> Tensor: ...
 @overload
 def round(x: Tensor, name: str | None = ...) -> Tensor:
     """Nearest integer of each element; halves go away from 0."""
@@ -1800,29 +1801,29 @@ def rsqrt_(x: Any, name: Any = ...) -> Tensor:
 @overload
 def rsqrt_(input: Any, name: Any = ...) -> Tensor: ...
 @overload
-def scale(x: Tensor, scale: Any = ..., bias: Any = ..., bias_after_scale: bool = ..., act: str | None = ..., name: str | None = ...) -> Tensor:
+def scale(x: Tensor, scale: Any = ..., bias: Any = ..., bias_after_scale: builtins.bool = ..., act: str | None = ..., name: str | None = ...) -> Tensor:
     """`scale * x + bias`, or `scale * (x + bias)`."""
 @overload
-def scale(input: Tensor, scale: Any = ..., bias: Any = ..., bias_after_scale: bool = ..., act: str | None = ..., name: str | None = ...) -> Tensor: ...
+def scale(input: Tensor, scale: Any = ..., bias: Any = ..., bias_after_scale: builtins.bool = ..., act: str | None = ..., name: str | None = ...) -> Tensor: ...
 @overload
 def scale_(x: Any, scale: Any = ..., bias: Any = ..., bias_after_scale: Any = ..., act: Any = ..., name: Any = ...) -> Tensor:
     """In-place form of `scale`: writes the result into the first argument and returns it."""
 @overload
 def scale_(input: Any, scale: Any = ..., bias: Any = ..., bias_after_scale: Any = ..., act: Any = ..., name: Any = ...) -> Tensor: ...
 @overload
-def scatter(x: Tensor, index: Tensor, updates: Tensor, overwrite: bool = ..., name: str | None = ...) -> Tensor:
+def scatter(x: Tensor, index: Tensor, updates: Tensor, overwrite: builtins.bool = ..., name: str | None = ...) -> Tensor:
     """`x` with some of its rows replaced."""
 @overload
-def scatter(input: Tensor, index: Tensor, updates: Tensor, overwrite: bool = ..., name: str | None = ..., *, out: Any = ..., dim: Any = ...) -> Tensor: ...
+def scatter(input: Tensor, index: Tensor, updates: Tensor, overwrite: builtins.bool = ..., name: str | None = ..., *, out: Any = ..., dim: Any = ...) -> Tensor: ...
 @overload
-def scatter(x: Tensor, *index: Any, updates: Tensor = ..., overwrite: bool = ..., name: str | None = ..., out: Any = ..., dim: Any = ...) -> Tensor: ...
+def scatter(x: Tensor, *index: Any, updates: Tensor = ..., overwrite: builtins.bool = ..., name: str | None = ..., out: Any = ..., dim: Any = ...) -> Tensor: ...
 @overload
-def scatter_(x: Tensor, index: Tensor, updates: Tensor, overwrite: bool = ..., name: str | None = ...) -> Tensor:
+def scatter_(x: Tensor, index: Tensor, updates: Tensor, overwrite: builtins.bool = ..., name: str | None = ...) -> Tensor:
     """`scatter` in place."""
 @overload
-def scatter_(input: Tensor, index: Tensor, updates: Tensor, overwrite: bool = ..., name: str | None = ..., *, dim: Any = ...) -> Tensor: ...
+def scatter_(input: Tensor, index: Tensor, updates: Tensor, overwrite: builtins.bool = ..., name: str | None = ..., *, dim: Any = ...) -> Tensor: ...
 @overload
-def scatter_(x: Tensor, *index: Any, updates: Tensor = ..., overwrite: bool = ..., name: str | None = ..., dim: Any = ...) -> Tensor: ...
+def scatter_(x: Tensor, *index: Any, updates: Tensor = ..., overwrite: builtins.bool = ..., name: str | None = ..., dim: Any = ...) -> Tensor: ...
 @overload
 def scatter_nd(index: Tensor, updates: Tensor, shape: Any, name: str | None = ...) -> Tensor:
     """Zeros of `shape` with `updates` added at positions given by several coordinates."""
@@ -1834,15 +1835,15 @@ def scatter_nd_add(x: Tensor, index: Tensor, updates: Tensor, name: str | None =
 @overload
 def scatter_nd_add(input: Tensor, index: Tensor, updates: Tensor, name: str | None = ...) -> Tensor: ...
 @overload
-def searchsorted(sorted_sequence: Tensor, values: Tensor, out_int32: bool = ..., right: bool = ..., name: str | None = ...) -> Tensor:
+def searchsorted(sorted_sequence: Tensor, values: Tensor, out_int32: builtins.bool = ..., right: builtins.bool = ..., name: str | None = ...) -> Tensor:
     """Where each value would have to be inserted to keep a sequence sorted."""
 @overload
-def searchsorted(boundaries: Tensor, input: Tensor, out_int32: bool = ..., right: bool = ..., name: str | None = ..., *, out: Any = ..., side: Any = ..., sorter: Any = ...) -> Tensor: ...
+def searchsorted(boundaries: Tensor, input: Tensor, out_int32: builtins.bool = ..., right: builtins.bool = ..., name: str | None = ..., *, out: Any = ..., side: Any = ..., sorter: Any = ...) -> Tensor: ...
 @overload
-def select_scatter(x: Tensor, values: Tensor, axis: int, index: int, name: str | None = ...) -> Tensor:
+def select_scatter(x: Tensor, values: Tensor, axis: builtins.int, index: builtins.int, name: str | None = ...) -> Tensor:
     """`x` with the slice at `index` along an axis replaced."""
 @overload
-def select_scatter(input: Tensor, values: Tensor, dim: int, index: int, name: str | None = ...) -> Tensor: ...
+def select_scatter(input: Tensor, values: Tensor, dim: builtins.int, index: builtins.int, name: str | None = ...) -> Tensor: ...
 @overload
 def sgn(x: Tensor, name: str | None = ...) -> Tensor:
     """`x / |x|`, and 0 where `x` is 0: the sign of real numbers, the direction of complex ones."""
@@ -1894,30 +1895,30 @@ def sinh_(x: Any, name: Any = ...) -> Tensor:
 @overload
 def sinh_(input: Any, name: Any = ...) -> Tensor: ...
 @overload
-def slice(input: Tensor, axes: Sequence[int], starts: Any, ends: Any) -> Tensor:
+def slice(input: Tensor, axes: Sequence[builtins.int], starts: Any, ends: Any) -> Tensor:
     """A range of some axes, by Python's rules for bounds."""
 @overload
-def slice(input: Tensor, dim: Sequence[int], starts: Any, ends: Any) -> Tensor: ...
+def slice(input: Tensor, dim: Sequence[builtins.int], starts: Any, ends: Any) -> Tensor: ...
 @overload
-def slice_scatter(x: Tensor, value: Tensor, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int], strides: Sequence[int], name: str | None = ...) -> Tensor:
+def slice_scatter(x: Tensor, value: Tensor, axes: Sequence[builtins.int], starts: Sequence[builtins.int], ends: Sequence[builtins.int], strides: Sequence[builtins.int], name: str | None = ...) -> Tensor:
     """A copy of `x` in which a slice is `value`."""
 @overload
-def slice_scatter(input: Tensor, value: Tensor, dim: Sequence[int], starts: Sequence[int], ends: Sequence[int], strides: Sequence[int], name: str | None = ...) -> Tensor: ...
+def slice_scatter(input: Tensor, value: Tensor, dim: Sequence[builtins.int], starts: Sequence[builtins.int], ends: Sequence[builtins.int], strides: Sequence[builtins.int], name: str | None = ...) -> Tensor: ...
 @overload
-def sort(x: Tensor, axis: int = ..., descending: bool = ..., name: str | None = ...) -> Tensor:
+def sort(x: Tensor, axis: builtins.int = ..., descending: builtins.bool = ..., name: str | None = ...) -> Tensor:
     """`x` in order along an axis."""
 @overload
-def sort(elements: Tensor, dims: int = ..., descending: bool = ..., name: str | None = ..., *, axis: int = ..., stable: Any = ...) -> Tensor: ...
+def sort(elements: Tensor, dims: builtins.int = ..., descending: builtins.bool = ..., name: str | None = ..., *, axis: builtins.int = ..., stable: Any = ...) -> Tensor: ...
 @overload
-def split(x: Tensor, num_or_sections: int | Sequence[int], axis: Any = ..., name: str | None = ...) -> list[Tensor]:
+def split(x: Tensor, num_or_sections: builtins.int | Sequence[builtins.int], axis: Any = ..., name: str | None = ...) -> list[Tensor]:
     """`x` cut into parts along an axis."""
 @overload
-def split(elements: Tensor, indices_or_sections: int | Sequence[int], dims: Any = ..., name: str | None = ..., *, axis: Any = ...) -> list[Tensor]: ...
+def split(elements: Tensor, indices_or_sections: builtins.int | Sequence[builtins.int], dims: Any = ..., name: str | None = ..., *, axis: Any = ...) -> list[Tensor]: ...
 @overload
-def split_with_sizes(x: Tensor, split_sizes: Sequence[int], dim: int = ...) -> list[Tensor]:
+def split_with_sizes(x: Tensor, split_sizes: Sequence[builtins.int], dim: builtins.int = ...) -> list[Tensor]:
     """Parts of `x` of given sizes along an axis; as `split` with a list."""
 @overload
-def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = ...) -> list[Tensor]: ...
+def split_with_sizes(input: Tensor, split_sizes: Sequence[builtins.int], dim: builtins.int = ...) -> list[Tensor]: ...
 @overload
 def sqrt(x: Tensor, name: str | None = ...) -> Tensor:
     """Square root of each element; NaN below 0."""
@@ -1949,10 +1950,10 @@ def squeeze_(x: Tensor, axis: Axes = ..., name: str | None = ...) -> Tensor:
 @overload
 def squeeze_(input: Tensor, dim: Axes = ..., name: str | None = ..., *, axis: Axes = ...) -> Tensor: ...
 @overload
-def stack(x: Sequence[Tensor], axis: int = ..., name: str | None = ...) -> Tensor:
+def stack(x: Sequence[Tensor], axis: builtins.int = ..., name: str | None = ...) -> Tensor:
     """Tensors of one shape side by side along a new axis."""
 @overload
-def stack(tensors: Sequence[Tensor], dim: int = ..., name: str | None = ..., *, axis: int = ..., out: Any = ...) -> Tensor: ...
+def stack(tensors: Sequence[Tensor], dim: builtins.int = ..., name: str | None = ..., *, axis: builtins.int = ..., out: Any = ...) -> Tensor: ...
 @overload
 def standard_gamma(x: Tensor, name: str | None = ...) -> Tensor:
     """Random numbers of gamma distributions of scale 1."""
@@ -1964,20 +1965,20 @@ def standard_normal(shape: Shape, dtype: Any = ..., name: str | None = ...) -> T
 @overload
 def standard_normal(size: Shape, dtype: Any = ..., name: str | None = ..., *, out: Any = ..., pin_memory: Any = ..., requires_grad: Any = ..., device: Any = ...) -> Tensor: ...
 @overload
-def stanh(x: Tensor, scale_a: float = ..., scale_b: float = ..., name: str | None = ...) -> Tensor:
+def stanh(x: Tensor, scale_a: builtins.float = ..., scale_b: builtins.float = ..., name: str | None = ...) -> Tensor:
     """Scaled hyperbolic tangent: `scale_b * tanh(scale_a * x)`."""
 @overload
-def stanh(input: Tensor, scale_a: float = ..., scale_b: float = ..., name: str | None = ...) -> Tensor: ...
+def stanh(input: Tensor, scale_a: builtins.float = ..., scale_b: builtins.float = ..., name: str | None = ...) -> Tensor: ...
 @overload
-def std(x: Tensor, axis: Axes = ..., unbiased: bool = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
+def std(x: Tensor, axis: Axes = ..., unbiased: builtins.bool = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> Tensor:
     """Standard deviation of elements along `axis`: the root of `var`, whose arguments it has."""
 @overload
-def std(input: Tensor, dim: Axes = ..., unbiased: bool = ..., keepdim: bool = ..., name: str | None = ..., *, axis: Axes = ..., out: Any = ..., correction: Any = ...) -> Tensor: ...
+def std(input: Tensor, dim: Axes = ..., unbiased: builtins.bool = ..., keepdim: builtins.bool = ..., name: str | None = ..., *, axis: Axes = ..., out: Any = ..., correction: Any = ...) -> Tensor: ...
 @overload
-def strided_slice(x: Tensor, axes: Sequence[int], starts: Any, ends: Any, strides: Any, name: str | None = ...) -> Tensor:
+def strided_slice(x: Tensor, axes: Sequence[builtins.int], starts: Any, ends: Any, strides: Any, name: str | None = ...) -> Tensor:
     """`slice` with a step for each axis, which may be negative."""
 @overload
-def strided_slice(input: Tensor, dim: Sequence[int], starts: Any, ends: Any, strides: Any, name: str | None = ...) -> Tensor: ...
+def strided_slice(input: Tensor, dim: Sequence[builtins.int], starts: Any, ends: Any, strides: Any, name: str | None = ...) -> Tensor: ...
 @overload
 def sub(x: Tensor, y: Tensor, name: str | None = ...) -> Tensor:
     """Difference of two tensors, element by element. Arguments are those of `add`."""
@@ -1999,35 +2000,35 @@ def subtract_(x: Any, y: Any, name: Any = ...) -> Tensor:
 @overload
 def subtract_(input: Any, other: Any, name: Any = ..., *, alpha: Any = ...) -> Tensor: ...
 @overload
-def sum(x: Tensor, axis: Axes = ..., dtype: Any = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
+def sum(x: Tensor, axis: Axes = ..., dtype: Any = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> Tensor:
     """Sum of elements along `axis`."""
 @overload
-def sum(input: Tensor, dim: Axes = ..., dtype: Any = ..., keepdim: bool = ..., name: str | None = ..., *, axis: Axes = ..., out: Any = ...) -> Tensor: ...
+def sum(input: Tensor, dim: Axes = ..., dtype: Any = ..., keepdim: builtins.bool = ..., name: str | None = ..., *, axis: Axes = ..., out: Any = ...) -> Tensor: ...
 @overload
-def swapaxes(x: Tensor, axis0: Any, axis1: int | None = ..., name: str | None = ...) -> Tensor:
+def swapaxes(x: Tensor, axis0: Any, axis1: builtins.int | None = ..., name: str | None = ...) -> Tensor:
     """`x` with two axes exchanged; a view."""
 @overload
-def swapaxes(input: Tensor, perm: Any, dim1: int | None = ..., name: str | None = ..., *, axis1: int | None = ...) -> Tensor: ...
+def swapaxes(input: Tensor, perm: Any, dim1: builtins.int | None = ..., name: str | None = ..., *, axis1: builtins.int | None = ...) -> Tensor: ...
 @overload
-def swapdims(x: Tensor, axis0: Any, axis1: int | None = ..., name: str | None = ...) -> Tensor:
+def swapdims(x: Tensor, axis0: Any, axis1: builtins.int | None = ..., name: str | None = ...) -> Tensor:
     """`x` with two axes exchanged; a view."""
 @overload
-def swapdims(input: Tensor, perm: Any, dim1: int | None = ..., name: str | None = ..., *, axis1: int | None = ...) -> Tensor: ...
+def swapdims(input: Tensor, perm: Any, dim1: builtins.int | None = ..., name: str | None = ..., *, axis1: builtins.int | None = ...) -> Tensor: ...
 @overload
 def take(x: Tensor, index: Tensor, mode: str = ..., name: str | None = ...) -> Tensor:
     """Elements of the flattened `x`."""
 @overload
 def take(input: Tensor, index: Tensor, mode: str = ..., name: str | None = ...) -> Tensor: ...
 @overload
-def take_along_axis(arr: Tensor, indices: Tensor, axis: int, broadcast: bool = ...) -> Tensor:
+def take_along_axis(arr: Tensor, indices: Tensor, axis: builtins.int, broadcast: builtins.bool = ...) -> Tensor:
     """For each place in `indices`, the element of `arr` at the same place but, along `axis`, at the position it holds."""
 @overload
-def take_along_axis(input: Tensor, indices: Tensor, dim: int, broadcast: bool = ..., *, out: Any = ...) -> Tensor: ...
+def take_along_axis(input: Tensor, indices: Tensor, dim: builtins.int, broadcast: builtins.bool = ..., *, out: Any = ...) -> Tensor: ...
 @overload
-def take_along_dim(arr: Tensor, indices: Tensor, axis: int, broadcast: bool = ...) -> Tensor:
+def take_along_dim(arr: Tensor, indices: Tensor, axis: builtins.int, broadcast: builtins.bool = ...) -> Tensor:
     """For each place in `indices`, the element of `arr` at the same place but, along `axis`, at the position it holds."""
 @overload
-def take_along_dim(input: Tensor, indices: Tensor, dim: int, broadcast: bool = ..., *, out: Any = ...) -> Tensor: ...
+def take_along_dim(input: Tensor, indices: Tensor, dim: builtins.int, broadcast: builtins.bool = ..., *, out: Any = ...) -> Tensor: ...
 @overload
 def tan(x: Tensor, name: str | None = ...) -> Tensor:
     """Tangent of each element, given in radians."""
@@ -2049,10 +2050,10 @@ def tanh_(x: Any, name: Any = ...) -> Tensor:
 @overload
 def tanh_(input: Any, name: Any = ...) -> Tensor: ...
 @overload
-def tensor_split(x: Tensor, num_or_indices: int | Sequence[int], axis: int = ..., name: str | None = ...) -> list[Tensor]:
+def tensor_split(x: Tensor, num_or_indices: builtins.int | Sequence[builtins.int], axis: builtins.int = ..., name: str | None = ...) -> list[Tensor]:
     """Parts of `x` along an axis, which need not be of one size."""
 @overload
-def tensor_split(input: Tensor, indices_or_sections: int | Sequence[int], dim: int = ..., name: str | None = ..., *, axis: int = ...) -> list[Tensor]: ...
+def tensor_split(input: Tensor, indices_or_sections: builtins.int | Sequence[builtins.int], dim: builtins.int = ..., name: str | None = ..., *, axis: builtins.int = ...) -> list[Tensor]: ...
 @overload
 def tensordot(x: Tensor, y: Tensor, axes: Any = ..., name: str | None = ...) -> Tensor:
     """Tensor contraction: sums of products over pairs of axes."""
@@ -2064,66 +2065,66 @@ def tile(x: Tensor, repeat_times: Any, name: str | None = ...) -> Tensor:
 @overload
 def tile(input: Tensor, dims: Any, name: str | None = ...) -> Tensor: ...
 @overload
-def tile(x: Tensor, *repeat_times: int | Tensor, name: str | None = ...) -> Tensor: ...
+def tile(x: Tensor, *repeat_times: builtins.int | Tensor, name: str | None = ...) -> Tensor: ...
 @overload
 def to_dlpack(x: Tensor) -> Any:
     """A capsule with the memory of a tensor, for another library's `from_dlpack`."""
 @overload
 def to_dlpack(input: Tensor) -> Any: ...
 @overload
-def to_tensor(data: Any, dtype: Any = ..., place: Any = ..., stop_gradient: bool = ...) -> Tensor:
+def to_tensor(data: Any, dtype: Any = ..., place: Any = ..., stop_gradient: builtins.bool = ...) -> Tensor:
     """A tensor with a copy of `data`."""
 @overload
-def to_tensor(data: Any, dtype: Any = ..., device: Any = ..., stop_gradient: bool = ..., *, place: Any = ...) -> Tensor: ...
+def to_tensor(data: Any, dtype: Any = ..., device: Any = ..., stop_gradient: builtins.bool = ..., *, place: Any = ...) -> Tensor: ...
 @overload
 def tolist(x: Tensor) -> Any:
     """The elements as nested Python lists; a number for a 0-d tensor."""
 @overload
 def tolist(input: Tensor) -> Any: ...
 @overload
-def topk(x: Tensor, k: Any, axis: int | None = ..., largest: bool = ..., sorted: bool = ..., name: str | None = ...) -> tuple[Tensor, Tensor]:
+def topk(x: Tensor, k: Any, axis: builtins.int | None = ..., largest: builtins.bool = ..., sorted: builtins.bool = ..., name: str | None = ...) -> tuple[Tensor, Tensor]:
     """The `k` largest (or smallest) values along an axis, and where they are."""
 @overload
-def topk(input: Tensor, k: Any, dim: int | None = ..., largest: bool = ..., sorted: bool = ..., name: str | None = ..., *, axis: int | None = ..., out: Any = ...) -> tuple[Tensor, Tensor]: ...
+def topk(input: Tensor, k: Any, dim: builtins.int | None = ..., largest: builtins.bool = ..., sorted: builtins.bool = ..., name: str | None = ..., *, axis: builtins.int | None = ..., out: Any = ...) -> tuple[Tensor, Tensor]: ...
 @overload
-def trace(x: Tensor, offset: int = ..., axis1: int = ..., axis2: int = ..., name: str | None = ...) -> Tensor:
+def trace(x: Tensor, offset: builtins.int = ..., axis1: builtins.int = ..., axis2: builtins.int = ..., name: str | None = ...) -> Tensor:
     """The sum of a diagonal of each matrix that two axes of `x` form."""
 @overload
-def trace(input: Tensor, offset: int = ..., dim1: int = ..., dim2: int = ..., name: str | None = ..., *, axis1: int = ..., axis2: int = ...) -> Tensor: ...
+def trace(input: Tensor, offset: builtins.int = ..., dim1: builtins.int = ..., dim2: builtins.int = ..., name: str | None = ..., *, axis1: builtins.int = ..., axis2: builtins.int = ...) -> Tensor: ...
 @overload
-def transpose(x: Tensor, perm: Sequence[int], name: str | None = ...) -> Tensor:
+def transpose(x: Tensor, perm: Sequence[builtins.int], name: str | None = ...) -> Tensor:
     """`x` with its axes in another order."""
 @overload
-def transpose(input: Tensor, dims: Sequence[int], name: str | None = ..., *, dim0: Any = ...) -> Tensor: ...
+def transpose(input: Tensor, dims: Sequence[builtins.int], name: str | None = ..., *, dim0: Any = ...) -> Tensor: ...
 @overload
-def transpose(x: Tensor, *perm: int | Tensor, name: str | None = ..., dim0: Any = ...) -> Tensor: ...
+def transpose(x: Tensor, *perm: builtins.int | Tensor, name: str | None = ..., dim0: Any = ...) -> Tensor: ...
 @overload
-def transpose_(x: Tensor, perm: Sequence[int], name: str | None = ...) -> Tensor:
+def transpose_(x: Tensor, perm: Sequence[builtins.int], name: str | None = ...) -> Tensor:
     """`transpose` in place: `x` itself gets the new order of axes."""
 @overload
-def transpose_(input: Tensor, dims: Sequence[int], name: str | None = ..., *, dim0: Any = ...) -> Tensor: ...
+def transpose_(input: Tensor, dims: Sequence[builtins.int], name: str | None = ..., *, dim0: Any = ...) -> Tensor: ...
 @overload
-def transpose_(x: Tensor, *perm: int | Tensor, name: str | None = ..., dim0: Any = ...) -> Tensor: ...
+def transpose_(x: Tensor, *perm: builtins.int | Tensor, name: str | None = ..., dim0: Any = ...) -> Tensor: ...
 @overload
-def trapezoid(y: Tensor, x: Tensor | None = ..., dx: Any = ..., axis: int = ..., name: str | None = ...) -> Tensor:
+def trapezoid(y: Tensor, x: Tensor | None = ..., dx: Any = ..., axis: builtins.int = ..., name: str | None = ...) -> Tensor:
     """The integral of samples along an axis by the trapezoidal rule."""
 @overload
-def trapezoid(other: Tensor, input: Tensor | None = ..., dx: Any = ..., dim: int = ..., name: str | None = ..., *, x: Tensor | None = ..., axis: int = ...) -> Tensor: ...
+def trapezoid(other: Tensor, input: Tensor | None = ..., dx: Any = ..., dim: builtins.int = ..., name: str | None = ..., *, x: Tensor | None = ..., axis: builtins.int = ...) -> Tensor: ...
 @overload
-def tril(x: Tensor, diagonal: int = ..., name: str | None = ...) -> Tensor:
+def tril(x: Tensor, diagonal: builtins.int = ..., name: str | None = ...) -> Tensor:
     """The lower triangle of matrices: what lies above the diagonal becomes 0."""
 @overload
-def tril(input: Tensor, diagonal: int = ..., name: str | None = ..., *, out: Any = ...) -> Tensor: ...
+def tril(input: Tensor, diagonal: builtins.int = ..., name: str | None = ..., *, out: Any = ...) -> Tensor: ...
 @overload
 def tril_(x: Any, diagonal: Any = ..., name: Any = ...) -> Tensor:
     """In-place form of `tril`: writes the result into the first argument and returns it."""
 @overload
 def tril_(input: Any, diagonal: Any = ..., name: Any = ...) -> Tensor: ...
 @overload
-def triu(x: Tensor, diagonal: int = ..., name: str | None = ...) -> Tensor:
+def triu(x: Tensor, diagonal: builtins.int = ..., name: str | None = ...) -> Tensor:
     """The upper triangle of matrices: what lies below the diagonal becomes 0."""
 @overload
-def triu(input: Tensor, diagonal: int = ..., name: str | None = ..., *, out: Any = ...) -> Tensor: ...
+def triu(input: Tensor, diagonal: builtins.int = ..., name: str | None = ..., *, out: Any = ...) -> Tensor: ...
 @overload
 def triu_(x: Any, diagonal: Any = ..., name: Any = ...) -> Tensor:
     """In-place form of `triu`: writes the result into the first argument and returns it."""
@@ -2140,40 +2141,40 @@ def trunc(input: Tensor, name: str | None = ...) -> Tensor:
 @overload
 def trunc(input: Tensor, name: str | None = ..., *, out: Any = ...) -> Tensor: ...
 @overload
-def unbind(input: Tensor, axis: int = ...) -> list[Tensor]:
+def unbind(input: Tensor, axis: builtins.int = ...) -> list[Tensor]:
     """The slices of `input` along an axis, each without it."""
 @overload
-def unbind(input: Tensor, dim: int = ..., *, axis: int = ...) -> list[Tensor]: ...
+def unbind(input: Tensor, dim: builtins.int = ..., *, axis: builtins.int = ...) -> list[Tensor]: ...
 @overload
-def unflatten(x: Tensor, axis: int, shape: Sequence[int] | Tensor, name: str | None = ...) -> Tensor:
+def unflatten(x: Tensor, axis: builtins.int, shape: Sequence[builtins.int] | Tensor, name: str | None = ...) -> Tensor:
     """`x` with one axis cut into several."""
 @overload
-def unflatten(input: Tensor, dim: int, size: Sequence[int] | Tensor, name: str | None = ...) -> Tensor: ...
+def unflatten(input: Tensor, dim: builtins.int, size: Sequence[builtins.int] | Tensor, name: str | None = ...) -> Tensor: ...
 @overload
-def unfold(x: Tensor, axis: int, size: int, step: int, name: str | None = ...) -> Tensor:
+def unfold(x: Tensor, axis: builtins.int, size: builtins.int, step: builtins.int, name: str | None = ...) -> Tensor:
     """Windows of `size` elements along an axis, one every `step` elements, as a new last axis."""
 @overload
-def unfold(input: Tensor, dim: int, size: int, step: int, name: str | None = ...) -> Tensor: ...
+def unfold(input: Tensor, dim: builtins.int, size: builtins.int, step: builtins.int, name: str | None = ...) -> Tensor: ...
 @overload
-def uniform(shape: Shape, dtype: Any = ..., min: Any = ..., max: Any = ..., seed: int = ..., name: str | None = ...) -> Tensor:
+def uniform(shape: Shape, dtype: Any = ..., min: Any = ..., max: Any = ..., seed: builtins.int = ..., name: str | None = ...) -> Tensor:
     """Random numbers, each equally likely in `[min, max)`."""
 @overload
-def uniform(size: Shape, dtype: Any = ..., from_: Any = ..., to: Any = ..., seed: int = ..., name: str | None = ..., *, min: Any = ..., max: Any = ..., out: Any = ..., pin_memory: Any = ..., requires_grad: Any = ..., device: Any = ...) -> Tensor: ...
+def uniform(size: Shape, dtype: Any = ..., from_: Any = ..., to: Any = ..., seed: builtins.int = ..., name: str | None = ..., *, min: Any = ..., max: Any = ..., out: Any = ..., pin_memory: Any = ..., requires_grad: Any = ..., device: Any = ...) -> Tensor: ...
 @overload
-def uniform_(x: Tensor, min: Any = ..., max: Any = ..., seed: int = ..., name: str | None = ...) -> Tensor:
+def uniform_(x: Tensor, min: Any = ..., max: Any = ..., seed: builtins.int = ..., name: str | None = ...) -> Tensor:
     """Fill `x` with random numbers in `[min, max)`; returns `x`."""
 @overload
-def uniform_(input: Tensor, from_: Any = ..., to: Any = ..., seed: int = ..., name: str | None = ..., *, min: Any = ..., max: Any = ...) -> Tensor: ...
+def uniform_(input: Tensor, from_: Any = ..., to: Any = ..., seed: builtins.int = ..., name: str | None = ..., *, min: Any = ..., max: Any = ...) -> Tensor: ...
 @overload
-def unique(x: Tensor, return_index: bool = ..., return_inverse: bool = ..., return_counts: bool = ..., axis: int | None = ..., dtype: Any = ..., name: str | None = ...) -> Any:
+def unique(x: Tensor, return_index: builtins.bool = ..., return_inverse: builtins.bool = ..., return_counts: builtins.bool = ..., axis: builtins.int | None = ..., dtype: Any = ..., name: str | None = ...) -> Any:
     """The unique values of `x`, sorted."""
 @overload
-def unique(elements: Tensor, return_index: bool = ..., return_inverse: bool = ..., return_counts: bool = ..., dims: int | None = ..., dtype: Any = ..., name: str | None = ..., *, axis: int | None = ..., sorted: Any = ...) -> Any: ...
+def unique(elements: Tensor, return_index: builtins.bool = ..., return_inverse: builtins.bool = ..., return_counts: builtins.bool = ..., dims: builtins.int | None = ..., dtype: Any = ..., name: str | None = ..., *, axis: builtins.int | None = ..., sorted: Any = ...) -> Any: ...
 @overload
-def unique_consecutive(x: Tensor, return_inverse: bool = ..., return_counts: bool = ..., axis: int | None = ..., dtype: Any = ..., name: str | None = ...) -> Any:
+def unique_consecutive(x: Tensor, return_inverse: builtins.bool = ..., return_counts: builtins.bool = ..., axis: builtins.int | None = ..., dtype: Any = ..., name: str | None = ...) -> Any:
     """`x` with runs of equal values reduced to one; arguments and results as for `unique`."""
 @overload
-def unique_consecutive(input: Tensor, return_inverse: bool = ..., return_counts: bool = ..., dim: int | None = ..., dtype: Any = ..., name: str | None = ..., *, axis: int | None = ...) -> Any: ...
+def unique_consecutive(input: Tensor, return_inverse: builtins.bool = ..., return_counts: builtins.bool = ..., dim: builtins.int | None = ..., dtype: Any = ..., name: str | None = ..., *, axis: builtins.int | None = ...) -> Any: ...
 @overload
 def unsqueeze(x: Tensor, axis: Any, name: str | None = ...) -> Tensor:
     """`x` with new axes of size 1."""
@@ -2185,27 +2186,27 @@ def unsqueeze_(x: Tensor, axis: Any, name: str | None = ...) -> Tensor:
 @overload
 def unsqueeze_(input: Tensor, dim: Any, name: str | None = ...) -> Tensor: ...
 @overload
-def unstack(x: Tensor, axis: int = ..., num: int | None = ...) -> list[Tensor]:
+def unstack(x: Tensor, axis: builtins.int = ..., num: builtins.int | None = ...) -> list[Tensor]:
     """`unbind` into copies."""
 @overload
-def unstack(input: Tensor, dim: int = ..., steps: int | None = ..., *, axis: int = ..., num: int | None = ...) -> list[Tensor]: ...
+def unstack(input: Tensor, dim: builtins.int = ..., steps: builtins.int | None = ..., *, axis: builtins.int = ..., num: builtins.int | None = ...) -> list[Tensor]: ...
 @overload
-def vander(x: Tensor, n: int | None = ..., increasing: bool = ..., name: str | None = ...) -> Tensor:
+def vander(x: Tensor, n: builtins.int | None = ..., increasing: builtins.bool = ..., name: str | None = ...) -> Tensor:
     """The Vandermonde matrix: powers of a vector as columns."""
 @overload
-def vander(input: Tensor, n: int | None = ..., increasing: bool = ..., name: str | None = ...) -> Tensor: ...
+def vander(input: Tensor, n: builtins.int | None = ..., increasing: builtins.bool = ..., name: str | None = ...) -> Tensor: ...
 @overload
-def var(x: Tensor, axis: Axes = ..., unbiased: bool = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
+def var(x: Tensor, axis: Axes = ..., unbiased: builtins.bool = ..., keepdim: builtins.bool = ..., name: str | None = ...) -> Tensor:
     """Variance of elements along `axis`."""
 @overload
-def var(input: Tensor, dim: Axes = ..., unbiased: bool = ..., keepdim: bool = ..., name: str | None = ..., *, axis: Axes = ..., out: Any = ..., correction: Any = ...) -> Tensor: ...
+def var(input: Tensor, dim: Axes = ..., unbiased: builtins.bool = ..., keepdim: builtins.bool = ..., name: str | None = ..., *, axis: Axes = ..., out: Any = ..., correction: Any = ...) -> Tensor: ...
 @overload
 def view(x: Tensor, shape_or_dtype: Any, name: str | None = ...) -> Tensor:
     """`x` with another shape, or its bytes as another dtype, always on the memory of `x`."""
 @overload
 def view(input: Tensor, size: Any, name: str | None = ...) -> Tensor: ...
 @overload
-def view(x: Tensor, *shape_or_dtype: int | Tensor, name: str | None = ...) -> Tensor: ...
+def view(x: Tensor, *shape_or_dtype: builtins.int | Tensor, name: str | None = ...) -> Tensor: ...
 @overload
 def view_as(x: Tensor, other: Tensor, name: str | None = ...) -> Tensor:
     """`x` with the shape of `other`, on the memory of `x`."""
@@ -2222,10 +2223,10 @@ def view_as_real(x: Tensor, name: str | None = ...) -> Tensor:
 @overload
 def view_as_real(input: Tensor, name: str | None = ...) -> Tensor: ...
 @overload
-def vsplit(x: Tensor, num_or_sections: int | Sequence[int], name: str | None = ...) -> list[Tensor]:
+def vsplit(x: Tensor, num_or_sections: builtins.int | Sequence[builtins.int], name: str | None = ...) -> list[Tensor]:
     """`x`, of rank 2 or more, cut into parts along its first axis."""
 @overload
-def vsplit(input: Tensor, indices_or_sections: int | Sequence[int], name: str | None = ...) -> list[Tensor]: ...
+def vsplit(input: Tensor, indices_or_sections: builtins.int | Sequence[builtins.int], name: str | None = ...) -> list[Tensor]: ...
 @overload
 def vstack(x: Sequence[Tensor], name: str | None = ...) -> Tensor:
     """Tensors one below the other: along axis 0; a vector is one row."""
@@ -2252,7 +2253,7 @@ def zeros(shape: Shape, dtype: Any = ..., name: str | None = ...) -> Tensor:
 @overload
 def zeros(size: Shape, dtype: Any = ..., name: str | None = ..., *, out: Any = ..., pin_memory: Any = ..., requires_grad: Any = ..., device: Any = ...) -> Tensor: ...
 @overload
-def zeros(*shape: int | Tensor, dtype: Any = ..., name: str | None = ..., out: Any = ..., pin_memory: Any = ..., requires_grad: Any = ..., device: Any = ...) -> Tensor: ...
+def zeros(*shape: builtins.int | Tensor, dtype: Any = ..., name: str | None = ..., out: Any = ..., pin_memory: Any = ..., requires_grad: Any = ..., device: Any = ...) -> Tensor: ...
 @overload
 def zeros_like(x: Tensor, dtype: Any = ..., name: str | None = ...) -> Tensor:
     """Zeros of the shape of `x`, and of its dtype unless `dtype` names another."""

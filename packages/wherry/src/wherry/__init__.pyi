@@ -1,5 +1,6 @@
 """Stub of wherry, written by tools/stubs.py: where each public name comes from."""
 from typing import overload
+import builtins
 from wherry import amp as amp
 from wherry import audio as audio
 from wherry import autograd as autograd
@@ -622,10 +623,10 @@ from wherry_train.state import seed_everything as seed_everything
 from wherry_train.tables import flops as flops
 from wherry_train.tables import summary as summary
 @overload
-def vecdot(x: Tensor, y: Tensor, axis: int = ..., name: str | None = ...) -> Tensor:
+def vecdot(x: Tensor, y: Tensor, axis: builtins.int = ..., name: str | None = ...) -> Tensor:
     """The inner products of vectors along an axis: sums of `conj(x) * y`."""
 @overload
-def vecdot(input: Tensor, other: Tensor, dim: int = ..., name: str | None = ..., *, axis: int = ...) -> Tensor: ...
+def vecdot(input: Tensor, other: Tensor, dim: builtins.int = ..., name: str | None = ..., *, axis: builtins.int = ...) -> Tensor: ...
 __all__: list[str]
 __version__: str
 bool = _bool_
