@@ -273,8 +273,8 @@ class InferenceSession:
         path = path_or_bytes if isinstance(path_or_bytes, (bytes, bytearray)) else os.fspath(path_or_bytes)
         if isinstance(path, str):
             self._require_file(path)
-        whole = isinstance(path, str) and path.endswith((".pdmodel", ".json"))
-        program = self._open_program(path) if whole else self._open_onnx(path)
+        of_paddle = isinstance(path, str) and path.endswith((".pdmodel", ".json"))
+        program = self._open_program(str(path)) if of_paddle else self._open_onnx(path)
         self._names = [x.name for x in self._outputs]
         plain = {0, *NP_NAMES} - UNSIGNED.keys()  # numbers of dtypes whose arrays are results as they are
         self._plain = all(x.type.startswith("tensor(") and "bfloat16" not in x.type and code in plain for x, code in zip(self._outputs, self._codes))
