@@ -10,6 +10,9 @@ from wherry.quantization.observers import AbsMaxChannelWiseWeightObserver, Absma
 from wherry_onnx_files.models import read_model
 from wherry_program import passes
 from wherry_program.run.executor import compiled
+from wherry_tensor import ops
+from wherry_tensor.protobuf import ModelFileError
+from wherry_train.pickle_reader import FileFormatError
 
 
 @pytest.fixture(scope="module")
@@ -77,3 +80,52 @@ def test_models_of_onnx_runtimes_own_quantizer(written, tmp_path):
     fast = passes.default(read_model(str(tmp_path / "small.onnx")).program(), passes.INFERENCE)
     assert sum(node.type.startswith("quantized_") for node in fast.nodes) >= 2
     assert np.abs(compiled(fast)(x)[0].numpy() - expected).max() < 0.02 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -0.25])
+def test_scales_that_no_scale_is_are_refused_by_node(written, tmp_path, value):
+    _model, _x, file = written
+    damaged = onnx.load(file)
+    node = next(node for node in damaged.graph.node if node.op_type == "DequantizeLinear")
+    for reader in damaged.graph.node:
+        if node.input[1] in reader.input:
+            reader.name = "the_node"
+    scale = next(x for x in damaged.graph.initializer if x.name == node.input[1])
+    array = onnx.numpy_helper.to_array(scale).copy()
+    array.reshape(-1)[-1] = value
+    scale.CopyFrom(onnx.numpy_helper.from_array(array, scale.name))
+    onnx.save(damaged, tmp_path / "net.onnx")
+    for load in (paddle.onnx.load, paddle.InferenceSession):
+        with pytest.raises(FileFormatError, match=f"'the_node'.*its scale .* has {value}"):
+            load(str(tmp_path / "net.onnx"))
+
+
+@pytest.mark.parametrize("newer", [False, True])
+@pytest.mark.parametrize("value", [float("nan"), -0.25])
+@pytest.mark.parametrize("kept", [False, True])
+def test_scales_of_paddles_files_are_refused_by_operator(tmp_path, value, newer, kept):
+    """Scales that are constants of the program, and such that are kept with the parameters."""
+
+    class Net(paddle.nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("scale", paddle.to_tensor([0.5, value, 0.25]))
+
+        def forward(self, x):
+            scale = self.scale if kept else paddle.to_tensor([0.5, value, 0.25])
+            return quantize(x, scale, axis=1)
+
+    before = paddle.get_flags("FLAGS_enable_pir_api")
+    paddle.set_flags({"FLAGS_enable_pir_api": newer})
+    try:
+        paddle.jit.save(Net(), str(tmp_path / "net"), input_spec=[paddle.static.InputSpec([2, 3], "float32", "x")])
+    finally:
+        paddle.set_flags(before)
+    assert (tmp_path / ("net.json" if newer else "net.pdmodel")).exists()
+    with pytest.raises(ModelFileError, match="quantize_linear.*its scale"):
+        paddle.jit.load(str(tmp_path / "net"))
+
+
+def quantize(x, scale, axis):
+    q = ops.quantize_linear(x, scale, None, axis=axis, group=None, low=-128, high=127, dtype=paddle.int8)
+    return ops.dequantize_linear(q, scale, None, axis=axis, group=None, dtype=paddle.float32)

@@ -14,6 +14,7 @@ import difflib
 import functools
 import importlib
 import inspect
+import keyword
 import pkgutil
 import re
 import sys
@@ -26,6 +27,7 @@ from package_table import needed, packages  # noqa: E402
 
 import wherry  # noqa: E402  with it come all methods of Tensor
 from wherry_tensor import _core, ops  # noqa: E402
+from wherry_tensor.spellings import others_of  # noqa: E402
 
 CORE = packages()["tensor"].source.parent
 SPECIAL = {  # what introspection cannot say: attributes of Tensor
@@ -37,6 +39,9 @@ SPECIAL = {  # what introspection cannot say: attributes of Tensor
 SETTABLE = {"stop_gradient", "persistable", "name", "grad", "data", "node", "hooks"}
 RESULTS = {"numpy": "np.ndarray[Any, Any]", "tolist": "Any", "item": "Any", "element_size": "int"}  # of compiled methods
 OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")
+IN_OTHER_ORDER = ("gather", "index_add", "index_add_", "index_select", "scatter", "scatter_")  # PyTorch's calls of them begin with the axis
+OTHER_NAMES = {"pow": "exponent", "bmm": "mat2", "mm": "mat2", "outer": "vec2", "dot": "tensor", "arange": "end", "range": "end", "isin": "elements"}
+OTHER_NAMES |= dict.fromkeys("concat cat stack hstack vstack dstack column_stack row_stack block_diag cartesian_prod".split(), "tensors")
 PRIVATE_METHODS = ("_bump_inplace_version", "_is_initialized", "_shares_memory_with", "_share_data_with")
 
 
@@ -87,12 +92,59 @@ class Annotations:
         return ", ".join(parts)
 
     def method(self, name: str, function: Any, indent: str = "    ", result: str | None = None, of_method: bool | None = None) -> str:
-        """`def name(...) -> ...:` with the first line of the docstring."""
-        signature = self.signature(function, of_method=bool(indent) if of_method is None else of_method)
+        """`def name(...) -> ...:` with the first line of the docstring; where there are other spellings, one of several."""
+        of_method = bool(indent) if of_method is None else of_method
+        signature = self.signature(function, of_method)
         result = result or self.of(function, "return")
-        head = f"{indent}def {name}({signature}) -> {result}:"
         doc = first_line(function)
-        return f"{head} ..." if not doc else f'{head}\n{indent}    """{doc}"""'
+        body = f'\n{indent}    """{doc}"""' if doc else " ..."
+        others = [f"{indent}def {name}({one}) -> {result}: ..." for one in self.spellings(function, of_method)]
+        if not others:
+            return f"{indent}def {name}({signature}) -> {result}:{body}"
+        self.imports.add("from typing import overload")
+        return "\n".join(f"{indent}@overload\n{one}" for one in [f"{indent}def {name}({signature}) -> {result}:{body}", *others])
+
+    def spellings(self, function: Any, of_method: bool) -> list[str]:
+        """The parameters in the other spellings of a function (`wherry_tensor.spellings`): by other names, and a list as several arguments."""
+        others = others_of(function)
+        parameters = list(inspect.signature(function).parameters.values())
+        if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters):
+            return []  # anything goes
+        first, rest = (["self"], parameters[1:]) if of_method else ([], parameters)
+        own = {p.name for p in rest}
+        found_names: dict[str, list[str]] = {}
+        for other, meant in others.items():
+            if meant in own and other not in own and other.isidentifier() and not keyword.iskeyword(other):
+                found_names.setdefault(meant, []).append(other)
+        names = {meant: other_name(function, self.of(function, meant), found) for meant, found in found_names.items()}
+        besides = [other for other, meant in others.items() if other == meant and other not in own]
+
+        def written(p: inspect.Parameter, name: str, optional: bool = False) -> str:
+            return f"{name}: {self.of(function, p.name)}" + ("" if p.default is p.empty and not optional else " = ...")
+
+        extra, found = [f"{name}: Any = ..." for name in besides], []
+        if names or besides:
+            ordered = [p for p in rest if p.kind is not p.KEYWORD_ONLY]
+            by_name = [p for p in rest if p.kind is p.KEYWORD_ONLY]
+            head = [written(p, names.get(p.name, p.name)) for p in ordered]
+            last = [written(p, p.name) for p in ordered if p.name in names and p.default is not p.empty]  # the own name does as well
+            last += [written(p, name) for p in by_name for name in (p.name, names.get(p.name)) if name]
+            found.append(", ".join([*first, *head, *(["*", *last, *extra] if last or extra else [])]))
+        at = getattr(function, "list_at", -1) - of_method
+        if 0 <= at < len(rest):
+            kind = "Any" if function.__name__ in IN_OTHER_ORDER else "int | Tensor"
+            last = [written(p, name, True) for p in rest[at + 1 :] for name in (p.name, names.get(p.name)) if name]
+            if kind != "Any" and self.here != "wherry_tensor._core":
+                self.imports.add("from wherry_tensor._core import Tensor")
+            found.append(", ".join([*first, *(written(p, p.name) for p in rest[:at]), f"*{rest[at].name}: {kind}", *last, *extra]))
+        return found
+
+
+def other_name(function: Any, kind: str, names: list[str]) -> str:
+    """Of the other names of a parameter, the one that PyTorch's function has."""
+    special = OTHER_NAMES.get(function.__name__)
+    order = ("tensors", "input") if kind.startswith(("Sequence[Tensor", "list[Tensor")) else ("input", "other", "dim", "dims", "size", "tensor")
+    return next((name for name in (special, *order) if name in names), names[0])
 
 
 @functools.cache
@@ -146,6 +198,8 @@ def tensor_class(known: Annotations) -> list[str]:
                 body.append(f"    @{name}.setter\n    def {name}(self, value: Any) -> None: ...")
         elif isinstance(value, property):
             body.append(f"    @property\n    def {name}(self) -> {known.of(value.fget, 'return')}: ...")
+            if value.fset is not None:
+                body.append(f"    @{name}.setter\n    def {name}(self, value: {known.of(value.fget, 'return')}) -> None: ...")
         else:
             body.append(known.method(name, value, result=RESULTS.get(name)))
     for op in OPERATORS:
@@ -190,7 +244,7 @@ def core_stub() -> str:
 
 
 def with_builtins(line: str) -> str:
-    """A line of the class Tensor, whose methods `int`, `float` and `bool` hide the types of these names."""
+    """A line of a stub in which `int`, `float` or `bool` are other things than the types of these names."""
     return line if line.lstrip().startswith('"') else re.sub(r"(?<![\w.])(bool|int|float)(?=[\s,|=:)\]]|$)", r"builtins.\1", line)
 
 
@@ -249,7 +303,8 @@ def collected() -> list[tuple[str, Path]]:
     return found
 
 
-def collected_stub(name: str) -> str:
+def collected_stub(name: str, spelled: dict[tuple[str, int], str]) -> str:
+    """The stub of a module; `spelled` says which one has the spellings of a function, by its name and id."""
     module = importlib.import_module(name)
     known = Annotations(name)
     lines = [f"__all__: {'Any' if hasattr(module, 'list') else 'list[str]'}", *(["__version__: str"] if hasattr(module, "__version__") else [])]
@@ -260,7 +315,11 @@ def collected_stub(name: str) -> str:
         elif isinstance(value, types.ModuleType):
             parent, _, last = value.__name__.rpartition(".")
             lines.append(f"from {parent} import {last} as {public}" if parent else f"import {last} as {public}")
-        elif getattr(value, "__module__", None) == name and inspect.isfunction(value):
+        elif type(value) is _core.Spelled and spelled.setdefault((public, id(value)), name) != name:
+            lines.append(f"from {spelled[public, id(value)]} import {public} as {public}")
+        elif (getattr(value, "__module__", None) == name and inspect.isfunction(value)) or (
+            type(value) is _core.Spelled and known.spellings(value, False)
+        ):
             lines.append(known.method(public, value, ""))
         else:
             called = getattr(value, "__name__", public)
@@ -275,16 +334,21 @@ def collected_stub(name: str) -> str:
             else:  # a stub hands on only what keeps its name
                 lines += [f"from {home} import {called} as _{called}", f"{public} = _{called}"]
     lines = list(dict.fromkeys(lines))
+    if hasattr(module, "bool"):  # a dtype, which hides the type of the name
+        lines = ["\n".join(with_builtins(one) if one.startswith("def ") else one for one in line.split("\n")) for line in lines]
+        known.imports.add("import builtins")
     head = [f'"""Stub of {name}, written by tools/stubs.py: where each public name comes from."""']
-    imports = sorted({*known.imports, *(["from typing import Any"] if any("Any" in line for line in lines) else [])})
+    handed_on = {line.rpartition(" as ")[0] for line in lines}  # "import x as x", which does for the module itself
+    imports = sorted({*known.imports, *(["from typing import Any"] if any("Any" in line for line in lines) else [])} - handed_on)
     lines.sort(key=lambda line: (not line.startswith(("from ", "import ")), line))
     return "\n".join([*head, *imports, *lines]) + "\n"
 
 
 def main() -> int:
     texts = {CORE / "_core.pyi": core_stub(), CORE / "ops/__init__.pyi": ops_stub()}
+    spelled: dict[tuple[str, int], str] = {}
     for name, path in collected():
-        texts[path.with_suffix(".pyi")] = collected_stub(name)
+        texts[path.with_suffix(".pyi")] = collected_stub(name, spelled)
     faults = 0
     for path, text in texts.items():
         before = path.read_text() if path.exists() else ""

@@ -59,6 +59,8 @@ MODELS = {
 @pytest.mark.parametrize("dynamo", [False, True], ids=["script", "export"])
 @pytest.mark.parametrize("name", MODELS)
 def test_a_module_gives_what_pytorch_gives(name, dynamo):
+    if name == "transformer" and not dynamo:
+        pytest.skip("PyTorch 2.13 cannot trace it: is_causal of its own scaled_dot_product_attention becomes a tensor, which that refuses")
     torch.manual_seed(0)
     torch.backends.mha.set_fastpath_enabled(False)  # an operator of its own, which tracing cannot export
     net, x = MODELS[name]()

@@ -10,7 +10,7 @@ paddle.nn.Liner(2, 3)  # wrong
 nn.Conv2dd(1, 6, 3)  # wrong
 F.sofmax(x)  # wrong
 x.reshap([1])  # wrong
-x.sum(dim=0)  # wrong
+x.sum(dimm=0)  # wrong
 x.grads  # wrong
 x.shape.rank  # wrong
 paddle.optimizer.Adm()  # wrong
@@ -41,3 +41,6 @@ predict(x).nmpy()  # wrong
 paddle.annotations  # wrong
 paddle.TYPE_CHECKING  # wrong
 paddle.accumulate  # wrong
+paddle.sum(input=x, dimm=1)  # wrong
+paddle.add(input=x)  # wrong
+x.permute("a", "b")  # wrong

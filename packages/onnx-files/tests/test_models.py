@@ -133,6 +133,25 @@ def test_weights_in_a_file_beside_the_model_are_read_from_its_folder_only(tmp_pa
         read_model(tmp_path / "other" / "m.onnx").program()
 
 
+def test_mapped_weights_lie_in_their_file_and_writing_to_one_does_not_change_it(tmp_path):
+    data, c = linear()
+    onnx.save_model(
+        onnx.load_from_string(data), tmp_path / "m.onnx", save_as_external_data=True, location="weights.bin", size_threshold=0
+    )
+    before = (tmp_path / "weights.bin").read_bytes()
+    model, plain = read_model(tmp_path / "m.onnx", mapped=True), read_model(tmp_path / "m.onnx")
+    program = model.program()
+    (y,) = compiled(program)(api.ones([1, 4]))
+    np.testing.assert_allclose(y.numpy(), np.maximum(c["w"].sum(0, keepdims=True) + c["b"], 0), rtol=1e-5)
+    w = model.constants["w"].detach()
+    w[0, 0] = 7.0
+    assert model.constants["w"].numpy()[0, 0] == 7 and plain.constants["w"].numpy()[0, 0] == c["w"][0, 0]
+    assert (tmp_path / "weights.bin").read_bytes() == before
+    (tmp_path / "m.onnx").write_bytes(b"")
+    with pytest.raises(OnnxFileError):
+        read_model(tmp_path / "m.onnx", mapped=True)
+
+
 def test_an_operator_that_is_not_read_is_named_with_its_node():
     data = data_of([helper.make_node("Rellu", ["x"], ["y"], name="first")], [("x", FLOAT, [2])], [("y", FLOAT, [2])])
     with pytest.raises(UnreadableOp, match=r"node 'first' \(Rellu\).*opset 17.*Did you mean 'Relu'"):

@@ -54,6 +54,7 @@ def test_weights_of_a_byte_for_each_number():
         ({"gptq.qzeros": None}, "has no qzeros"),
         ({"gptq.qzeros": np.zeros((4, 2), np.int32)}, "do not fit scales|bits"),
         ({"gptq.scales": np.full((4, 24), np.inf, np.float16)}, "not finite"),
+        ({"gptq.scales": np.full((4, 24), -0.5, np.float16)}, "negative"),
         ({"gptq.qweight": np.zeros((4, 24), np.float32)}, "float32"),
         ({"gptq.g_idx": np.full(32, 9, np.int32)}, "g_idx"),
         ({"awq.qweight": np.zeros((33, 3), np.int32)}, "33 rows"),

@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import wherry_tensor
-from wherry_infer.session_values import NP_NAMES, OrtValue, array_at, array_of, element_name, held, type_name
+from wherry_infer.session_values import NP_NAMES, UNSIGNED, OrtValue, array_at, array_of, element_name, held, type_name
 from wherry_paddle_files.models import load_model
 from wherry_program.program.ir import Program
 from wherry_program.run.executor import compiled
 from wherry_tensor import Tensor
-from wherry_tensor._core import set_grad_mode, set_thread_budget
+from wherry_tensor._core import from_buffer, set_grad_mode, set_thread_budget
 from wherry_tensor.errors import InvalidArgumentError, NotFoundError, UnimplementedError
 from wherry_tensor.protobuf import ModelFileError
 from wherry_train.pickle_reader import FileFormatError
@@ -216,13 +216,14 @@ class ModelMetadata:
 class _Input:
     """What a run checks an input against."""
 
-    __slots__ = ("code", "dtype", "is_tensor", "last", "name", "shape", "type")
+    __slots__ = ("code", "dtype", "is_tensor", "last", "name", "shape", "taken", "type")
 
     def __init__(self, name: str, code: int, shape: list[Any] | None, type: str) -> None:
         self.name, self.code, self.shape, self.type = name, code, shape, type
         self.is_tensor = type.startswith("tensor(")
         self.dtype = NP_NAMES.get(code)
         self.last: tuple[Any, Any] = (None, None)  # dtype and shape that fitted last
+        self.taken: tuple[Any, Any, Any] = (None, None, None)  # the type of array besides, where its memory is the input as it is
 
 
 class InferenceSession:
@@ -265,19 +266,19 @@ class InferenceSession:
         self._options = sess_options if sess_options is not None else SessionOptions()
         if not isinstance(path_or_bytes, (str, bytes, bytearray, os.PathLike)):
             raise TypeError(f"Unable to load from type '{type(path_or_bytes)}'")
-        self._model: OnnxModel | None = None
-        self._program: Program | None = None
+        self._model: OnnxModel | None = None  # where runs need it
+        self._metadata = ModelMetadata(None)
         self._by_shape: dict[tuple[Any, ...], Any] = {}
         self._lock = threading.Lock()
         path = path_or_bytes if isinstance(path_or_bytes, (bytes, bytearray)) else os.fspath(path_or_bytes)
         if isinstance(path, str):
             self._require_file(path)
-        if isinstance(path, str) and path.endswith((".pdmodel", ".json")):
-            self._open_program(path)
-        else:
-            self._open_onnx(path)
+        of_paddle = isinstance(path, str) and path.endswith((".pdmodel", ".json"))
+        program = self._open_program(str(path)) if of_paddle else self._open_onnx(path)
         self._names = [x.name for x in self._outputs]
-        self._run: Callable[..., list[Any]] | None = None if self._program is None else self._compiled(self._program)
+        plain = {0, *NP_NAMES} - UNSIGNED.keys()  # numbers of dtypes whose arrays are results as they are
+        self._plain = all(x.type.startswith("tensor(") and "bfloat16" not in x.type and code in plain for x, code in zip(self._outputs, self._codes))
+        self._run: Callable[..., list[Any]] | None = None if program is None else self._compiled(program)
         self._threads = int(self._options.intra_op_num_threads)
 
     @staticmethod
@@ -285,8 +286,8 @@ class InferenceSession:
         if not os.path.isfile(path):
             raise _failed(NoSuchFile, 3, "NO_SUCHFILE", f"Load model from {path} failed:Load model {path} failed. File doesn't exist")
 
-    def _open_program(self, path: str) -> None:
-        self._program = program = load_model(os.path.splitext(path)[0], model_path=path)
+    def _open_program(self, path: str) -> Program:
+        program = load_model(os.path.splitext(path)[0], model_path=path, info=False)
         self._inputs = [
             _Input(x.name, 0, [n if n >= 0 else None for n in x.sizes], type_name(x.dtype.name)) for x in program.feeds
         ]
@@ -294,35 +295,44 @@ class InferenceSession:
             x.dtype = NP_NAMES[element_name(feed.dtype.name)]
         self._outputs = [NodeArg(x.name, type_name(x.dtype.name), [n if n >= 0 else None for n in x.sizes]) for x in program.fetches]
         self._codes = [0] * len(self._outputs)
+        return program
 
-    def _open_onnx(self, path: Any) -> None:
+    def _open_onnx(self, path: Any) -> Program | None:
         from wherry_onnx_files.errors import NeedsValue, UnreadableOp
         from wherry_onnx_files.models import read_model
 
         where = "" if isinstance(path, (bytes, bytearray)) else f"Load model from {path} failed:"
         try:
-            model = self._model = read_model(path)
+            model = read_model(path, mapped=True)
         except ModelFileError as error:
             text = f"{where}Failed to load model because protobuf parsing failed: {_without_kind(error)}"
             raise _failed(InvalidProtobuf, 7, "INVALID_PROTOBUF", text) from error
-        sizes = self._options._sizes
-        for port in (*model.inputs, *model.outputs):
-            if port.shape is not None and sizes:
-                port.shape = [sizes.get(n, n) if isinstance(n, str) else n for n in port.shape]
+        self._fix_sizes(model)
+        self._metadata = ModelMetadata(model)
         self._inputs = [_Input(p.name, p.code, p.shape, _type_of(p)) for p in model.inputs]
         self._outputs = [NodeArg(p.name, _type_of(p), p.shape if p.shape is not None else []) for p in model.outputs]
         self._codes = [p.code for p in model.outputs]
         try:
-            self._program = model.program()
+            return model.program()
         except NeedsValue:
             self._by_node = False  # a shape of the call may be enough
+            self._model = read_model(path)  # not in a file that others may write to meanwhile
+            self._fix_sizes(self._model)
+            return None
         except UnreadableOp as error:
             raise _failed(NotImplemented, 9, "NOT_IMPLEMENTED", f"{where}{_without_kind(error)}") from error
         except ModelFileError as error:
             raise _failed(InvalidGraph, 10, "INVALID_GRAPH", f"{where}{_without_kind(error)}") from error
 
+    def _fix_sizes(self, model: OnnxModel) -> None:
+        sizes = self._options._sizes
+        for port in (*model.inputs, *model.outputs):
+            if port.shape is not None and sizes:
+                port.shape = [sizes.get(n, n) if isinstance(n, str) else n for n in port.shape]
+
     def _compiled(self, program: Program) -> Callable[..., list[Any]]:
         level = int(self._options.graph_optimization_level)
+        program.in_passes = True  # it is this session's alone
         return compiled(program, level=0 if level <= 0 else 1 if level == 1 else 2)
 
     # What it is.
@@ -341,7 +351,7 @@ class InferenceSession:
 
     def get_modelmeta(self) -> ModelMetadata:
         """What the model says of itself."""
-        return ModelMetadata(self._model)
+        return self._metadata
 
     def get_session_options(self) -> SessionOptions:
         """How it runs."""
@@ -380,9 +390,24 @@ class InferenceSession:
         Raises:
             ValueError: an input is missing, or its dtype or shape does not fit; there is no such output.
         """
-        whole = len(input_feed) == len(self._inputs)
-        values = self._results([self._taken(x, input_feed) for x in self._inputs] if whole else self._given(input_feed))
+        if len(input_feed) == len(self._inputs):
+            given = []
+            for x in self._inputs:  # most calls give what the call before gave
+                data = input_feed.get(x.name)
+                kind, dtype, shape = x.taken
+                fits = type(data) is kind and data.dtype is dtype and data.shape == shape  # type: ignore[union-attr]
+                given.append(from_buffer(data) if fits else self._taken(x, input_feed))
+        else:
+            given = self._given(input_feed)
+        threads, recording = set_thread_budget(self._threads), set_grad_mode(False)
+        try:
+            values = self._without_program(given) if self._run is None else self._run(*given)
+        finally:
+            set_grad_mode(recording)
+            set_thread_budget(threads)
         if not output_names:
+            if self._plain:
+                return [y.numpy() for y in values]
             return [array_of(y, code) for y, code in zip(values, self._codes)]
         return [array_of(values[at], self._codes[at]) for at in map(self._place, output_names)]
 
@@ -429,17 +454,9 @@ class InferenceSession:
             x.last = kind, shape
         if type(data) is Tensor or isinstance(data, Tensor):
             return data
+        if x.code not in UNSIGNED:
+            x.taken = type(data), kind, shape
         return held(data, x.code)
-
-    def _results(self, values: list[Any]) -> list[Any]:
-        before, recording = set_thread_budget(self._threads), set_grad_mode(False)
-        try:
-            if self._run is not None:
-                return self._run(*values)
-            return self._without_program(values)
-        finally:
-            set_grad_mode(recording)
-            set_thread_budget(before)
 
     def _without_program(self, values: list[Any]) -> list[Any]:
         """A program for these shapes, if that is enough; else the model runs node by node."""

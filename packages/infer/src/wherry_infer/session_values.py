@@ -12,7 +12,7 @@ from wherry_tensor.errors import InvalidArgumentError
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["NP_NAMES", "OrtValue", "array_at", "array_of", "element_name", "held", "type_name"]
+__all__ = ["NP_NAMES", "UNSIGNED", "OrtValue", "array_at", "array_of", "element_name", "held", "type_name"]
 
 # Types as ONNX numbers them, with the dtype of the arrays that a session takes for them.
 NP_NAMES = {
@@ -21,7 +21,7 @@ NP_NAMES = {
 }
 _CODES = {name: code for code, name in NP_NAMES.items()}
 _TYPES = {"float32": "float", "float64": "double"}
-_UNSIGNED = {4: "int32", 12: "int64", 13: "int64"}  # what holds those that tensors do not have
+UNSIGNED = {4: "int32", 12: "int64", 13: "int64"}  # what holds those that tensors do not have
 
 
 def type_name(dtype: str) -> str:
@@ -42,13 +42,13 @@ def held(data: Any, code: int) -> Any:
         return [held(np.asarray(x), code) for x in data]
     if isinstance(data, Tensor):
         return data
-    return from_buffer(data.astype(_UNSIGNED[code]) if code in _UNSIGNED else data)
+    return from_buffer(data.astype(UNSIGNED[code]) if code in UNSIGNED else data)
 
 
 def array_of(y: Any, code: int) -> Any:
     """A result as an array of its type; of a sequence a list."""
     if isinstance(y, Tensor):
-        if code in _UNSIGNED:
+        if code in UNSIGNED:
             return y.numpy().astype(NP_NAMES[code])
         return y.astype("float32").numpy() if y.dtype.name == "bfloat16" else y.numpy()
     if isinstance(y, list):

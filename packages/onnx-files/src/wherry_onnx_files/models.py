@@ -6,9 +6,10 @@
 """
 from __future__ import annotations
 
+import mmap
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from wherry_program.program.ir import Program, Variable
 from wherry_tensor import _core
 from wherry_tensor._core import Tensor
 from wherry_tensor.protobuf import ModelFileError
+from wherry_tensor.sizes import user_line
 
 __all__ = ["OnnxModel", "Port", "read_model"]
 
@@ -128,6 +130,7 @@ class OnnxModel:
                 raise OnnxFileError(f"onnx: input {port.name!r} has {len(sizes)} axes. Expected at most {_core.MAX_RANK}. Export the model again.")
             feeds[port.name] = program.feed(sizes, dtype_of(port.code, f"input {port.name!r}"), port.name)
         with unique_name.guard("onnx_"), Capture(program.blocks[0]) as recording, no_grad():
+            recording.line = user_line()
             found = self._guarded(reader, feeds)
             for port, x in zip(self.outputs, found, strict=True):
                 program.fetches.append(_fetched(recording, program, port, x))
@@ -177,11 +180,13 @@ def _fixed_names(graph: proto.Graph) -> set[str]:
     }
 
 
-def read_model(source: Any) -> OnnxModel:
+def read_model(source: Any, mapped: bool = False) -> OnnxModel:
     """A model from a path, from bytes or from a file object.
 
     Args:
         source: a path (weights may lie in files in its folder), bytes, or an object with `read`.
+        mapped: of a path: weights stay in their files, which are mapped into memory, until they are used. The model's file must not change as
+            long as the model is, those beside it as long as its programs are.
 
     Raises:
         OnnxFileError: the file is damaged, or no ONNX model. A FileFormatError.
@@ -195,13 +200,20 @@ def read_model(source: Any) -> OnnxModel:
     else:
         path = os.fspath(source)
         with open(path, "rb") as file:
-            data = file.read()
+            data = _mapped(file) if mapped else file.read()
         folder = os.path.dirname(os.path.realpath(path))
     try:
-        return OnnxModel(proto.parse(data), Folder(folder))
+        return OnnxModel(proto.parse(data), Folder(folder, mapped))
     except OnnxFileError:
         raise
     except ModelFileError as error:
         raise OnnxFileError(f"onnx: {plain(error)}") from error
     except RecursionError as error:
         raise OnnxFileError("onnx: the messages of the file lie in each other too deep. Expected a model. Export it again.") from error
+
+
+def _mapped(file: BinaryIO) -> Any:
+    try:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError):  # of no bytes, or on a file system that maps none
+        return file.read()

@@ -23,6 +23,7 @@ from wherry_program.program.capture import Capture, current_capture
 from wherry_program.program.ir import Program
 from wherry_tensor import _core, ops
 from wherry_tensor._core import DType, Tensor
+from wherry_tensor.ops.quantization import fault_of_scales
 from wherry_tensor.protobuf import ModelFileError
 from wherry_tensor.sizes import Size
 from wherry_tensor.suggestions import did_you_mean
@@ -82,6 +83,16 @@ class OpView:
         if not isinstance(found, Tensor) or getattr(found, "is_array", False):
             what = "an empty optional" if found is None else "a sequence"
             raise self.bad(f"input {i}, {self.node.inputs[i]!r}, is {what}", "a tensor")
+        return found
+
+    def scale(self, i: int) -> Tensor:
+        """The tensor of an input that is a scale; numbers of the file are finite, and none is negative."""
+        found = self.x(i)
+        of_file = self.node.inputs[i] in self.reader.constants or current_capture() is not None
+        if of_file and not _core.is_symbolic(found) and found.dtype.is_floating:
+            fault = fault_of_scales(found)
+            if fault is not None:
+                raise self.bad(f"its scale {self.node.inputs[i]!r} has {fault}", "finite numbers, none below 0")
         return found
 
     def maybe(self, i: int) -> Any:

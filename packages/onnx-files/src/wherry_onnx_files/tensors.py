@@ -9,6 +9,7 @@ import numpy as np
 
 from wherry_onnx_files import proto
 from wherry_onnx_files.elements import (
+    BFLOAT16,
     STRING,
     bytes_of,
     decoded,
@@ -29,9 +30,11 @@ class Folder:
 
     Args:
         path: of the folder; None where the model did not come from a file.
+        mapped: tensors lie in the files, mapped into memory, where they begin at a multiple of their items. Who writes to one gets a copy.
     """
 
-    def __init__(self, path: str | None) -> None:
+    def __init__(self, path: str | None, mapped: bool = False) -> None:
+        self.mapped = mapped
         self.path = None if path is None else os.path.realpath(path)
 
     def read(self, name: str, offset: int, length: int | None, expected: int, what: str) -> Any:
@@ -59,7 +62,7 @@ class Folder:
             )
         if not expected:
             return b""
-        return np.memmap(path, np.uint8, "r", offset, (expected,))
+        return np.memmap(path, np.uint8, "c" if self.mapped else "r", offset, (expected,))
 
 
 def shape_of(dims: list[int], what: str) -> tuple[int, ...]:
@@ -127,7 +130,11 @@ def _listed(x: proto.Tensor, code: int, count: int) -> np.ndarray:
 
 def tensor_of(x: proto.Tensor, folder: Folder, what: str = "a tensor") -> _core.Tensor:
     """A tensor with the numbers of one of the file; see `array_of`."""
-    return tensor_of_array(array_of(x, folder, what), x.data_type)
+    array = array_of(x, folder, what)
+    beside = folder.mapped and (x.location == 1 or x.external)
+    if beside and array.size and array.flags.writeable and array.flags.aligned and array.dtype.kind in "if" and x.data_type != BFLOAT16:
+        return _core.share_buffer(array)  # type: ignore[no-any-return]
+    return tensor_of_array(array, x.data_type)
 
 
 def sparse_array(x: proto.SparseTensor, folder: Folder, what: str, most: int) -> tuple[np.ndarray, int]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
-from wherry_tensor.protobuf import Field, ModelFileError, Schema, skip_field, take_varint
+from wherry_tensor.protobuf import LENGTH, Field, ModelFileError, Schema, skip_field, take_length, take_varint
 
 __all__ = [
     "EMPTY", "Attr", "AttrType", "BlockDesc", "Complex", "OpDesc", "OpVersion", "OpVersionPair", "ProgramDesc", "Scalar", "Slot",
@@ -395,7 +395,8 @@ class _AttrSchema(Schema):
             if tag > 0x7F:
                 tag, at = take_varint(data, start, end)
             if tag == 10:
-                name, at = takers[10][1](data, at, end)
+                start, at = take_length(data, at, end)
+                name = takers[10][1](data, start, at)
                 continue
             if tag == 16:
                 kind, at = takers[16][1](data, at, end)
@@ -406,7 +407,11 @@ class _AttrSchema(Schema):
                 unknown += data[start:at]
                 continue
             label, take, repeated, many = found
-            item, at = take(data, at, end)
+            if tag & 7 == LENGTH:
+                start, at = take_length(data, at, end)
+                item = take(data, start, at)
+            else:
+                item, at = take(data, at, end)
             if value_field and label != value_field:  # more than one value: the one of the type is used, the others are kept
                 others = others or {}
                 others[value_field] = value

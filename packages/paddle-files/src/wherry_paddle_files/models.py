@@ -244,7 +244,7 @@ def _files(
 
 def load_model(
     prefix: str, *, model_path: str | None = None, params_path: str | None = None, training: bool | None = None,
-    sizes: Mapping[str, Sequence[int]] | None = None,
+    sizes: Mapping[str, Sequence[int]] | None = None, info: bool = True,
 ) -> Program:
     """Load a program, with the values of its parameters.
 
@@ -254,6 +254,7 @@ def load_model(
         params_path: of the parameters, if not `prefix` with `.pdiparams`: a file, or a folder with a file for each parameter.
         training: as in `program_of`.
         sizes: as in `program_of`.
+        info: read the `.pdiparams.info` too, where files of layers say which parameters are trained.
 
     Returns:
         A program whose parameters and buffers are bound to their values.
@@ -266,7 +267,7 @@ def load_model(
     described, values = _described_with_values(model_path, params_path)
     program = program_of(described, training, values, sizes)
     program.__dict__["described"] = described, _extent(program)
-    bind_values(program, values, _info_at(params_path))
+    bind_values(program, values, _info_at(params_path) if info else None)
     return program
 
 

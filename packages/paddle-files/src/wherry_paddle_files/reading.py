@@ -23,7 +23,7 @@ from wherry_paddle_files.desc import (
     dtype_name,
     plain,
 )
-from wherry_paddle_files.numbers import known_number
+from wherry_paddle_files.numbers import constant_parts, known_number
 from wherry_paddle_files.pir_format import KNOWN_SIZES
 from wherry_program.program.capture import Capture
 from wherry_program.program.control import create_array
@@ -33,8 +33,9 @@ from wherry_tensor import _core, ops
 from wherry_tensor._core import DType, Tensor
 from wherry_tensor.dtype import as_dtype, is_complex, is_floating_point
 from wherry_tensor.errors import UnimplementedError
+from wherry_tensor.ops.quantization import fault_of_scales
 from wherry_tensor.protobuf import ModelFileError
-from wherry_tensor.sizes import Size
+from wherry_tensor.sizes import Size, user_line
 from wherry_tensor.suggestions import did_you_mean
 
 __all__ = ["OpView", "Reader", "UnreadableOp", "program_of"]
@@ -69,6 +70,20 @@ class OpView:
         if found is None:
             raise self.bad(f"it has no input {slot!r}", "a variable")
         return found
+
+    def scale(self, slot: str) -> Any:
+        """The tensor of an input that is a scale; numbers of the file are finite, and none is negative."""
+        found = self.x(slot)
+        self.require_scales(slot)
+        return found
+
+    def require_scales(self, slot: str) -> None:
+        """Refuse scales of the file that are negative or not finite."""
+        for name in self.desc.input(slot):
+            parts = constant_parts(self.reader.value(name, self), self.reader.values)
+            fault = next((fault for part in parts if (fault := fault_of_scales(part)) is not None), None)
+            if fault is not None:
+                raise self.bad(f"its scale {name!r} has {fault}", "finite numbers, none below 0")
 
     def maybe(self, slot: str) -> Any:
         """The tensor of an input, or None."""
@@ -319,6 +334,7 @@ class Reader:
         while any(name.startswith(prefix + "_") for name in names if name):
             prefix += "w"
         with unique_name.guard(prefix + "_"), Capture(self.program.blocks[0]) as recording, no_grad():
+            recording.line = user_line()
             self.recording = recording
             self._block_vars(self.desc.blocks[0])
             self._declare()

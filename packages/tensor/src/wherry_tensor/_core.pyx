@@ -13,7 +13,7 @@ cimport cython
 from threading import RLock
 
 from cpython.buffer cimport (
-    PyBUF_FORMAT, PyBUF_FULL_RO, PyBUF_ND, PyBUF_STRIDES, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer,
+    PyBUF_FORMAT, PyBUF_FULL_RO, PyBUF_ND, PyBUF_STRIDES, PyBUF_WRITABLE, PyBuffer_IsContiguous, PyBuffer_Release, PyObject_GetBuffer,
 )
 from cpython.memoryview cimport PyMemoryView_FromMemory
 from cpython.object cimport PyObject_GenericSetAttr,  PyObject, PyTypeObject, destructor, reprfunc

@@ -14,14 +14,14 @@ from typing import Any
 
 from wherry_tensor.errors import InvalidArgumentError
 
-__all__ = ["Field", "ModelFileError", "Schema", "put_varint", "skip_field", "take_varint"]
+__all__ = ["LENGTH", "Field", "ModelFileError", "Schema", "put_varint", "skip_field", "take_length", "take_varint"]
 
 
 class ModelFileError(InvalidArgumentError):
     """A file of a model is damaged, or holds what cannot be read. A ValueError."""
 
 
-_VARINT, _EIGHT, _BYTES, _FOUR = 0, 1, 2, 5
+_VARINT, _EIGHT, LENGTH, _FOUR = 0, 1, 2, 5  # of a LENGTH field, its length comes first
 _float = struct.Struct("<f")
 _double = struct.Struct("<d")
 
@@ -42,7 +42,7 @@ class Field:
 
     def __init__(self, number: int, name: str, kind: str | Schema, *, repeated: bool = False, required: bool = False) -> None:
         self.number, self.name, self.kind, self.repeated, self.required = number, name, kind, repeated, required
-        self.wire = _wire_types.get(kind, _BYTES) if isinstance(kind, str) else _BYTES
+        self.wire = _wire_types.get(kind, LENGTH) if isinstance(kind, str) else LENGTH
 
 
 _wire_types = {"int": _VARINT, "int32": _VARINT, "bool": _VARINT, "float": _FOUR, "double": _EIGHT}
@@ -61,12 +61,13 @@ class Schema:
         self.message, self.what = message, what
         self.fields = fields
         self._required = tuple(field.name for field in fields if field.required)
-        self._takers: dict[int, tuple[str, Callable[[bytes, int, int], tuple[Any, int]], bool, bool]] = {}
+        # By tag: the attribute, what reads it, whether it is a list, and whether the field is many of its items.
+        self._takers: dict[int, tuple[str, Callable[[bytes, int, int], Any], bool, bool]] = {}
         self._putters = [(field.name, field.repeated, _putter(field)) for field in fields]
         for field in fields:
             self._takers[field.number << 3 | field.wire] = (field.name, _taker(field), field.repeated, False)
-            if field.repeated and field.wire != _BYTES:  # numbers may also be packed, many in one field
-                self._takers[field.number << 3 | _BYTES] = (field.name, _packed_taker(field), True, True)
+            if field.repeated and field.wire != LENGTH:  # numbers may also be packed, many in one field
+                self._takers[field.number << 3 | LENGTH] = (field.name, _packed_taker(field), True, True)
         self._numbers = frozenset(field.number for field in fields)
 
     def read(self, data: bytes, at: int = 0, end: int | None = None) -> Any:
@@ -90,7 +91,15 @@ class Schema:
                 message.unknown += data[start:at]
                 continue
             name, take, repeated, many = found
-            value, at = take(data, at, end)
+            if tag & 7 == LENGTH:
+                length = data[at] if at < end else 0x80
+                if length < 0x80 and length < end - at:
+                    start, at = at + 1, at + 1 + length
+                else:
+                    start, at = take_length(data, at, end)
+                value = take(data, start, at)
+            else:
+                value, at = take(data, at, end)
             if not repeated:
                 setattr(message, name, value)
             elif many:
@@ -160,7 +169,7 @@ def skip_field(data: bytes, at: int, end: int, tag: int, schema: Schema) -> int:
     schema.refuse(number, wire)
     if number and wire == _VARINT:
         return take_varint(data, at, end)[1]
-    if number and wire == _BYTES:
+    if number and wire == LENGTH:
         return take_length(data, at, end)[1]
     if number and wire in (_EIGHT, _FOUR):
         stop = at + (8 if wire == _EIGHT else 4)
@@ -204,54 +213,46 @@ def _take_double(data: bytes, at: int, end: int) -> tuple[float, int]:
     return _double.unpack_from(data, at)[0], at + 8
 
 
-def _take_bytes(data: bytes, at: int, end: int) -> tuple[bytes, int]:
-    start, stop = take_length(data, at, end)
-    return data[start:stop], stop
+# What stands between two places.
 
 
-def _take_view(data: bytes, at: int, end: int) -> tuple[memoryview, int]:
-    start, stop = take_length(data, at, end)
-    return memoryview(data)[start:stop], stop
+def _bytes_in(data: bytes, start: int, stop: int) -> bytes:
+    return data[start:stop]
 
 
-def _take_text(data: bytes, at: int, end: int) -> tuple[str, int]:
-    start, stop = take_length(data, at, end)
+def _view_in(data: bytes, start: int, stop: int) -> memoryview:
+    return memoryview(data)[start:stop]
+
+
+def _text_in(data: bytes, start: int, stop: int) -> str:
     try:
-        return data[start:stop].decode(), stop
+        return str(data[start:stop], "utf-8")
     except UnicodeDecodeError as error:
         raise ModelFileError(
             f"the file is damaged: a name at byte {start} is not UTF-8. Got {data[start:stop][:40]!r}, expected text. Save the model again."
         ) from error
 
 
-_numbers: dict[str, Callable[[bytes, int, int], tuple[Any, int]]] = {
+_readers: dict[str, Callable[[bytes, int, int], Any]] = {
     "int": _take_int, "int32": _take_int32, "bool": _take_bool, "float": _take_float, "double": _take_double,
-    "bytes": _take_bytes, "view": _take_view, "text": _take_text,
+    "bytes": _bytes_in, "view": _view_in, "text": _text_in,
 }  # fmt: skip
 
 
-def _taker(field: Field) -> Callable[[bytes, int, int], tuple[Any, int]]:
-    if isinstance(field.kind, str):
-        return _numbers[field.kind]
-    schema = field.kind
-
-    def take_message(data: bytes, at: int, end: int) -> tuple[Any, int]:
-        start, stop = take_length(data, at, end)
-        return schema.read(data, start, stop), stop
-
-    return take_message
+def _taker(field: Field) -> Callable[[bytes, int, int], Any]:
+    """What reads a field: a number and where it ends, or what stands between two places."""
+    return _readers[field.kind] if isinstance(field.kind, str) else field.kind.read
 
 
-def _packed_taker(field: Field) -> Callable[[bytes, int, int], tuple[Any, int]]:
+def _packed_taker(field: Field) -> Callable[[bytes, int, int], list[Any]]:
     take = _taker(field)
 
-    def take_packed(data: bytes, at: int, end: int) -> tuple[list[Any], int]:
-        at, stop = take_length(data, at, end)
+    def take_packed(data: bytes, at: int, stop: int) -> list[Any]:
         values = []
         while at < stop:
             value, at = take(data, at, stop)
             values.append(value)
-        return values, stop
+        return values
 
     return take_packed
 

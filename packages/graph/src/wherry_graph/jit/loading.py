@@ -270,7 +270,7 @@ def load(path: str, **configs: Any) -> TranslatedLayer:
     programs: dict[str, Program] = {}
     lasting: dict[str, Tensor] = {}
     for name, options in files.items():
-        program = programs[name] = load_model(path, **options, training=False)
+        program = programs[name] = load_model(path, model_path=options.get("model_path"), params_path=options.get("params_path"), training=False)
         for x in program.bound_variables():
             if x.persistable or x.is_parameter:
                 _share(program, x, lasting)

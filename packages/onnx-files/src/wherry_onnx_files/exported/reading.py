@@ -15,6 +15,7 @@ from wherry_program.program.ir import Program
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.dtype import as_dtype
+from wherry_tensor.sizes import user_line
 from wherry_tensor.suggestions import did_you_mean
 
 __all__ = ["read_exported", "summary"]
@@ -108,6 +109,7 @@ class _Reader:
         self.last_read = {name: at for at, node in enumerate(self.graph["nodes"]) for each in node["inputs"] for name in _names_in(each["arg"])}
         self.last_read.update((name, len(self.graph["nodes"])) for arg in self.graph["outputs"] for name in _names_in(arg))
         with unique_name.guard("exported_"), Capture(self.program.blocks[0]) as recording, no_grad():
+            recording.line = user_line()
             for at, node in enumerate(self.graph["nodes"]):
                 self.node(node, at)
             results = [arg for spec in signature["output_specs"] for arg in self.result(spec)]

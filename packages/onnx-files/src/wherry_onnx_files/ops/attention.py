@@ -76,6 +76,32 @@ def read_attention(o):
     return (_joined(out) if flat else out), *present, (raw, capped, masked, weights)[after]
 
 
+def _modified(o, name, x):
+    """What a graph of the node makes of scores or weights."""
+    if not o.given(name):
+        return x
+    found = o.reader.inner(o.graph(name), [x])
+    if len(found) != 1 or getattr(found[0], "dtype", None) is not x.dtype or len(found[0].shape) != x.ndim:
+        raise o.bad(f"its graph {name!r} gives {len(found)} results, or one of another dtype or rank", f"one of {x.dtype.name} and {x.ndim} axes")
+    return found[0]
+
+
+@reads("FlexAttention", domain="ai.onnx.preview")
+def read_flex_attention(o):
+    q, k, v = o.x(0), o.x(1), o.x(2)
+    if not q.ndim == k.ndim == v.ndim == 4 or not is_known(q.shape[1]) or not is_known(k.shape[1]) or k.shape[1] < 1 or q.shape[1] % k.shape[1]:
+        raise o.bad(f"its inputs have shapes {q.shape}, {k.shape} and {v.shape}", "4 axes, and a number of heads of Q that is a multiple of K's")
+    wide = dtype_of(o.integer("softmax_precision"), o.where) if o.given("softmax_precision") else (
+        _core.float64 if q.dtype is _core.float64 else _core.float32
+    )
+    groups, dtype = q.shape[1] // k.shape[1], q.dtype
+    q, k, v = (ops.cast(x, dtype=wide) for x in (q, _repeated(k, groups), _repeated(v, groups)))
+    scale = scalar(q, o.number("scale") if o.given("scale") else 1 / math.sqrt(q.shape[3]))
+    scores = ops.multiply(ops.matmul(q, k, transpose_x=False, transpose_y=True), scale)
+    weights = _modified(o, "prob_mod", ops.softmax(_modified(o, "score_mod", scores), axis=3))
+    return ops.cast(ops.matmul(weights, v, transpose_x=False, transpose_y=False), dtype=dtype)
+
+
 def _bias(o, sums, past, wide):
     """What is added before the softmax: -inf where nothing may be seen; None for nothing."""
     bias = None

@@ -51,16 +51,22 @@ def _placed(o, scale, like):
     return {"axis": axis, "group": None} if scale.ndim == 1 and like.ndim else None
 
 
+def _as_scale(scale, zero, places):
+    """The zero point of a whole tensor in the shape of its scale: [] and [1] are the same."""
+    return zero if zero is None or places["axis"] is not None or zero.ndim == scale.ndim else ops.reshape(zero, shape=(1,) * scale.ndim)
+
+
 @reads("QuantizeLinear", keeps=False)
 @reads("QuantizeLinear", domain=MICROSOFT, keeps=False)
 def read_quantize_linear(o):
-    x, scale, zero = o.x(0), o.x(1), o.maybe(2)
+    x, scale, zero = o.x(0), o.scale(1), o.maybe(2)
     code = o.etype(2) if zero is not None else o.integer("output_dtype") or 2
     o.dtype(code)
     precision = o.integer("precision")
     places = _placed(o, scale, x)
     if places is not None and not precision and code in (2, 3) and x.dtype is scale.dtype is _core.float32:
         low, high = limits(code)
+        zero = _as_scale(scale, zero, places)
         return ops.quantize_linear(x, scale, zero, low=low, high=high, dtype=dtype_of(code, o.where), **places)
     wide = dtype_of(precision, o.where) if precision else (_core.float64 if code in (6,) else None)
     return quantized(o, x, _spread(o, scale, x), _spread(o, zero, x), code, wide)
@@ -80,11 +86,11 @@ def dequantized(x, scale, zero, dtype=None):
 @reads("DequantizeLinear", keeps=False)
 @reads("DequantizeLinear", domain=MICROSOFT, keeps=False)
 def read_dequantize_linear(o):
-    x, scale, zero = o.x(0), o.x(1), o.maybe(2)
+    x, scale, zero = o.x(0), o.scale(1), o.maybe(2)
     dtype = o.dtype(o.integer("output_dtype")) if o.integer("output_dtype") else None
     places = _placed(o, scale, x)
     if places is not None and x.dtype in (_core.int8, _core.uint8, _core.int32) and scale.dtype is _core.float32 and dtype in (None, _core.float32):
-        return ops.dequantize_linear(x, scale, zero, dtype=scale.dtype, **places)
+        return ops.dequantize_linear(x, scale, _as_scale(scale, zero, places), dtype=scale.dtype, **places)
     return dequantized(x, _spread(o, scale, x), _spread(o, zero, x), dtype)
 
 
@@ -150,32 +156,32 @@ def _columns(scale, rank):
 def read_qlinear_matmul(o):
     a, b = _centred(o.x(0), o.x(2), -2), _centred(o.x(3), o.x(5), -1)
     sums = product(a, b)
-    left = o.x(1)
+    left = o.scale(1)
     if left.ndim == 1 and is_known(left.shape[0]) and left.shape[0] != 1:
         left = ops.reshape(left, shape=(-1, 1))
-    return _requantized(o, sums, (left, _columns(o.x(4), sums.ndim)), (o.x(6), o.x(7)), o.etype(7))
+    return _requantized(o, sums, (left, _columns(o.scale(4), sums.ndim)), (o.scale(6), o.x(7)), o.etype(7))
 
 
 @reads("QLinearConv", keeps=False)
 def read_qlinear_conv(o):
     x, weight = _centred(o.x(0), o.x(2)), _centred(o.x(3), o.x(5), 0)
-    scale = o.x(4)
+    scale = o.scale(4)
     bias = None if not o.has(8) else _as(o.x(8), _core.float64)
     sums = convolved(o, x, weight, bias)
     if scale.ndim == 1:
         scale = ops.reshape(scale, shape=(-1, *[1] * (sums.ndim - 2)))
-    return _requantized(o, sums, (o.x(1), scale), (o.x(6), o.x(7)), o.etype(7))
+    return _requantized(o, sums, (o.scale(1), scale), (o.scale(6), o.x(7)), o.etype(7))
 
 
 # What ONNX Runtime's quantizer writes.
 
 
 def _binary(o, op):
-    a = dequantized(o.x(0), o.x(1), o.maybe(2))
-    b = dequantized(o.x(3), o.x(4), o.maybe(5))
+    a = dequantized(o.x(0), o.scale(1), o.maybe(2))
+    b = dequantized(o.x(3), o.scale(4), o.maybe(5))
     code = o.etype(0)
     o.dtype(code)
-    return quantized(o, op(a, b), o.x(6), o.maybe(7), code)
+    return quantized(o, op(a, b), o.scale(6), o.maybe(7), code)
 
 
 reads("QLinearAdd", domain=MICROSOFT, keeps=False)(lambda o: _binary(o, ops.add))
@@ -185,7 +191,7 @@ reads("QLinearMul", domain=MICROSOFT, keeps=False)(lambda o: _binary(o, ops.mult
 def _through(o, function):
     code = o.etype(0)
     o.dtype(code)
-    return quantized(o, function(dequantized(o.x(0), o.x(1), o.maybe(2))), o.x(3), o.maybe(4), code)
+    return quantized(o, function(dequantized(o.x(0), o.scale(1), o.maybe(2))), o.scale(3), o.maybe(4), code)
 
 
 reads("QLinearSigmoid", domain=MICROSOFT, keeps=False)(lambda o: _through(o, ops.sigmoid))
@@ -197,19 +203,19 @@ reads("QLinearGlobalAveragePool", domain=MICROSOFT, keeps=False)(
 
 @reads("QLinearConcat", domain=MICROSOFT, keeps=False)
 def read_qlinear_concat(o):
-    parts = [dequantized(o.x(i), o.x(i + 1), o.maybe(i + 2)) for i in range(2, len(o), 3)]
+    parts = [dequantized(o.x(i), o.scale(i + 1), o.maybe(i + 2)) for i in range(2, len(o), 3)]
     code = o.etype(1)
     o.dtype(code)
-    return quantized(o, ops.concat(*parts, axis=o.integer("axis") % parts[0].ndim), o.x(0), o.x(1), code)
+    return quantized(o, ops.concat(*parts, axis=o.integer("axis") % parts[0].ndim), o.scale(0), o.x(1), code)
 
 
 @reads("DynamicQuantizeMatMul", "MatMulIntegerToFloat", domain=MICROSOFT, keeps=False)
 def read_dynamic_quantize_matmul(o):
     if o.type == "MatMulIntegerToFloat":
-        a, scale_a, b, scale_b = _centred(o.x(0), o.maybe(4)), o.x(2), _centred(o.x(1), o.maybe(5), -1), o.x(3)
+        a, scale_a, b, scale_b = _centred(o.x(0), o.maybe(4)), o.scale(2), _centred(o.x(1), o.maybe(5), -1), o.scale(3)
         bias = o.maybe(6)
     else:
         codes, scale_a, zero = read_dynamic_quantize_linear(o)
-        a, b, scale_b, bias = _centred(codes, zero), _centred(o.x(1), o.maybe(3), -1), o.x(2), o.maybe(4)
+        a, b, scale_b, bias = _centred(codes, zero), _centred(o.x(1), o.maybe(3), -1), o.scale(2), o.maybe(4)
     out = ops.multiply(_as(product(a, b), _core.float32), ops.multiply(scale_a, scale_b))
     return out if bias is None else ops.add(out, bias)

@@ -70,7 +70,7 @@ def read_quantize_linear(o):
         return x
     levels = _levels(o)
     _range(o, levels)
-    scale, axis = _placed(o, o.x("Scale"))
+    scale, axis = _placed(o, o.scale("Scale"))
     if o.integer("round_type", 0):
         return _rounded(o, x, scale, axis, levels, -levels - 1)
     return ops.quantize_linear(x, _step(scale, levels), None, axis=axis, group=None, low=-levels - 1, high=levels, dtype=_holder(levels))
@@ -83,7 +83,7 @@ def read_dequantize_linear(o):
         return x
     levels = _levels(o)
     _range(o, levels)
-    scale, axis = _placed(o, o.x("Scale"))
+    scale, axis = _placed(o, o.scale("Scale"))
     if x.dtype.is_floating:
         x = ops.cast(x, dtype=_holder(levels))
     return _back(x, _step(scale, levels), axis, scale.dtype)
@@ -99,7 +99,7 @@ def _largest(x, axis=None):
 
 def _fixed(o):
     """The scale of an operator that has one: a file for prediction does not change it."""
-    return _one(o.x("InScale"))
+    return _one(o.scale("InScale"))
 
 
 def _whole(o, scale, axis, **others):
@@ -144,7 +144,7 @@ def read_fake_quantize_dequantize_abs_max(o):
 @reads("fake_channel_wise_quantize_abs_max")
 def read_fake_channel_wise_quantize(o):
     axis = o.integer("quant_axis", 0)
-    scale = o.x("InScale") if o.flag("is_test") and o.maybe("InScale") is not None else _largest(o.x("X"), axis)
+    scale = o.scale("InScale") if o.flag("is_test") and o.maybe("InScale") is not None else _largest(o.x("X"), axis)
     return _whole(o, scale, axis, OutScale=scale)
 
 
@@ -166,12 +166,13 @@ def read_moving_average_scale(o):
 
 @reads("fake_dequantize_max_abs")
 def read_fake_dequantize(o):
-    x, scale = o.x("X"), _one(o.x("Scale"))
+    x, scale = o.x("X"), _one(o.scale("Scale"))
     return ops.multiply(x, _step(scale, o.number("max_range", 127.0)))
 
 
 @reads("fake_channel_wise_dequantize_max_abs")
 def read_fake_channel_wise_dequantize(o):
+    o.require_scales("Scales")
     x, scales, bits = o.x("X"), o.xs("Scales"), o.integers("quant_bits", [8])
     if not 1 <= len(scales) <= 2 or len(bits) < len(scales) or any(not 2 <= b <= 16 for b in bits):
         raise o.bad(f"{len(scales)} scales and quant_bits={bits}", "one or two scales with 2 to 16 bits each")

@@ -1,10 +1,10 @@
 """Fold batch normalization in inference into the weight and bias of the convolution before it."""
 from __future__ import annotations
 
-from wherry_program.passes.rewriting import Uses, bound_constant, drop, is_pure, put_before, to_change, volatile
+from wherry_program.passes.rewriting import Uses, bound_constant, drop, is_pure, put_instead, to_change, volatile
 from wherry_program.program.ir import Node, Program, Variable
 from wherry_tensor import ops
-from wherry_tensor._core import Tensor, float32, float64
+from wherry_tensor._core import DType, Tensor, float32, float64
 
 __all__ = ["batch_norm"]
 
@@ -16,6 +16,7 @@ def batch_norm(program: Program) -> Program:
     """
     out = to_change(program)
     changing, uses = volatile(out), Uses(out)
+    folded = []
     for node in list(out.walk()):
         if node.op is not ops.batch_norm_infer or not is_pure(node, changing):
             continue
@@ -26,6 +27,8 @@ def batch_norm(program: Program) -> Program:
         parameters = (*node.inputs[1:], *product.inputs[1:])
         if is_pure(product, changing) and all(y is None or y.bound is not None for y in parameters) and _same_channels(product, node):
             _fold(out, product, node)
+            folded.append(product)
+    drop(folded)
     return out
 
 
@@ -43,7 +46,7 @@ def _fold(program: Program, product: Node, norm: Node) -> None:
     assert weight is not None and weight.bound is not None and mean is not None
 
     def wide(y: Variable | None) -> Tensor | None:
-        return None if y is None or y.bound is None else _run(ops.cast, y.bound, dtype=float64)
+        return None if y is None or y.bound is None else _as(y.bound, float64)
 
     one = _run(ops.full, shape=(), value=norm.attr("epsilon"), dtype=float64)
     factor = _run(ops.rsqrt, _run(ops.add, wide(variance), one))
@@ -56,12 +59,15 @@ def _fold(program: Program, product: Node, norm: Node) -> None:
     along = (-1, *[1] * (weight.bound.ndim - 1)) if product.op is ops.conv2d else (1, -1)
     # Of weights in 16 bits the products too are computed in 64, which takes time and memory of those that are large.
     exact = weight.dtype if weight.dtype in (float32, float64) else float64
-    scales = _run(ops.cast, _run(ops.reshape, factor, shape=along), dtype=exact)
-    folded = _run(ops.multiply, _run(ops.cast, weight.bound, dtype=exact), scales)
-    new_weight = bound_constant(program, _run(ops.cast, folded, dtype=weight.dtype), weight)
-    new_bias = bound_constant(program, _run(ops.cast, summand, dtype=weight.dtype), mean if shift is None else shift)
-    put_before(norm, product.op, (x, new_weight, new_bias), product.attrs, norm.outputs)
-    drop([product, norm])
+    scales = _as(_run(ops.reshape, factor, shape=along), exact)
+    folded = _run(ops.multiply, _as(weight.bound, exact), scales)
+    new_weight = bound_constant(program, _as(folded, weight.dtype), weight)
+    new_bias = bound_constant(program, _as(summand, weight.dtype), mean if shift is None else shift)
+    put_instead(norm, product.op, (x, new_weight, new_bias), product.attrs)
+
+
+def _as(x: Tensor, dtype: DType) -> Tensor:
+    return x if x.dtype is dtype else _run(ops.cast, x, dtype=dtype)
 
 
 def _run(op, *inputs, **attrs):  # type: ignore[no-untyped-def]

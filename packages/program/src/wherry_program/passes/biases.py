@@ -1,7 +1,7 @@
 """Turn the addition of a constant per channel after a convolution or matrix product into its bias."""
 from __future__ import annotations
 
-from wherry_program.passes.rewriting import Uses, bound_constant, drop, is_pure, put_before, to_change, volatile
+from wherry_program.passes.rewriting import Uses, bound_constant, drop, is_pure, put_instead, to_change, volatile
 from wherry_program.program.ir import Node, Program, Variable
 from wherry_tensor import ops
 
@@ -15,6 +15,7 @@ def biases(program: Program) -> Program:
     """
     out = to_change(program)
     changing, uses = volatile(out), Uses(out)
+    gone = []
     for node in list(out.walk()):
         if node.op is not ops.add or not is_pure(node, changing):
             continue
@@ -23,7 +24,9 @@ def biases(program: Program) -> Program:
             if x is None or summand is None or product is None or uses.only(x) is not node or not is_pure(product, changing):
                 continue
             if x.sizes == node.outputs[0].sizes and x.dtype is summand.dtype and summand.bound is not None and _put(out, product, node, summand):
+                gone.append(product)
                 break
+    drop(gone)
     return out
 
 
@@ -47,6 +50,5 @@ def _put(program: Program, product: Node, node: Node, summand: Variable) -> bool
     if len(shape) != 1:
         assert summand.bound is not None
         bias = bound_constant(program, ops.reshape.run((summand.bound,), ((channels,),)), summand)
-    put_before(node, op, (x, weight, bias), attrs, node.outputs)
-    drop([product, node])
+    put_instead(node, op, (x, weight, bias), attrs)
     return True

@@ -92,13 +92,10 @@ class _Images:
 
     def take(self, node: Node) -> None:
         """Write the next node, in blocks or as it is."""
+        self.recording.role, self.recording.scope, self.recording.line = node.role, node.scope, node.line
         if is_pure(node, self.changing) and not tensors_of_attrs(node.attrs):
-            at = len(self.block.nodes)
-            self.recording.role, self.recording.scope = node.role, node.scope
             kind = _kind(node, self.changing)
             made = self.in_blocks(node) if kind is None else self.convolution(node, kind)
-            for new in self.block.nodes[at:]:
-                new.line = node.line
             if made is not None:
                 image = node.outputs[0]
                 self.blocks[id(image)] = self.recording.variable_of(made)

@@ -7,7 +7,7 @@ would take gigabytes before the first run.
 from __future__ import annotations
 
 from wherry_program.passes.rewriting import bound_constant, drop, is_pure, replace, to_change, volatile
-from wherry_program.program.ir import Program, Variable, tensors_of_attrs
+from wherry_program.program.ir import Node, Program, Variable, tensors_of_attrs
 from wherry_tensor import ops
 from wherry_tensor._core import Op, Tensor
 
@@ -44,9 +44,9 @@ def _folded(program: Program, frozen: bool, kept: tuple[Op, ...] = ()) -> Progra
     instead: dict[int, Variable] = {}
     gone = []
     for node in list(out.walk()):
-        if node.op in kept or not is_pure(node, changing) or tensors_of_attrs(node.attrs) or any(id(x) in handed for x in node.outputs):
+        if node.is_control or any(x is not None and id(x) not in known and not _only_shape(node, i, x) for i, x in enumerate(node.inputs)):
             continue
-        if not all(x is None or id(x) in known or (node.op.uses_shape_only(i) and -1 not in x.sizes) for i, x in enumerate(node.inputs)):
+        if node.op in kept or not is_pure(node, changing) or tensors_of_attrs(node.attrs) or any(id(x) in handed for x in node.outputs):
             continue
         metas = node.op.infer(node.inputs, node.attrs)
         there = sum(known[id(x)].size for x in node.inputs if id(x) in known)
@@ -62,3 +62,8 @@ def _folded(program: Program, frozen: bool, kept: tuple[Op, ...] = ()) -> Progra
     drop(gone)
     replace(out, instead)
     return out
+
+
+def _only_shape(node: Node, i: int, x: Variable) -> bool:
+    """Whether an input counts for its shape alone, which is known."""
+    return bool(node.op.uses_shape_only(i)) and -1 not in x.sizes

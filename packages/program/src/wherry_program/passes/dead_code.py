@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 from wherry_program.passes.rewriting import forget_unused, to_change
-from wherry_program.program.ir import Block, Program
+from wherry_program.program.ir import Block, Program, tensors_of_attrs
 from wherry_program.program.needs import Needs
+from wherry_tensor._core import Op
 
 __all__ = ["dead_code"]
 
@@ -15,6 +16,8 @@ def dead_code(program: Program) -> Program:
     other numbers.
     """
     out = to_change(program)
+    if all(isinstance(node.op, Op) and not node.in_place and not node.op.random for node in out.nodes):
+        return _of_values(out)
     needs = Needs(out, out.fetches, random=True)
 
     def sweep(block: Block) -> None:
@@ -30,3 +33,16 @@ def dead_code(program: Program) -> Program:
     sweep(out.blocks[0])
     forget_unused(out)
     return out
+
+
+def _of_values(program: Program) -> Program:
+    """The same where nodes only compute: what is needed follows from who reads what."""
+    wanted = {id(x) for x in program.fetches}
+    kept = []
+    for node in reversed(program.nodes):
+        if any(id(x) in wanted for x in node.outputs):
+            wanted.update([id(x) for x in node.inputs], map(id, tensors_of_attrs(node.attrs)))
+            kept.append(node)
+    program.nodes[:] = kept[::-1]
+    forget_unused(program)
+    return program

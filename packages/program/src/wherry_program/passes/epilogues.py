@@ -1,7 +1,7 @@
 """Fuse additions and activations into the blocked convolution before them."""
 from __future__ import annotations
 
-from wherry_program.passes.rewriting import Uses, drop, is_pure, put_before, to_change, volatile
+from wherry_program.passes.rewriting import Uses, drop, is_pure, put_instead, to_change, volatile
 from wherry_program.passes.same_sizes import SameSizes
 from wherry_program.program.ir import Node, Program, Variable
 from wherry_tensor import ops
@@ -17,42 +17,43 @@ def epilogues(program: Program) -> Program:
     (`passes.blocked`) that only they read."""
     out = to_change(program)
     changing, uses, sizes = volatile(out), Uses(out), SameSizes(out)
-    for node in list(out.walk()):
+    gone = []
+    for node in out.walk():
         if node.op not in _CONVOLUTIONS or not is_pure(node, changing) or node.attr("activation") != "none":
             continue
         while (reader := uses.only(node.outputs[0])) is not None and is_pure(reader, changing):
-            put = _with_residual(node, reader, sizes) or _with_activation(node, reader)
-            if put is None:
+            if not (_with_residual(node, reader, sizes) or _with_activation(node, reader)):
                 break
-            for x in put.inputs:
+            for x in reader.inputs:
                 if x is not None:
-                    uses.of[id(x)] = [put if other is node or other is reader else other for other in uses.of[id(x)]]
-            node = put
+                    uses.of[id(x)] = [reader if other is node else other for other in uses.of[id(x)]]
+            gone.append(node)
+            node = reader
+    drop(gone)
     return out
 
 
-def _with_residual(node: Node, reader: Node, sizes: SameSizes) -> Node | None:
+def _with_residual(node: Node, reader: Node, sizes: SameSizes) -> bool:
     x, weight, bias, residual = node.inputs
     if reader.op is not ops.add or residual is not None or node.attr("activation") != "none":
-        return None
+        return False
     made = node.outputs[0]
     other = reader.inputs[1] if reader.inputs[0] is made else reader.inputs[0]
     if other is made or other is None or other.dtype is not made.dtype or other.sizes != made.sizes:
-        return None
+        return False
     if sizes.of(other)[0] != sizes.of(made)[0]:
-        return None
+        return False
     return _put(node, reader, (x, weight, bias, other), node.attrs)
 
 
-def _with_activation(node: Node, reader: Node) -> Node | None:
+def _with_activation(node: Node, reader: Node) -> bool:
     if reader.type not in ACTIVATIONS or any(reader.attrs) or node.attr("activation") != "none":
-        return None
+        return False
     return _put(node, reader, node.inputs, (*node.attrs[:-1], reader.type))
 
 
-def _put(node: Node, reader: Node, inputs: tuple[Variable | None, ...], attrs: tuple[object, ...]) -> Node:
+def _put(node: Node, reader: Node, inputs: tuple[Variable | None, ...], attrs: tuple[object, ...]) -> bool:
     """Put the convolution in the place of its reader."""
-    put = put_before(reader, node.op, inputs, attrs, reader.outputs)
-    put.line = node.line
-    drop([node, reader])
-    return put
+    put_instead(reader, node.op, inputs, attrs)
+    reader.line = node.line
+    return True

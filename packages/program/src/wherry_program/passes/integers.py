@@ -64,14 +64,10 @@ class _Integers(Between):
         self.seen.update(id(x) for x in node.outputs)
         if id(node) in self.gone:
             return
+        self.recording.role, self.recording.scope, self.recording.line = node.role, node.scope, node.line
         self.read_what_stands(node)
         if is_pure(node, self.changing) and (not tensors_of_attrs(node.attrs) or keeps_sizes(node)):
-            at = len(self.block.nodes)
-            self.recording.role, self.recording.scope = node.role, node.scope
-            done = self._rewritten(node)
-            for new in self.block.nodes[at:]:
-                new.line = node.line
-            if done:
+            if self._rewritten(node):
                 return
         for x in node.reads():
             self.need(x)

@@ -8,7 +8,7 @@ from wherry_program.program.ir import Block, Node, Program, Variable, attrs_with
 from wherry_program.program.needs import alias_classes
 from wherry_tensor._core import Op, Tensor
 
-__all__ = ["Uses", "bound_constant", "drop", "forget_unused", "is_pure", "put_before", "replace", "to_change", "volatile"]
+__all__ = ["Uses", "bound_constant", "drop", "forget_unused", "is_pure", "put_before", "put_instead", "replace", "to_change", "volatile"]
 
 
 def to_change(program: Program) -> Program:
@@ -28,9 +28,9 @@ def volatile(program: Program) -> set[int]:
 
 def is_pure(node: Node, changing: set[int]) -> bool:
     """Whether the node only computes its outputs from inputs that do not change."""
-    if node.is_control or node.in_place or node.op.random or not isinstance(node.op, Op):
+    if node.in_place or not isinstance(node.op, Op) or node.op.random:
         return False
-    return not any(id(x) in changing for x in (*node.outputs, *node.reads()))
+    return not changing or not any(id(x) in changing for x in (*node.outputs, *node.reads()))
 
 
 class Uses:
@@ -72,6 +72,11 @@ def replace(program: Program, instead: dict[int, Variable]) -> None:
     program.fetches = [now(x) for x in program.fetches]
 
 
+def put_instead(node: Node, op: Op, inputs: Sequence[Variable | None], attrs: tuple[Any, ...]) -> None:
+    """Let a node compute its outputs in another way, where it stands."""
+    node.op, node.inputs, node.attrs = op, tuple(inputs), attrs
+
+
 def put_before(node: Node, op: Op, inputs: Sequence[Variable | None], attrs: tuple[Any, ...], outputs: Sequence[Variable]) -> Node:
     """Insert a node before `node`, with its source line."""
     made = Node(op, tuple(inputs), attrs, tuple(outputs), block=node.block, role=node.role, line=node.line, scope=node.scope)
@@ -108,7 +113,7 @@ def forget_unused(program: Program) -> None:
     for block in program.blocks:
         used.update(id(x) for x in (*block.inputs, *block.outputs))
     for node in program.walk():
-        used.update(id(x) for x in (*node.reads(), *node.outputs))
+        used.update([id(x) for x in (*node.inputs, *tensors_of_attrs(node.attrs), *node.outputs)])
     for block in program.blocks:
         for name, x in list(block.vars.items()):
             if id(x) not in used and not x.is_data:

@@ -35,6 +35,7 @@ class Capture(InnerLayer):
         block: where the next node goes.
         role: that the next nodes have.
         scope: the name scope of the next nodes, "" or "encoder/layer_0/".
+        line: `file:line` of the next nodes; None where each looks for the line of the user's code that called it.
         gradients: the tensors with data that `backward()` has given a gradient of the program, and the user's line of each.
         no_grad_cuts: does what user code records under `no_grad` or by `detach` let no gradient pass, when gradients are added to the
             program later? Not where `grad` is called under the capture itself: backward passes record under `no_grad` too.
@@ -46,6 +47,7 @@ class Capture(InnerLayer):
         self.block = block
         self.role = FORWARD
         self.scope = ""
+        self.line: str | None = None
         self.gradients: list[tuple[Tensor, str]] = []
         self._stand_ins: dict[int, tuple[Tensor, Variable]] = {}  # id of a symbolic tensor -> itself, what it stands for
         self._latest: dict[int, Tensor] = {}  # id of a variable -> what stood for it last
@@ -109,9 +111,7 @@ class Capture(InnerLayer):
         name = unique_name.generate(f"{op.name}.tmp")
         while name in block.vars:  # names were counted anew meanwhile
             name = unique_name.generate(f"{op.name}.tmp")
-        outs = tuple(
-            block.variable(meta.shape, meta.dtype, f"{name}.{i}" if i else name) for i, meta in enumerate(metas)
-        )
+        outs = tuple([block.variable(meta.shape, meta.dtype, f"{name}.{i}" if i else name) for i, meta in enumerate(metas)])
         self.record(op, inputs, attrs, outs)
         return outs
 
@@ -132,8 +132,8 @@ class Capture(InnerLayer):
             for x in outs:  # the code said so: no_grad(), detach()
                 x.__dict__["cuts_gradient"] = True
         return self.block.append(
-            op, tuple(None if x is None else self.variable_of(x) for x in inputs), attrs_with(attrs, self.variable_of), outs,
-            role=self.role, line=user_line(), scope=self.scope, **options,
+            op, tuple([None if x is None else self.variable_of(x) for x in inputs]), attrs_with(attrs, self.variable_of), outs,
+            role=self.role, line=user_line() if self.line is None else self.line, scope=self.scope, **options,
         )
 
     # Entering and leaving.

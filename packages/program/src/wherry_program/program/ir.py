@@ -31,12 +31,13 @@ from wherry_tensor import _core
 from wherry_tensor._core import DType, Op, Tensor, rebind, symbolic
 from wherry_tensor.arguments import require, require_tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
-from wherry_tensor.sizes import Size, is_unknown
+from wherry_tensor.sizes import Size
 
 __all__ = ["Block", "ControlOp", "Node", "Program", "StaticParameter", "Variable", "attrs_with", "tensors_of_attrs"]
 
 _made = count()  # programs, for their numbers
 _stop_gradient = Tensor.__dict__["stop_gradient"]
+_TOO_LARGE = 1 << 62  # a size
 
 FORWARD, BACKWARD, OPTIMIZE = "forward", "backward", "optimize"  # roles of nodes
 
@@ -92,16 +93,19 @@ class Variable(Tensor):
     ) -> Any:
         """A new variable of `block`; use the methods of Block and Program."""
         x = cls.__new__(cls)
-        sizes = [-1 if is_unknown(n) or n is None else n for n in shape]
-        if any(type(n) is int and n >= 1 << 62 for n in sizes):
-            raise InvalidArgumentError(
-                f"Variable: no tensor has such a size. Got shape {short(sizes)}, expected sizes of at most 62 bits. Check the sizes and their order."
-            )
+        sizes = [-1 if type(n) is Size or n is None else n for n in shape]
+        for n in sizes:
+            if type(n) is int and n >= _TOO_LARGE:
+                raise InvalidArgumentError(
+                    f"Variable: no tensor has such a size. Got shape {short(sizes)}, expected sizes of at most 62 bits. "
+                    f"Check the sizes and their order."
+                )
         rebind(x, symbolic(sizes, dtype))
         x.name = unique_name.generate("_generated_var") if name is None else name
         x.block, x.made_by, x.bound, x.is_data, x.is_array = block, None, bound, is_data, is_array
-        x.persistable, x.stop_gradient = persistable, stop_gradient
-        x.__dict__.pop("cuts_gradient", None)  # nobody asked for this name
+        if persistable:
+            x.persistable = True
+        _stop_gradient.__set__(x, stop_gradient)  # not through the property: nobody asked for this name
         return x
 
     @property
@@ -135,14 +139,14 @@ class Variable(Tensor):
     def resize(self, shape: Iterable[Any], dtype: DType | None = None) -> None:
         """Change what is known of its shape and dtype."""
         kept = self.stop_gradient, self.__dict__.get("cuts_gradient")
-        rebind(self, symbolic([-1 if is_unknown(n) or n is None else n for n in shape], self.dtype if dtype is None else dtype))
+        rebind(self, symbolic([-1 if type(n) is Size or n is None else n for n in shape], self.dtype if dtype is None else dtype))
         self.stop_gradient = kept[0]
         self.__dict__["cuts_gradient"] = bool(kept[1])
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """The shape as plain numbers, -1 where a size is unknown."""
-        return tuple(-1 if is_unknown(n) else n for n in self.shape)
+        return tuple([-1 if type(n) is Size else n for n in self.shape])
 
     @property
     def is_parameter(self) -> bool:
@@ -248,7 +252,10 @@ class Node:
     def reads(self) -> list[Variable]:
         """All variables that it reads, each once: inputs, those in sizes, those that its blocks read from outside."""
         found: dict[int, Variable] = {id(x): x for x in self.inputs if x is not None}
-        for x in tensors_of_attrs(self.attrs):
+        sizes = tensors_of_attrs(self.attrs)
+        if not sizes and not self.blocks:
+            return list(found.values())
+        for x in sizes:
             found.setdefault(id(x), x)  # type: ignore[arg-type]
         for block in self.blocks:
             for y in block.free():
@@ -257,6 +264,8 @@ class Node:
 
     def writes(self) -> list[Variable]:
         """The variables that exist before and that it writes over, those that its blocks write to from inside included."""
+        if not self.in_place and not self.blocks:
+            return []
         found = {id(x): x for x in self.outputs} if self.in_place else {}
         for block in self.blocks:
             own = block.own_ids()
@@ -537,9 +546,12 @@ def tensors_of_attrs(attrs: Iterable[Any]) -> list[Tensor]:
     """The tensors that the sizes among the attributes are made of."""
     found: list[Tensor] = []
     for value in attrs:
-        for n in value if type(value) is tuple else (value,):
-            if type(n) is Size:
-                _tensors_of_size(n, found)
+        if type(value) is tuple:
+            for n in value:
+                if type(n) is Size:
+                    _tensors_of_size(n, found)
+        elif type(value) is Size:
+            _tensors_of_size(value, found)
     return found
 
 

@@ -52,7 +52,7 @@ class Needs:
     def takes(self, node: Node) -> bool:
         """Whether the node is needed; if so, its inputs are needed too."""
         writes = node.writes()
-        memory = {self._class_of(x) for x in writes if id(x) not in self._given}
+        memory = {self._class_of(x) for x in writes if id(x) not in self._given} if writes else set()
         if not (
             (self._effects and (has_io(node) or memory & self._lasting)) or (self._random and draws(node)) or memory & self._memory
             or any(id(x) in self._values for x in node.outputs)

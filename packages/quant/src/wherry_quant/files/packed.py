@@ -176,8 +176,8 @@ def _check(layer: str, **parts: tuple[Array, Any]) -> None:
 
 
 def _check_floats(layer: str, scales: Array) -> None:
-    if scales.ndim != 2 or scales.dtype.kind != "f" or not np.isfinite(scales).all():
-        raise _damaged(layer, f"scales are {scales.dtype} {list(scales.shape)}, or not finite, and not a matrix of floats")
+    if scales.ndim != 2 or scales.dtype.kind != "f" or not np.isfinite(scales).all() or (scales < 0).any():
+        raise _damaged(layer, f"scales are {scales.dtype} {list(scales.shape)}, or negative or not finite, and not a matrix of positive floats")
 
 
 def _damaged(layer: str, why: str) -> FileFormatError:

@@ -55,7 +55,7 @@ def from_buffer(data, dtype=None):
             shape[i] = view.shape[i] if view.shape != NULL else view.len // view.itemsize
         out = new_tensor(code, view.ndim, shape)
         if out.t.size:
-            if view.strides == NULL:
+            if view.strides == NULL or PyBuffer_IsContiguous(&view, b"C"):
                 memcpy(out.t.data, view.buf, view.len)
             else:
                 for i in range(view.ndim):

@@ -178,7 +178,10 @@ def blocked_weight(weight):
     m, n = blocks_of(out), blocks_of(inside)
     lanes = BLOCK if n > 1 else inside
     full = ops.reshape(filled(filled(weight, 0, m * BLOCK), 1, n * lanes), shape=(m, BLOCK, n * lanes * kh * kw))
-    lanes_last = ops.reshape(ops.copy(ops.transpose(full, perm=(0, 2, 1))), shape=(m, n, lanes, kh, kw, BLOCK))
+    turned = ops.copy(ops.transpose(full, perm=(0, 2, 1)))
+    if kh == kw == 1:
+        return ops.reshape(turned, shape=(m, n, 1, 1, lanes, BLOCK))
+    lanes_last = ops.reshape(turned, shape=(m, n, lanes, kh, kw, BLOCK))
     return ops.copy(ops.transpose(lanes_last, perm=(0, 1, 3, 4, 2, 5)))
 
 

@@ -318,3 +318,17 @@ def decompose_dequantize_fp8(x, *, dtype):
     value = ops.where(normal, (rest + number(8.0, wide)) * factor * number(2.0**-10, wide), rest * number(2.0**-9, wide))
     value = ops.where(ops.greater_than(value, number(448.0, wide)), zero / zero, value)
     return ops.cast(ops.where(parts[128], ops.negative(value), value), dtype=dtype)
+
+
+def fault_of_scales(scale):
+    """What is wrong with scales that a file holds: "-0.5", the first that is negative or not finite. None where all can be.
+
+    It computes even where ops are being recorded.
+    """
+    wide = scale if scale.dtype is float32 else ops.cast.run((scale,), (float32,))
+    zero = ops.full.run((), ((), 0.0, float32))
+    right = ops.logical_and.run((ops.isfinite.run((wide,), ()), ops.greater_equal.run((wide, zero), ())), ())
+    if ops.reduce_all.run((right,), (tuple(range(wide.ndim)), False)).item():
+        return None
+    values = ops.reshape.run((wide,), ((-1,),)).tolist()
+    return repr(next(value for value in values if not 0.0 <= value < float("inf")))

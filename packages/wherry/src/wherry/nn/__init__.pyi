@@ -4,6 +4,7 @@ from wherry.nn import functional as functional
 from wherry.nn import initializer as initializer
 from wherry.nn import quant as quant
 from wherry.nn import utils as utils
+from wherry_nn import dynamic_decode as dynamic_decode
 from wherry_nn.clip import ClipGradByGlobalNorm as ClipGradByGlobalNorm
 from wherry_nn.clip import ClipGradByNorm as ClipGradByNorm
 from wherry_nn.clip import ClipGradByValue as ClipGradByValue
@@ -67,7 +68,6 @@ from wherry_nn.layers.conv import Conv3D as Conv3D
 from wherry_nn.layers.conv import Conv3D as _Conv3D
 from wherry_nn.layers.conv import Conv3DTranspose as Conv3DTranspose
 from wherry_nn.layers.decode import BeamSearchDecoder as BeamSearchDecoder
-from wherry_nn.layers.decode import dynamic_decode as dynamic_decode
 from wherry_nn.layers.distance import PairwiseDistance as PairwiseDistance
 from wherry_nn.layers.later import AdaptiveLogSoftmaxWithLoss as AdaptiveLogSoftmaxWithLoss
 from wherry_nn.layers.later import CircularPad1D as CircularPad1D

@@ -1,4 +1,5 @@
 """Stub of wherry.nn.layer, written by tools/stubs.py: where each public name comes from."""
+from wherry_nn import dynamic_decode as dynamic_decode
 from wherry_nn import unique_name as unique_name
 from wherry_nn.clip import ClipGradByGlobalNorm as ClipGradByGlobalNorm
 from wherry_nn.clip import ClipGradByNorm as ClipGradByNorm
@@ -64,7 +65,6 @@ from wherry_nn.layers.conv import Conv3D as Conv3D
 from wherry_nn.layers.conv import Conv3D as _Conv3D
 from wherry_nn.layers.conv import Conv3DTranspose as Conv3DTranspose
 from wherry_nn.layers.decode import BeamSearchDecoder as BeamSearchDecoder
-from wherry_nn.layers.decode import dynamic_decode as dynamic_decode
 from wherry_nn.layers.distance import PairwiseDistance as PairwiseDistance
 from wherry_nn.layers.later import AdaptiveLogSoftmaxWithLoss as AdaptiveLogSoftmaxWithLoss
 from wherry_nn.layers.later import CircularPad1D as CircularPad1D
