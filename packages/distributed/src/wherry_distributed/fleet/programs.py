@@ -12,10 +12,11 @@ from typing import Any
 from wherry_autograd import no_grad
 from wherry_distributed.collective import ReduceOp, all_reduce
 from wherry_distributed.fleet.compression import Compressed, exchange_narrow
-from wherry_distributed.fleet.optimizers import Wrapped, owners_of
+from wherry_distributed.fleet.optimizers import ClipByNormOfAll, Wrapped, owners_of
 from wherry_distributed.gradients import broadcast_tensors, buckets, flattened, reduce_gradients, write_back
 from wherry_distributed.topology import HybridCommunicateGroup
 from wherry_distributed.world import Group
+from wherry_nn.clip import ClipGradByGlobalNorm
 from wherry_program.program.control import py_func
 from wherry_tensor import Tensor, ops, where
 from wherry_tensor.errors import InvalidTypeError, UnimplementedError
@@ -45,11 +46,11 @@ class StaticOptimizer(Wrapped):
     """
 
     def __init__(self, optimizer: Any, hcg: HybridCommunicateGroup, strategy: Any) -> None:
-        for name, axis in (("mp_degree", "model"), ("pp_degree", "pipe"), ("sep_degree", "sep")):
+        for name, axis in (("pp_degree", "pipe"), ("sep_degree", "sep")):
             found = hcg._degree(axis)
             if found > 1:
                 raise UnimplementedError(
-                    f"fleet.distributed_optimizer: programs of static mode are not divided. Got {name}={found}, expected 1. Train eagerly with "
+                    f"fleet.distributed_optimizer: programs of static mode are not divided so. Got {name}={found}, expected 1. Train eagerly with "
                     f"fleet.distributed_model, or set the degree to 1."
                 )
         if strategy.amp:
@@ -119,6 +120,10 @@ class StaticOptimizer(Wrapped):
         pairs = list(params_grads)
         merge = self._strategy.gradient_merge_configs["k_steps"] if self._strategy.gradient_merge else 1
         with no_grad():
+            if any(group.nranks > 1 for group in (self._hcg.get_model_parallel_group(), self._hcg.get_pipe_parallel_group())):
+                for options in self._inner_opt._groups:
+                    if isinstance(options.grad_clip, ClipGradByGlobalNorm):
+                        options.grad_clip = ClipByNormOfAll(options.grad_clip, self._hcg)
             if merge > 1:
                 self._merged_update(pairs, merge)
             else:
@@ -203,12 +208,13 @@ class StaticOptimizer(Wrapped):
         ops.copy.into((step,), where(due, ops.full(shape=(1,), value=0.0, dtype=step.dtype), step))
 
     def _make_equal_at_start(self, params: list[Any], startup_program: Any) -> None:
-        """The startup program gives all processes the first values of one."""
-        groups = self._groups_of_samples
-        if not groups:
-            return
+        """The startup program gives all processes the first values of one; of layers that are divided each keeps its part."""
         static = import_module("wherry_graph.static")
         startup = static.default_startup_program() if startup_program is None else startup_program
+        for groups, divided in ((self._groups_of_samples, (True, False)), ([self._hcg.get_model_parallel_group()], (False,))):
+            self._equal([p for p in params if getattr(p, "is_distributed", False) in divided], [g for g in groups if g.nranks > 1], startup)
+
+    def _equal(self, params: list[Any], groups: list[Group], startup: Any) -> None:
         held = [startup.blocks[0].vars[p.name] for p in params if p.name in startup.blocks[0].vars]
 
         def equal(*values: Tensor) -> list[Tensor]:
@@ -217,8 +223,8 @@ class StaticOptimizer(Wrapped):
                 broadcast_tensors(copies, group.ranks[0], group)
             return copies
 
-        if held:
-            with static.program_guard(startup), no_grad():
+        if held and groups:
+            with import_module("wherry_graph.static").program_guard(startup), no_grad():
                 _replace(held, equal)
 
 
