@@ -11,16 +11,16 @@ from wherry_autograd import PyLayer
 from wherry_distributed.collective import ReduceOp, all_gather, all_reduce
 from wherry_distributed.world import Group, group_of
 from wherry_nn import functional as F  # noqa: N812
+from wherry_program.program.capture import current_capture
 from wherry_program.program.control import py_func
 from wherry_program.program.control.recording import sizes_of
 from wherry_tensor import Tensor, concat, logical_and, ops, where, zeros, zeros_like
-from wherry_tensor._core import is_symbolic
 from wherry_tensor.errors import InvalidArgumentError
 
 
 def reduced(x: Tensor, group: Group, op: int = ReduceOp.SUM) -> Tensor:
     """The sum over the processes, or their largest, as a new tensor; in a program it is computed when that runs."""
-    if is_symbolic(x):
+    if current_capture() is not None:
         return py_func(lambda value: reduced(value, group, op), [x], [(sizes_of(x), x.dtype)])[0]
     total = ops.copy(x)
     all_reduce(total, op, group)
@@ -28,7 +28,7 @@ def reduced(x: Tensor, group: Group, op: int = ReduceOp.SUM) -> Tensor:
 
 
 def _joined(x: Tensor, group: Group) -> Tensor:
-    if is_symbolic(x):
+    if current_capture() is not None:
         *rest, last = sizes_of(x)
         return py_func(lambda value: _joined(value, group), [x], [((*rest, last * group.nranks if last > 0 else -1), x.dtype)])[0]
     parts: list[Tensor] = []

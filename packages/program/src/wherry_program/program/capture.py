@@ -35,6 +35,7 @@ class Capture(InnerLayer):
         block: where the next node goes.
         role: that the next nodes have.
         scope: the name scope of the next nodes, "" or "encoder/layer_0/".
+        device: what `device_guard` names for the next nodes.
         gradients: the tensors with data that `backward()` has given a gradient of the program, and the user's line of each.
         no_grad_cuts: does what user code records under `no_grad` or by `detach` let no gradient pass, when gradients are added to the
             program later? Not where `grad` is called under the capture itself: backward passes record under `no_grad` too.
@@ -45,7 +46,7 @@ class Capture(InnerLayer):
     def __init__(self, block: Block) -> None:
         self.block = block
         self.role = FORWARD
-        self.scope = ""
+        self.scope = self.device = ""
         self.gradients: list[tuple[Tensor, str]] = []
         self._stand_ins: dict[int, tuple[Tensor, Variable]] = {}  # id of a symbolic tensor -> itself, what it stands for
         self._latest: dict[int, Tensor] = {}  # id of a variable -> what stood for it last
@@ -133,7 +134,7 @@ class Capture(InnerLayer):
                 x.__dict__["cuts_gradient"] = True
         return self.block.append(
             op, tuple(None if x is None else self.variable_of(x) for x in inputs), attrs_with(attrs, self.variable_of), outs,
-            role=self.role, line=user_line(), scope=self.scope, **options,
+            role=self.role, line=user_line(), scope=self.scope, device=self.device, **options,
         )
 
     # Entering and leaving.
