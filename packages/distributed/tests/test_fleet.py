@@ -28,6 +28,8 @@ def other(value):
         return not value
     if isinstance(value, (int, float)):
         return value + 1
+    if isinstance(value, dict):
+        return {"table": {"sparse_click_coeff": 2.0}}
     return "other" if isinstance(value, str) else ["other"] if isinstance(value, list) else object()
 
 
