@@ -408,11 +408,7 @@ class Fleet:
     ) -> None:
         """Write a program of static mode for inference, as `model.pdmodel` and `model.pdiparams` in a folder.
 
-        Rows of `sparse_embedding` become a parameter of the `size` that the program says, with zeros for ids that servers have no row for: the
-        files need no servers.
-
-        Raises:
-            ValueError: servers have a row for an id that is not below `size[0]`.
+        Rows of `sparse_embedding` become a parameter, and so do their ids; others read as zeros. The files need no servers.
 
         Source:
             `paddle.distributed.fleet.save_inference_model`.

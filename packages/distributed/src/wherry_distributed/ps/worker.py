@@ -16,6 +16,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from wherry_autograd import no_grad
 from wherry_distributed.ps.client import Client
 from wherry_distributed.ps.entries import Entry, ShowClickEntry
 from wherry_distributed.ps.messages import Keys
@@ -29,7 +30,7 @@ from wherry_program.program import control
 from wherry_program.program.capture import capture
 from wherry_program.program.ir import Program, Variable, attrs_with
 from wherry_program.program.remote_rows import look_up_with
-from wherry_tensor import to_tensor
+from wherry_tensor import equal, full_like, searchsorted, to_tensor, where, zeros_like
 from wherry_tensor._core import Tensor
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, PreconditionNotMetError, UnimplementedError
@@ -50,7 +51,6 @@ class _LookUp:
 
     ids: Variable
     rows: Variable
-    count: int             # of rows, as the program says
     table: dict[str, Any]  # arguments of SparseTable
 
 
@@ -111,7 +111,7 @@ class ParameterServers:
         out: Any
         (out,) = control.py_func(fetch, [ids], [((*ids.sizes, width), as_dtype(dtype))])
         out.stop_gradient = False
-        self.look_ups.setdefault(out.program, []).append(_LookUp(ids, out.current, rows, table))
+        self.look_ups.setdefault(out.program, []).append(_LookUp(ids, out.current, table))
         return cast(Tensor, out)
 
     def minimize(
@@ -273,26 +273,18 @@ class ParameterServers:
         self._client("shrink").shrink(threshold)
 
     def with_tables(self, program: Program) -> Program:
-        """A copy of a program in which rows come from a parameter, filled with what the servers have: one process can run it.
-
-        Raises:
-            ValueError: an id is not below the number of rows that the program says.
-        """
+        """A copy of a program in which rows come from parameters, filled with what the servers have: one process can run it."""
         client = self._client("save_inference_model")
         found, new = program.copy()
+        weights: dict[str, tuple[Any, Any]] = {}
         for each in self.look_ups.get(program, []):
-            table = each.table
-            ids, rows = client.all_rows(table["name"])
-            if len(ids) and not 0 <= ids.min() <= ids.max() < each.count:
-                raise InvalidArgumentError(
-                    f"fleet.save_inference_model: a row of '{table['name']}' has no place. Got the ids {ids.min()} to {ids.max()} for "
-                    f"size=[{each.count}, {table['width']}], expected ids from 0 to {each.count - 1}. Give sparse_embedding a larger size."
-                )
-            whole = np.zeros((each.count, table["width"]), table["dtype"])
-            whole[ids] = rows
-            known = found.blocks[0].vars.get(table["name"])
-            weight = Parameter(to_tensor(whole), name=table["name"]) if known is None else known.bound
-            _put(found, new[id(each.rows)], new[id(each.ids)], weight)
+            name = each.table["name"]
+            if name not in weights:
+                ids, rows = client.all_rows(name)
+                order = np.argsort(ids)
+                rows = np.concatenate([rows[order], np.zeros((1, rows.shape[1]), rows.dtype)])  # the last one is of ids without a row
+                weights[name] = _lasting(f"{name}.ids", ids[order]), _lasting(name, rows)
+            _put(found, new[id(each.rows)], new[id(each.ids)], *weights[name])
         return found
 
     def gather(self, value: Any) -> list[Any]:
@@ -376,15 +368,26 @@ def _counts(program: Program, look_up: _LookUp) -> list[Variable]:
     return found
 
 
-def _put(program: Program, rows: Variable, ids: Variable, weight: Any) -> None:
-    """Let rows come from a parameter in place of a call to servers."""
-    block = program.blocks[0]
+def _lasting(name: str, value: Array) -> Any:
+    return Parameter(to_tensor(value), trainable=False, name=name)
+
+
+def _put(program: Program, rows: Variable, ids: Variable, known: Any, weight: Any) -> None:
+    """Let rows come from a parameter in place of a call to servers: that of an id lies where the id lies among the sorted `known` ones."""
+    block, count = program.blocks[0], known.shape[0]
     place = next(i for i, node in enumerate(block.nodes) if any(x is rows for x in node.outputs))
     mark = len(block.nodes)
-    with capture(program):
-        fresh = embedding(ids, program.bind(weight))
+    with capture(program) as recording, no_grad():
+        asked = ids.astype("int64")
+        if count:
+            at = searchsorted(program.bind(known), asked).clip(0, count - 1)
+            there = equal(program.bind(known).gather(at.reshape([-1])).reshape(at.shape), asked)
+            at = where(there, at, full_like(at, count))
+        else:
+            at = zeros_like(asked)
+        fresh = recording.variable_of(embedding(at, program.bind(weight)))
     made = block.nodes[mark:]
-    block.nodes[mark:] = []
+    del block.nodes[mark:]
     block.nodes[place : place + 1] = made
     for node in block.nodes:
         node.inputs = tuple(fresh if x is rows else x for x in node.inputs)
