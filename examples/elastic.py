@@ -53,7 +53,8 @@ def main() -> None:
         dist.load_state_dict(state, options.checkpoint, process_group=group)
         begin = state["step"]
         if rank == 0:
-            print(f"run {os.environ.get('PADDLE_RESTART_COUNT', '0')}: {size} of {dist.get_world_size()} processes go on with step {begin}", flush=True)
+            run = os.environ.get("PADDLE_RESTART_COUNT", "0")
+            print(f"run {run}: {size} of {dist.get_world_size()} processes go on with step {begin}", flush=True)
     for step in range(begin, options.steps):
         if (rank, step) == (options.lose, options.at) and os.environ.get("PADDLE_RESTART_COUNT", "0") == "0":
             os.kill(os.getpid(), signal.SIGKILL)  # as when the host is gone, or its memory
