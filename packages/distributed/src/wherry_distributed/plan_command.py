@@ -212,7 +212,8 @@ def calibrate(what: str, *arguments: str) -> None:
 
     model = load(arguments[0])  # which also loads what computes
     init_parallel_env()
-    ranks, found = get_world_size(), {"collectives": [], "step": 0.0}  # type: ignore[var-annotated]
+    ranks = get_world_size()
+    found: dict[str, Any] = {"collectives": []}
     for nbytes in SIZES if what == "all" else ():
         x, times = zeros([nbytes // 4]), []
         for _ in range(40 if nbytes < 1 << 18 else 12):
