@@ -23,34 +23,34 @@ import wherry as paddle
 import wherry.distributed as dist
 
 
-def times(call: Callable[[], object], before: Callable[[], object], count: int) -> str:
-    found = []
+def times(calls: dict[str, tuple[Callable[[], object], Callable[[], object]]], count: int) -> dict[str, str]:
+    """Of each call, behind a barrier of its own kind; in turns, so that other work on the cores meets all of them."""
+    found: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(count):
-        before()
-        begin = time.perf_counter()
-        call()
-        found.append((time.perf_counter() - begin) * 1e6)
-    found.sort()
-    return f"median {statistics.median(found):8.1f} us, least {found[0]:8.1f} us"
+        for name, (call, before) in calls.items():
+            before()
+            begin = time.perf_counter()
+            call()
+            found[name].append((time.perf_counter() - begin) * 1e6)
+    return {name: f"median {statistics.median(each):8.1f} us, least {min(each):8.1f} us" for name, each in found.items()}
 
 
 def all_reduces(with_torch: bool) -> None:
-    for size in (1 << 10, 1 << 16, 1 << 20, 1 << 24):
-        x, count = paddle.ones([size // 4]), 400 if size <= 1 << 20 else 40
-        text = times(lambda x=x: dist.all_reduce(x), dist.barrier, count)  # type: ignore[misc]
-        if dist.get_rank() == 0:
-            print(f"all_reduce {size:>9} bytes  wherry  {text}", flush=True)
-        if with_torch:
-            import torch
-            import torch.distributed as gloo
+    if with_torch:
+        import torch
+        import torch.distributed as gloo
 
-            if not gloo.is_initialized():
-                file = f"file:///tmp/wherry-gloo-{os.environ['PADDLE_MASTER']}"
-                gloo.init_process_group("gloo", init_method=file, rank=dist.get_rank(), world_size=dist.get_world_size())
+        file = f"file:///tmp/wherry-gloo-{os.environ['PADDLE_MASTER']}"
+        gloo.init_process_group("gloo", init_method=file, rank=dist.get_rank(), world_size=dist.get_world_size())
+    for size in (1 << 10, 1 << 16, 1 << 20, 1 << 24):
+        x, calls = paddle.ones([size // 4]), {}
+        calls["wherry"] = (lambda x=x: dist.all_reduce(x), dist.barrier)  # type: ignore[misc]
+        if with_torch:
             y = torch.ones(size // 4)
-            text = times(lambda y=y: gloo.all_reduce(y), gloo.barrier, count)  # type: ignore[misc]
+            calls["gloo"] = (lambda y=y: gloo.all_reduce(y), gloo.barrier)  # type: ignore[misc]
+        for name, text in times(calls, 400 if size <= 1 << 20 else 40).items():
             if dist.get_rank() == 0:
-                print(f"all_reduce {size:>9} bytes  gloo    {text}", flush=True)
+                print(f"all_reduce {size:>9} bytes  {name:<6}  {text}", flush=True)
 
 
 def training(rank: int, size: int, hidden: int, batch: int, steps: int) -> None:

@@ -16,6 +16,7 @@ CASES = [
     ("segment_shapes.py", ["--quick"], "drawn (left) and found (right)"),
     ("data_parallel.py", [], "1 process(es): 9"),
     ("gpt_hybrid.py", ["--steps", "20"], "1 process(es): 1 x data"),
+    ("elastic.py", ["--steps", "20"], "step 20: loss"),
     ("fine_tune.py", ["--quick"], "as loaded:  100.00%"),
     ("quantize_digits.py", ["--quick"], "5 of 5 products run in integers"),
     ("small_weights.py", ["--quick"], "int4, groups of 32"),

@@ -86,6 +86,65 @@ def test_training_goes_on_with_another_number_of_servers(tmp_path):
     assert float(next(line for line in done.stdout.splitlines() if line.startswith("pass")).split()[-1]) < last + 0.02
 
 
+SERVED = """
+import sys
+import numpy as np
+import wherry as paddle
+from wherry.distributed import fleet
+
+paddle.enable_static()
+fleet.init(is_collective=False)
+static = paddle.static
+ids, y = static.data("ids", [None, 2], "int64"), static.data("y", [None, 1])
+show, click = static.data("show", [None, 1]), static.data("click", [None, 1])
+entry = paddle.distributed.ShowClickEntry("show", "click")
+rows = static.nn.sparse_embedding(ids, size=[10**9, 4], entry=entry, param_attr=paddle.ParamAttr(name="table"))
+out = static.nn.fc(paddle.reshape(rows, [-1, 8]), 1)
+strategy = fleet.DistributedStrategy()
+strategy.fleet_desc_configs = {"table": {"sparse_delete_threshold": 0.5}}
+fleet.distributed_optimizer(paddle.optimizer.Adagrad(0.1), strategy).minimize(paddle.mean((out - y) ** 2))
+if fleet.is_server():
+    fleet.init_server()
+    fleet.run_server()
+else:
+    exe = static.Executor()
+    exe.run(static.default_startup_program())
+    fleet.init_worker()
+    one = np.ones([4, 1], "float32")
+    i = np.array([[0, 1], [0, 3], [2, 3], [0, 5]])  # 0 is shown most, 5 clicked
+    for _ in range(2):
+        exe.run(feed={"ids": i, "y": one, "show": one, "click": one * np.array([[0], [0], [0], [1]], "float32")})
+    fleet.shrink()
+    if fleet.is_first_worker():
+        asked = np.array([[0, 5], [5, 0]])
+        fleet.save_inference_model(exe, sys.argv[1], ["ids"], [out])
+        feed = {"ids": asked, "y": one[:2], "show": one[:2], "click": one[:2]}
+        found = exe.run(static.default_main_program().clone(for_test=True), feed=feed, fetch_list=[out])[0]
+        np.save(sys.argv[1] + "/expected.npy", found)
+    else:
+        fleet.save_inference_model(exe, sys.argv[1], ["ids"], [out])
+    fleet.stop_worker()
+"""
+
+
+def test_rows_of_servers_become_a_parameter_of_a_model_for_inference(tmp_path):
+    script, folder = tmp_path / "served.py", tmp_path / "model"
+    script.write_text(SERVED)
+    launched(script, tmp_path, str(folder), servers=2)
+    paddle.enable_static()
+    try:
+        exe = paddle.static.Executor()
+        program, feeds, fetches = paddle.static.load_inference_model(str(folder / "model"), exe)
+        found = exe.run(program, feed={feeds[0]: np.array([[0, 5], [5, 0]])}, fetch_list=fetches)[0]
+        unknown = exe.run(program, feed={feeds[0]: np.array([[10**12, 2], [-1, 7]])}, fetch_list=fetches)[0]
+        ids = np.array(paddle.static.global_scope().find_var("table.ids").get_tensor())
+    finally:
+        paddle.disable_static()
+    np.testing.assert_allclose(found, np.load(folder / "expected.npy"), atol=1e-6)
+    # both workers count: 0 was shown twelve times, 3 eight, 5 clicked; 1 and 2 were shown four times, which is worth less than 0.5
+    assert ids.tolist() == [0, 3, 5] and unknown[0] == unknown[1]
+
+
 def test_a_worker_that_fails_ends_the_job_with_its_traceback(tmp_path):
     script = tmp_path / "fails.py"
     script.write_text(COMPARED.replace("    for step in range(30):", "    for step in range(1 // (1 - fleet.worker_index())):"))

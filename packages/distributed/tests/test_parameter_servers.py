@@ -81,8 +81,56 @@ def test_entries_admit_ids():
     for wrong in (lambda: entries.CountFilterEntry(0), lambda: entries.ProbabilityEntry(1.5), lambda: entries.ShowClickEntry(1, "click")):
         with pytest.raises(ValueError, match="Entry"):
             wrong()
-    with pytest.raises(NotImplementedError, match="shows and clicks"):
-        sparse(entry=entries.ShowClickEntry("show", "click")).pull(IDS)
+
+
+def counted(**settings):
+    return sparse(optimizers.Adagrad(0.5, parameters=[wt.zeros([1])]), entry=entries.ShowClickEntry("show", "click"), settings=settings)
+
+
+def test_rows_that_are_shown_and_clicked_stay():
+    table, ids = counted(), np.array([1, 2, 3, 2])
+    assert np.array_equal(table.pull(ids), np.ones([4, 3]))
+    shows, clicks = np.array([[1.0], [4], [10], [1]]), np.array([[1.0], [0], [0], [0]])
+    table.push(ids, np.hstack([shows, clicks, np.full([4, 3], 0.5)]).astype("float32"), 0.5)
+    assert table.statistics.scores(3).tolist() == pytest.approx([1.0, 0.5, 1.0])  # clicks + (shows - clicks) / 10
+    before, state = table.pull(np.array([1, 3])), table.state()
+    assert table.shrink() == 1 and len(table) == 2 and 2 not in table.slots                # 0.49 < 0.8 <= 0.98
+    assert np.array_equal(table.pull(np.array([1, 3])), before)
+    again = counted()
+    again.take(table.state(), np.array([True, True]))
+    for each in (table, again):  # the optimizer's state went with the rows
+        each.push(np.array([3, 3]), np.array([[1, 0, 1, 1, 1], [0, 0, 1, 1, 1]], "float32"), 0.5)
+    assert np.array_equal(table.pull(np.array([1, 3])), again.pull(np.array([1, 3])))
+    assert np.array_equal(table.state()["statistics"], again.state()["statistics"])
+    assert [table.shrink(0.0) for _ in range(31)] == [0] * 29 + [1, 1]                     # after thirty days that nobody has seen them
+    assert np.array_equal(table.pull(np.array([1, 3])), np.ones([2, 3])) and len(state["ids"]) == 3
+    assert counted(delete_threshold=0.0).shrink() == 0 and sparse().shrink() == 0
+    with pytest.raises(ValueError, match=r"expected \[1, 5\]"):
+        table.push(np.array([1]), np.ones([1, 3], "float32"), 0.5)
+
+
+def test_counts_of_workers_add_up_where_gradients_are_averaged():
+    server, update = Server("127.0.0.1:0", 0, 1, 2, [counted()], KEYS), np.array([[2, 1, 4, 4, 4]], "float32")
+    ids = np.array([5])
+    for worker in range(2):
+        server.handle(b"", [bytes(f) for f in packed({"verb": "pull_rows", "number": worker + 1, "worker": worker, "table": "rows"}, [ids])])
+        header = {"verb": "push", "number": worker + 9, "worker": worker, "dense": [], "sparse": ["rows"], "rate": 0.5, "together": True,
+                  "incarnation": str(worker)}
+        answers = server.handle(b"", [bytes(f) for f in packed(header, [ids, update])])
+    assert len(answers) == 2 and not any("error" in header for _, header, _ in answers)
+    assert server.sparse["rows"].state()["statistics"][:, :2].tolist() == [[4.0, 2.0]]
+
+
+def test_settings_of_counts_are_checked():
+    from wherry_distributed.fleet import DistributedStrategy
+
+    strategy = DistributedStrategy()
+    strategy.fleet_desc_configs = {"table": {"sparse_delete_threshold": 0.25}}
+    for wrong, error in (({"sparse_embedx_dim": 3}, NotImplementedError), ({"sparse_show_click_decay_rate": 1.5}, ValueError),
+                         ({"sparse_click_coeff": "1"}, TypeError), (3, TypeError)):
+        with pytest.raises(error, match="strategy: "):
+            strategy.fleet_desc_configs = {"table": wrong}
+    assert strategy.fleet_desc_configs == {"table": {"sparse_delete_threshold": 0.25}}
 
 
 @pytest.mark.parametrize("servers", [1, 2, 3])

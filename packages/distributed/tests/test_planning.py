@@ -47,6 +47,17 @@ def test_data_parallel_hides_all_but_the_last_bucket():
     assert crowded.compute == pytest.approx(0.6) and crowded.exposed == crowded.communication == pytest.approx(2 * whole)
 
 
+def test_steps_say_how_ranks_of_one_host_slow_each_other_down():
+    machine, truth = Machine(NEAR, FAR, 1 << 20, 2), Machine(NEAR, FAR, 1 << 20, 2, busy=1.5, turn=0.02)
+    times = [(ranks, planning.forecast([BLOCK] * 4, truth, {"dp": ranks}, 64).step) for ranks in (2, 4, 8)]
+    found = planning.fit_steps([BLOCK] * 4, machine, 64, times)
+    assert (found.busy, found.turn) == pytest.approx((1.5, 0.02), rel=1e-3)
+    one = planning.forecast([BLOCK] * 4, truth, {"dp": 8}, 64)
+    assert one.parts["turns"] == pytest.approx(0.06) and one.exposed >= 0.06
+    quick = planning.fit_steps([BLOCK] * 4, machine, 64, [(2, 1e-3)])
+    assert (quick.busy, quick.turn) == (1.0, 0.0)
+
+
 def test_stages_are_even_and_wait_for_each_other():
     costs = [3, 1, 1, 1, 2, 2, 1, 1]
     parts = planning.stages([Segment(str(c), c, 0.0, 1.0, 0.0, 1.0, 0) for c in costs], 4)

@@ -11,17 +11,26 @@ from wherry_autograd import PyLayer
 from wherry_distributed.collective import ReduceOp, all_gather, all_reduce
 from wherry_distributed.world import Group, group_of
 from wherry_nn import functional as F  # noqa: N812
+from wherry_program.program.capture import current_capture
+from wherry_program.program.control import py_func
+from wherry_program.program.control.recording import sizes_of
 from wherry_tensor import Tensor, concat, logical_and, ops, where, zeros, zeros_like
 from wherry_tensor.errors import InvalidArgumentError
 
 
-def _summed(x: Tensor, group: Group) -> Tensor:
+def reduced(x: Tensor, group: Group, op: int = ReduceOp.SUM) -> Tensor:
+    """The sum over the processes, or their largest, as a new tensor; in a program it is computed when that runs."""
+    if current_capture() is not None:
+        return py_func(lambda value: reduced(value, group, op), [x], [(sizes_of(x), x.dtype)])[0]
     total = ops.copy(x)
-    all_reduce(total, ReduceOp.SUM, group)
+    all_reduce(total, op, group)
     return total
 
 
 def _joined(x: Tensor, group: Group) -> Tensor:
+    if current_capture() is not None:
+        *rest, last = sizes_of(x)
+        return py_func(lambda value: _joined(value, group), [x], [((*rest, last * group.nranks if last > 0 else -1), x.dtype)])[0]
     parts: list[Tensor] = []
     all_gather(parts, x, group)
     return concat(parts, axis=-1)
@@ -44,13 +53,13 @@ class _Identity(PyLayer):
 
     @staticmethod
     def backward(ctx: Any, ct: Tensor) -> Tensor:
-        return _summed(ct, ctx.group)
+        return reduced(ct, ctx.group)
 
 
 class _Sum(PyLayer):
     @staticmethod
     def forward(ctx: Any, x: Tensor, group: Group) -> Tensor:
-        return _summed(x, group)
+        return reduced(x, group)
 
     @staticmethod
     def backward(ctx: Any, ct: Tensor) -> Tensor:
@@ -147,8 +156,7 @@ class _SoftmaxCrossEntropy(PyLayer):
     def forward(ctx: Any, logits: Tensor, label: Tensor, group: Group, ignored: int) -> tuple[Tensor, Tensor]:
         wide = logits.astype("float32") if logits.dtype.name in ("float16", "bfloat16") else logits
         classes, start = wide.shape[-1], wide.shape[-1] * group.rank
-        largest = wide.max(axis=-1, keepdim=True)
-        all_reduce(largest, ReduceOp.MAX, group)
+        largest = reduced(wide.max(axis=-1, keepdim=True), group, ReduceOp.MAX)
         shifted = wide - largest
         exponents = shifted.exp()
         inside = logical_and(label >= start, label < start + classes)
@@ -156,8 +164,7 @@ class _SoftmaxCrossEntropy(PyLayer):
         of_label = shifted.take_along_axis(place, axis=-1)
         of_label = where(inside, of_label, zeros_like(of_label))
         total = exponents.sum(axis=-1, keepdim=True)
-        both = concat([total, of_label], axis=-1)
-        all_reduce(both, ReduceOp.SUM, group)
+        both = reduced(concat([total, of_label], axis=-1), group)
         total, of_label = both[..., 0:1], both[..., 1:2]
         loss = total.log() - of_label
         loss = where(label == ignored, zeros_like(loss), loss)

@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from wherry_distributed import planning
@@ -61,16 +62,22 @@ def main(arguments: Sequence[str], prog: str) -> int:
         counts = _numbers("--calibrate", options.calibrate)
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         segments, update = measured(model)
-        times = [each for count in counts for each in run_ranks(count, "collectives", os.path.abspath(options.model))]
-        near = planning.fit([(int(ranks), nbytes, seconds) for ranks, nbytes, seconds in times], cores)
+        found = {count: run_ranks(count, "all", os.path.abspath(options.model), str(batch)) for count in counts}
+        near = planning.fit([(int(n), nbytes, taken) for each in found.values() for n, nbytes, taken in each["collectives"]], cores)
         far = Link(options.network_latency * 1e-6, 1e-9 / options.network_bandwidth)
-        machine = Machine(near, far, options.per_host, None, None if options.memory is None else options.memory * 2**30, update)
+        here = planning.fit_steps(
+            segments, Machine(near, far, 1 << 20, cores, None, update), batch, [(count, each["step"]) for count, each in found.items()])
+        memory = None if options.memory is None else options.memory * 2**30
+        machine = replace(here, per_host=options.per_host, cores=None, memory=memory)
         ranked = planning.best(segments, machine, options.ranks, batch)
         print(report(segments, machine, options.ranks, batch, ranked, options.top), flush=True)
-        here = Machine(near, far, 1 << 20, cores, None, update)
+        if options.check:
+            print(
+                f"check: where all {cores} cores here compute, it takes {here.busy:.2f} times as long; a rank that shares one waits "
+                f"{seconds(here.turn)} in a step for each other rank (measured with {options.calibrate})", flush=True)
         for count in _numbers("--check", options.check) if options.check else []:
             expected = planning.forecast(segments, here, {"dp": count}, batch)
-            taken = float(run_ranks(count, "training", os.path.abspath(options.model), str(batch))[0][0])
+            taken = run_ranks(count, "training", os.path.abspath(options.model), str(batch))["step"]
             print(
                 f"check: data parallel on {count} ranks, {cores} cores here: forecast {seconds(expected.step)}, taken {seconds(taken)}, "
                 f"{100 * (expected.step / taken - 1):+.0f} %", flush=True)
@@ -139,7 +146,7 @@ def _update(layers: Sequence[Any], model: dict[str, Any]) -> float:
     return quickest / sum(p.size * p.dtype.itemsize for p in parameters)
 
 
-def run_ranks(count: int, *what: str) -> list[list[float]]:
+def run_ranks(count: int, *what: str) -> dict[str, Any]:
     """What ranks of this host have measured.
 
     Raises:
@@ -156,7 +163,7 @@ def run_ranks(count: int, *what: str) -> list[list[float]]:
         raise InvalidArgumentError(
             f"launch --plan: {count} ranks could not measure {what[0]}. Got exit status {done.returncode}, expected times. {done.stderr[-1500:]}"
         )
-    found: list[list[float]] = json.loads(lines[-1].removeprefix(MARK))
+    found: dict[str, Any] = json.loads(lines[-1].removeprefix(MARK))
     return found
 
 
@@ -205,19 +212,18 @@ def calibrate(what: str, *arguments: str) -> None:
 
     model = load(arguments[0])  # which also loads what computes
     init_parallel_env()
-    ranks, found = get_world_size(), []
-    if what == "collectives":
-        for nbytes in SIZES:
-            x, times = zeros([nbytes // 4]), []
-            for _ in range(40 if nbytes < 1 << 18 else 12):
-                barrier()
-                begin = time.perf_counter()
-                for _ in range(4):
-                    all_reduce(x)
-                times.append((time.perf_counter() - begin) / 4)
-            found.append([float(ranks), float(nbytes), statistics.median(times)])
-    else:
-        found = [[_training_step(model, int(arguments[1]) // ranks)]]
+    ranks = get_world_size()
+    found: dict[str, Any] = {"collectives": []}
+    for nbytes in SIZES if what == "all" else ():
+        x, times = zeros([nbytes // 4]), []
+        for _ in range(40 if nbytes < 1 << 18 else 12):
+            barrier()
+            begin = time.perf_counter()
+            for _ in range(4):
+                all_reduce(x)
+            times.append((time.perf_counter() - begin) / 4)
+        found["collectives"].append([ranks, nbytes, statistics.median(times)])
+    found["step"] = _training_step(model, max(1, int(arguments[1]) // ranks))
     if get_rank() == 0:
         print(MARK + json.dumps(found), flush=True)
 
@@ -230,15 +236,16 @@ def _training_step(model: dict[str, Any], samples: int) -> float:
     net = DataParallel(Sequential(*model["layers"]()))
     optimizer, times = Adam(1e-9, parameters=net.parameters()), []
     x, y = model["example"](samples)
-    for _ in range(8):
+    for _ in range(4):
         barrier()
         begin = time.perf_counter()
-        model["loss"](net(x), y).backward()
-        optimizer.step()
-        optimizer.clear_grad(set_to_zero=False)
+        for _ in range(4):  # of one step this rank may leave the barrier before it long behind the others
+            model["loss"](net(x), y).backward()
+            optimizer.step()
+            optimizer.clear_grad(set_to_zero=False)
         barrier()
-        times.append(time.perf_counter() - begin)
-    return statistics.median(times[1:])
+        times.append((time.perf_counter() - begin) / 4)
+    return min(times[1:])  # as the times of layers are: other work on the cores is no part of a step
 
 
 if __name__ == "__main__":

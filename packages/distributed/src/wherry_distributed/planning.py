@@ -80,6 +80,8 @@ class Machine:
         cores: of a host, where ranks share them; None: each has its own.
         memory: bytes of a rank; None: enough.
         update: seconds of an optimizer's step for each byte of parameters.
+        busy: how many times as long computing takes where all cores compute, which share caches and memory.
+        turn: seconds that a step waits for each rank more that shares a core: they take turns until all have come to the exchange.
     """
 
     near: Link
@@ -88,6 +90,8 @@ class Machine:
     cores: int | None = None
     memory: float | None = None
     update: float = 0.0
+    busy: float = 1.0
+    turn: float = 0.0
 
     def link(self, ranks: int, stride: int = 1) -> Link:
         """The one that ranks which lie `stride` apart have to take."""
@@ -141,7 +145,7 @@ def forecast(segments: Sequence[Segment], machine: Machine, degrees: dict[str, i
     slowest, parameters, activations, sums = 0.0, 0.0, 0.0, 0.0
     inner, between = machine.link(mp), machine.link(2, mp * sharding)
     for some in stages(segments, pp):
-        seconds = sum((s.fixed + s.forward * small * share(s, mp)) * (1 + s.backward) for s in some)
+        seconds = sum((s.fixed + s.forward * small * share(s, mp)) * (1 + s.backward) for s in some) * (machine.busy if ranks > 1 else 1.0)
         within = sum(2 * s.sums * inner.all_reduce(mp, s.output * small) for s in some) * crowd if mp > 1 else 0.0
         weight = sum(s.parameters - s.divisible + s.divisible / mp for s in some)
         if seconds * crowd + within > slowest:
@@ -163,11 +167,13 @@ def forecast(segments: Sequence[Segment], machine: Machine, degrees: dict[str, i
     last = exchange * min(1.0, BUCKET / max(parameters, 1.0))
     hidden = 0.0 if crowd > 1 or ranks == 1 else min(exchange - last, compute * 2 / 3)
     update = parameters / sharding * machine.update * crowd
-    exposed = exchange - hidden + sums * count + handed
+    waiting = machine.turn * (crowd - 1)
+    exposed = exchange - hidden + sums * count + handed + waiting
     memory = parameters * (1 + (STATE - 1) / sharding) + activations
     return Forecast(
         {name: degrees.get(name, 1) for name in DEGREES}, compute + bubble + exposed + update, compute, bubble,
-        exchange + sums * count + handed, exposed, memory, count, {"update": update, "gradients": exchange, "layers": sums * count, "stages": handed})
+        exchange + sums * count + handed, exposed, memory, count,
+        {"update": update, "gradients": exchange, "layers": sums * count, "stages": handed, "turns": waiting})
 
 
 def share(segment: Segment, mp: int) -> float:
@@ -252,6 +258,21 @@ def fit(times: Sequence[tuple[int, float, float]], cores: int) -> Link:
         found = np.zeros(2)
         found[at] = float(matrix[:, at] @ right / (matrix[:, at] @ matrix[:, at]))
     return Link(float(found[0]), float(found[1]))
+
+
+def fit_steps(segments: Sequence[Segment], machine: Machine, batch: int, times: Sequence[tuple[int, float]]) -> Machine:
+    """The machine with `busy` and `turn`, from steps of data parallel training here: (ranks, seconds).
+
+    What steps take longer than their parts is due to caches and memory where each rank has a core. Beyond that ranks compute one after another,
+    and each look at whether the others have come takes time from those that do; how much depends on the kernel's scheduler.
+    """
+    def longer(ranks: int, seconds: float) -> float:
+        return seconds - forecast(segments, machine, {"dp": ranks}, batch).step
+
+    alone = [1 + longer(n, taken) / forecast(segments, machine, {"dp": n}, batch).compute for n, taken in times if machine.crowd(n) == 1]
+    machine = replace(machine, busy=max(1.0, float(np.median(alone))) if alone else 1.0)
+    turns = [longer(n, taken) / (machine.crowd(n) - 1) for n, taken in times if machine.crowd(n) > 1]
+    return replace(machine, turn=max(0.0, float(np.median(turns))) if turns else 0.0)
 
 
 def measure(

@@ -5,7 +5,7 @@ processes and the output divided, of a row layer the other way round: behind one
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+import copy
 from typing import Any
 
 from wherry_distributed import grid
@@ -22,8 +22,11 @@ from wherry_distributed.world import Group
 from wherry_nn import Layer
 from wherry_nn import functional as F  # noqa: N812
 from wherry_nn import initializer as I  # noqa: N812, E741
-from wherry_tensor import Tensor
+from wherry_nn.initializer.initializer import default_initializer as global_initializer
+from wherry_nn.param_attr import as_param_attr
+from wherry_tensor import Tensor, ops
 from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.static_builder import building
 
 __all__ = ["ColumnParallelLinear", "ParallelCrossEntropy", "RowParallelLinear", "VocabParallelEmbedding"]
 
@@ -46,13 +49,42 @@ def divided(parameter: Any, axis: int, group: Group) -> Any:
     return parameter
 
 
-def drawn_apart(make: Callable[[], Any], group: Group) -> Any:
-    """A parameter whose first values are this process's own, where there is a random state for what is divided."""
+def own_weight(layer: Layer, shape: tuple[int, int], axis: int, attr: Any, group: Group) -> Any:
+    """This process's part, along an axis, of a weight of `shape`.
+
+    Its first values are drawn from the random state for what is divided, where there is one. In a program the whole is drawn and cut: from the
+    same seed comes what one process begins with.
+    """
+    size, own = shape[axis], shape[axis] // group.nranks
+    part = [own if i == axis else n for i, n in enumerate(shape)]
     tracker = get_rng_state_tracker()
-    if group.nranks == 1 or MODEL_PARALLEL_RNG not in tracker.states_:
-        return make()
-    with tracker.rng_state():
-        return make()
+    if group.nranks == 1:
+        made = layer.create_parameter(part, attr=attr)
+    elif building.builder is not None:
+        said = copy.copy(as_param_attr(attr))
+        if said is None:
+            raise InvalidArgumentError("ParallelLinear: a divided layer has a weight. Got weight_attr=False, expected a ParamAttr. Leave it out.")
+        said.initializer = _Cut(said.initializer or global_initializer(False) or I.XavierUniform(), shape, axis, size * group.rank // group.nranks)
+        made = layer.create_parameter(part, attr=said)
+    elif MODEL_PARALLEL_RNG in tracker.states_:
+        with tracker.rng_state():
+            made = layer.create_parameter(part, attr=attr)
+    else:
+        made = layer.create_parameter(part, attr=attr)
+    return divided(made, axis, group)
+
+
+class _Cut(I.Initializer):
+    """Fills a tensor of `shape` and takes the part from `begin` on along an axis."""
+
+    def __init__(self, whole: Any, shape: tuple[int, int], axis: int, begin: int) -> None:
+        self.whole, self.shape, self.axis, self.begin = whole, shape, axis, begin
+
+    def forward(self, param: Tensor, block: Any = None) -> None:
+        filled = ops.full(shape=self.shape, value=0.0, dtype=param.dtype)
+        self.whole(filled)
+        end = self.begin + param.shape[self.axis]
+        ops.copy.into((param,), filled[self.begin : end] if self.axis == 0 else filled[:, self.begin : end])
 
 
 class ColumnParallelLinear(Layer):
@@ -86,8 +118,7 @@ class ColumnParallelLinear(Layer):
         self.gather_output, self._name = gather_output, name
         self.in_features = in_features
         self.output_size_per_partition = part_of("ColumnParallelLinear", "out_features", out_features, group)
-        self.weight = divided(drawn_apart(
-            lambda: self.create_parameter([in_features, self.output_size_per_partition], attr=weight_attr, is_bias=False), group), 1, group)
+        self.weight = own_weight(self, (in_features, out_features), 1, weight_attr, group)
         self.bias = None
         if has_bias is not False:
             self.bias = divided(self.create_parameter(
@@ -130,8 +161,7 @@ class RowParallelLinear(Layer):
         self.input_is_parallel, self._name = input_is_parallel, name
         self.out_features = out_features
         self.input_size_per_partition = part_of("RowParallelLinear", "in_features", in_features, group)
-        self.weight = divided(drawn_apart(
-            lambda: self.create_parameter([self.input_size_per_partition, out_features], attr=weight_attr, is_bias=False), group), 0, group)
+        self.weight = own_weight(self, (in_features, out_features), 0, weight_attr, group)
         self.bias = self.create_parameter([out_features], is_bias=True, default_initializer=I.Constant(0.0)) if has_bias else None
 
     def forward(self, x: Tensor) -> Tensor:
@@ -167,8 +197,7 @@ class VocabParallelEmbedding(Layer):
         self.num_embeddings = num_embeddings
         count = part_of("VocabParallelEmbedding", "num_embeddings", num_embeddings, group)
         self.vocab_start_index = group.rank * count
-        self.weight = divided(drawn_apart(
-            lambda: self.create_parameter([count, embedding_dim], attr=weight_attr, is_bias=False), group), 0, group)
+        self.weight = own_weight(self, (num_embeddings, embedding_dim), 0, weight_attr, group)
 
     def forward(self, x: Tensor) -> Tensor:
         if not self.is_mp:

@@ -11,6 +11,7 @@ from typing import Any
 from wherry_autograd import no_grad
 from wherry_distributed.collective import ReduceOp, all_reduce
 from wherry_distributed.gradients import broadcast_tensors, name_own_nan, reduce_gradients
+from wherry_distributed.model_parallel import reduced
 from wherry_distributed.topology import HybridCommunicateGroup
 from wherry_distributed.world import Group
 from wherry_nn.clip import ClipGradByGlobalNorm
@@ -142,11 +143,7 @@ class HybridParallelOptimizer(Wrapped):
             broadcast_tensors([p for p in parameters if self._owners[id(p)] == owner], rank, self._sharding)
 
     def _clipped(self, pairs: list[tuple[Any, Tensor]], clip: ClipGradByGlobalNorm) -> list[tuple[Any, Tensor]]:
-        """Scaled by the norm over all processes that hold parts of the model; what several of them hold counts once."""
-        mine = [(p, g) for p, g in pairs if getattr(p, "need_clip", True)]
-        factor = clip_factor([(p, g) for p, g in mine if getattr(p, "is_firstly_shared", True)], clip.clip_norm, self._hcg)
-        scaled = {id(p): g * factor.astype(g.dtype) for p, g in mine}
-        return [(p, scaled.get(id(p), g)) for p, g in pairs]
+        return ClipByNormOfAll(clip, self._hcg)(pairs)
 
     def clear_grad(self, set_to_zero: bool = True) -> None:
         """Clear the gradients."""
@@ -156,13 +153,27 @@ class HybridParallelOptimizer(Wrapped):
     clear_gradients = clear_grad
 
 
+class ClipByNormOfAll(ClipGradByGlobalNorm):
+    """Gradients scaled by the norm over all processes that hold parts of the model; what several of them hold counts once."""
+
+    def __init__(self, clip: ClipGradByGlobalNorm, hcg: HybridCommunicateGroup) -> None:
+        super().__init__(clip.clip_norm)
+        self._hcg = hcg
+
+    def _scales(self, params: list[Any], grads: list[Tensor]) -> list[Tensor | None]:
+        own = [getattr(p, "need_clip", True) for p in params]
+        counted = [(p, g) for p, g, mine in zip(params, grads, own, strict=True) if mine and getattr(p, "is_firstly_shared", True)]
+        factor = clip_factor(counted, self.clip_norm, self._hcg)  # of all processes, which ask together
+        return [factor if mine else None for mine in own]
+
+
 def clip_factor(pairs: list[tuple[Any, Tensor]], limit: float, hcg: HybridCommunicateGroup) -> Tensor:
     """limit / max(norm, limit) for the norm over the processes of one copy of the model."""
     sums = [_squares([g for p, g in pairs if bool(getattr(p, "is_distributed", False)) == divided]) for divided in (True, False)]
-    for value, groups in ((sums[0], (hcg.get_model_parallel_group(), hcg.get_pipe_parallel_group())), (sums[1], (hcg.get_pipe_parallel_group(),))):
+    for i, groups in enumerate(((hcg.get_model_parallel_group(), hcg.get_pipe_parallel_group()), (hcg.get_pipe_parallel_group(),))):
         for group in groups:
             if group.nranks > 1:
-                all_reduce(value, ReduceOp.SUM, group)
+                sums[i] = reduced(sums[i], group)
     bound = to_tensor(limit, dtype="float32")
     return bound / ops.maximum((sums[0] + sums[1]).sqrt(), bound)
 

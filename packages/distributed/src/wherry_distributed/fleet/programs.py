@@ -10,15 +10,18 @@ from importlib import import_module
 from typing import Any
 
 from wherry_autograd import no_grad
+from wherry_distributed import grid
 from wherry_distributed.collective import ReduceOp, all_reduce
 from wherry_distributed.fleet.compression import Compressed, exchange_narrow
-from wherry_distributed.fleet.optimizers import Wrapped, owners_of
+from wherry_distributed.fleet.optimizers import ClipByNormOfAll, Wrapped, owners_of
+from wherry_distributed.fleet.sections import sections_of, write_section
 from wherry_distributed.gradients import broadcast_tensors, buckets, flattened, reduce_gradients, write_back
-from wherry_distributed.topology import HybridCommunicateGroup
+from wherry_distributed.topology import CommunicateTopology, HybridCommunicateGroup
 from wherry_distributed.world import Group
+from wherry_nn.clip import ClipGradByGlobalNorm
 from wherry_program.program.control import py_func
 from wherry_tensor import Tensor, ops, where
-from wherry_tensor.errors import InvalidTypeError, UnimplementedError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnimplementedError
 from wherry_tensor.static_builder import building, lasting
 from wherry_train.optimizer import SGD, Momentum
 
@@ -41,17 +44,21 @@ class StaticOptimizer(Wrapped):
     `gradient_merge` every k-th run updates.
 
     Raises:
-        NotImplementedError: the strategy divides layers or has stages, which eager training has alone.
+        NotImplementedError: the strategy divides sequences, or has stages and mixed precision, which eager training has alone.
     """
 
     def __init__(self, optimizer: Any, hcg: HybridCommunicateGroup, strategy: Any) -> None:
-        for name, axis in (("mp_degree", "model"), ("pp_degree", "pipe"), ("sep_degree", "sep")):
-            found = hcg._degree(axis)
-            if found > 1:
-                raise UnimplementedError(
-                    f"fleet.distributed_optimizer: programs of static mode are not divided. Got {name}={found}, expected 1. Train eagerly with "
-                    f"fleet.distributed_model, or set the degree to 1."
-                )
+        found = hcg._degree("sep")
+        if found > 1:
+            raise UnimplementedError(
+                f"fleet.distributed_optimizer: sequences are not divided in programs of static mode. Got sep_degree={found}, expected 1. Train "
+                f"eagerly with fleet.distributed_model, or set the degree to 1."
+            )
+        if strategy.amp and (strategy.pipeline or hcg._degree("pipe") > 1):
+            raise UnimplementedError(
+                "fleet.distributed_optimizer: a pipeline of static mode computes in the dtypes of its program. Got amp and stages, expected one of "
+                "them. Switch amp off, or train eagerly with fleet.distributed_model."
+            )
         if strategy.amp:
             amp = import_module("wherry_graph.static.amp")
             configs = strategy.amp_configs
@@ -62,7 +69,6 @@ class StaticOptimizer(Wrapped):
         super().__init__(optimizer)
         self._hcg, self._strategy = hcg, strategy
         self._compressed: Compressed | None = None
-        self._groups_of_samples = [each for each in (hcg.get_dp_sep_parallel_group(), hcg.get_sharding_parallel_group()) if each.nranks > 1]
         if strategy.dgc:
             if type(optimizer) is not Momentum:
                 raise InvalidTypeError(f"strategy: dgc is for Momentum. Got {type(optimizer).__name__}, expected a paddle.optimizer.Momentum.")
@@ -78,6 +84,11 @@ class StaticOptimizer(Wrapped):
                 optimizer._learning_rate, list(optimizer._all_parameters()) or None, weight_decay=optimizer.regularization,
                 grad_clip=optimizer._grad_clip)
 
+    @property
+    def _groups_of_samples(self) -> list[Group]:
+        """Groups of processes that see different samples."""
+        return [each for each in (self._hcg.get_dp_sep_parallel_group(), self._hcg.get_sharding_parallel_group()) if each.nranks > 1]
+
     def minimize(
         self, loss: Tensor, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None
     ) -> tuple[list[Any], list[tuple[Any, Any]]]:
@@ -87,9 +98,16 @@ class StaticOptimizer(Wrapped):
         self._make_equal_at_start([p for p, _ in result[1]], startup_program)
         return result
 
-    def backward(self, *args: Any, **kwargs: Any) -> list[tuple[Any, Any]]:
-        """Gradients, averaged over the processes."""
-        pairs: list[tuple[Any, Any]] = self._inner_opt.backward(*args, **kwargs)
+    def backward(
+        self, loss: Any, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None, callbacks: Any = None
+    ) -> list[tuple[Any, Any]]:
+        """Gradients, averaged over the processes; of a pipeline those of this process's section, which alone is left in the program."""
+        pairs: list[tuple[Any, Any]]
+        if self._has_sections(loss):
+            chosen = parameters or list(self._inner_opt._all_parameters()) or None
+            pairs = write_section(loss, self._hcg.get_pipe_parallel_group(), self._strategy.pipeline_configs, chosen, no_grad_set)
+        else:
+            pairs = self._inner_opt.backward(loss, startup_program, parameters, no_grad_set, callbacks)
         if not pairs or not self._groups_of_samples or self._strategy.localsgd or self._strategy.adaptive_localsgd:
             return pairs
         names = [p.name for p, _ in pairs]
@@ -106,6 +124,25 @@ class StaticOptimizer(Wrapped):
         found = py_func(exchanged, [g for _, g in pairs], [(g.sizes, g.dtype) for _, g in pairs])
         return [(p, g) for (p, _), g in zip(pairs, found, strict=True)]
 
+    def _has_sections(self, loss: Any) -> bool:
+        """Is the program a pipeline? Where the strategy says so without `pp_degree`, there are as many stages as the program has sections."""
+        stages = self._hcg.get_pipe_parallel_world_size()
+        if stages > 1 or not self._strategy.pipeline:
+            return stages > 1
+        names, dims = self._hcg.topology().get_hybrid_group_names(), list(self._hcg.topology()._dims)
+        count, data, pipe = max(sections_of(loss.program), default=0) + 1, names.index("data"), names.index("pipe")
+        if count == 1:
+            return False
+        if dims[data] % count:
+            raise InvalidArgumentError(
+                f"strategy: the sections of a pipeline do not divide the processes. Got {count} sections (device_guard) for {dims[data]} processes, "
+                f"expected a divisor of {dims[data]}. Start more processes."
+            )
+        dims[data], dims[pipe] = dims[data] // count, count
+        grid.set_current(HybridCommunicateGroup(CommunicateTopology(names, dims)))
+        self._hcg = grid.current()
+        return True
+
     def _exchange(self) -> Callable[[list[Any], Group], None]:
         if self._compressed is not None:
             return self._compressed.exchange
@@ -119,6 +156,10 @@ class StaticOptimizer(Wrapped):
         pairs = list(params_grads)
         merge = self._strategy.gradient_merge_configs["k_steps"] if self._strategy.gradient_merge else 1
         with no_grad():
+            if any(group.nranks > 1 for group in (self._hcg.get_model_parallel_group(), self._hcg.get_pipe_parallel_group())):
+                for options in self._inner_opt._groups:
+                    if isinstance(options.grad_clip, ClipGradByGlobalNorm):
+                        options.grad_clip = ClipByNormOfAll(options.grad_clip, self._hcg)
             if merge > 1:
                 self._merged_update(pairs, merge)
             else:
@@ -203,12 +244,13 @@ class StaticOptimizer(Wrapped):
         ops.copy.into((step,), where(due, ops.full(shape=(1,), value=0.0, dtype=step.dtype), step))
 
     def _make_equal_at_start(self, params: list[Any], startup_program: Any) -> None:
-        """The startup program gives all processes the first values of one."""
-        groups = self._groups_of_samples
-        if not groups:
-            return
+        """The startup program gives all processes the first values of one; of layers that are divided each keeps its part."""
         static = import_module("wherry_graph.static")
         startup = static.default_startup_program() if startup_program is None else startup_program
+        for groups, divided in ((self._groups_of_samples, (True, False)), ([self._hcg.get_model_parallel_group()], (False,))):
+            self._equal([p for p in params if getattr(p, "is_distributed", False) in divided], [g for g in groups if g.nranks > 1], startup)
+
+    def _equal(self, params: list[Any], groups: list[Group], startup: Any) -> None:
         held = [startup.blocks[0].vars[p.name] for p in params if p.name in startup.blocks[0].vars]
 
         def equal(*values: Tensor) -> list[Tensor]:
@@ -217,8 +259,8 @@ class StaticOptimizer(Wrapped):
                 broadcast_tensors(copies, group.ranks[0], group)
             return copies
 
-        if held:
-            with static.program_guard(startup), no_grad():
+        if held and groups:
+            with import_module("wherry_graph.static").program_guard(startup), no_grad():
                 _replace(held, equal)
 
 

@@ -327,6 +327,27 @@ class Fleet:
             raise PreconditionNotMetError("fleet.run_server: the server has no tables. Got no fleet.init_server(), expected it before.")
         self._server.run()
 
+    def shrink(self, threshold: float | None = None) -> None:
+        """End a day of tables with `ShowClickEntry`: shows and clicks fade, and rows go that are not worth their memory. All workers call it.
+
+        Args:
+            threshold: rows of a lower score go; None takes `sparse_delete_threshold` of `strategy.fleet_desc_configs`, 0.8.
+
+        Raises:
+            RuntimeError: there are no parameter servers.
+
+        Source:
+            `paddle.distributed.fleet.Fleet.shrink`.
+        """
+        if self._servers is None:
+            raise PreconditionNotMetError(
+                "fleet.shrink: there are no parameter servers. Got a job without, expected launch --server_num 1 --worker_num 2. Leave it out.")
+        self._servers.flush()
+        self.barrier_worker()
+        if self.is_first_worker():
+            self._servers.shrink(threshold)
+        self.barrier_worker()
+
     def _required(self, what: str) -> ParameterServers:
         if self._servers is None or not self.is_server():
             raise PreconditionNotMetError(
@@ -369,6 +390,8 @@ class Fleet:
         Source:
             `paddle.distributed.fleet.save_persistables`.
         """
+        if mode:
+            raise UnimplementedError(f"fleet.save_persistables: tables are saved whole. Got mode={short(mode)}, expected 0. Leave it out.")
         if self._servers is not None:
             if self.is_first_worker():
                 self._servers.save(dirname)
@@ -385,17 +408,21 @@ class Fleet:
     ) -> None:
         """Write a program of static mode for inference, as `model.pdmodel` and `model.pdiparams` in a folder.
 
+        Rows of `sparse_embedding` become a parameter, and so do their ids; others read as zeros. The files need no servers.
+
         Source:
             `paddle.distributed.fleet.save_inference_model`.
         """
         static = _static("save_inference_model")
-        if self._servers is not None and self._servers.sparse:
-            raise UnimplementedError(
-                "fleet.save_inference_model: rows of sparse_embedding are on servers, and a file of a program cannot hold a call to them. Got tables "
-                f"{list(self._servers.sparse)}, expected none. Use static.nn.embedding, or save_persistables and servers for predictions as well."
-            )
         program = main_program or static.default_main_program()
+        if self._servers is not None:
+            self._servers.flush()
+            self.barrier_worker()
         if self.is_first_worker():
+            if self._servers is not None and self._servers.look_ups.get(program):
+                targets = [x.name for x in target_vars]
+                program = self._servers.with_tables(program)
+                target_vars = [program.global_block().var(name) for name in targets]
             block = program.global_block()
             static.save_inference_model(
                 os.path.join(dirname, "model"), [block.var(name) for name in feeded_var_names], list(target_vars), executor or static.Executor(),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wherry_distributed.fleet.optimizers import Wrapped
+from wherry_distributed.ps.statistics import checked_settings
 from wherry_distributed.ps.worker import ParameterServers, set_current
 from wherry_tensor.errors import InvalidArgumentError, UnimplementedError, short
 
@@ -99,6 +100,7 @@ class ServerOptimizer(Wrapped):
                 )
         k_steps = int(strategy.a_sync_configs["k_steps"]) if strategy.a_sync else 0
         servers.mode, servers.k_steps = ("geo" if k_steps > 0 else "async" if strategy.a_sync else "sync"), max(1, k_steps)
+        servers.settings = checked_settings(strategy.fleet_desc_configs)
         self._servers = servers
 
     def minimize(

@@ -10,6 +10,7 @@ import re
 import warnings
 from typing import Any
 
+from wherry_distributed.ps.statistics import checked_settings
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnimplementedError, short
 from wherry_tensor.suggestions import did_you_mean
 from wherry_train.atomic_files import replace_file
@@ -20,12 +21,13 @@ SWITCHES: dict[str, Any] = {
     "dgc": False, "a_sync": False, "fp16_allreduce": False, "sharding": False, "pipeline": False, "tensor_parallel": False, "sync_batch_norm": False,
     "find_unused_parameters": False, "fuse_all_reduce_ops": True, "fuse_grad_size_in_MB": 32, "last_comm_group_size_MB": 1.0,
     "hybrid_parallel_order": ["dp", "pp", "sharding", "sep", "mp"], "sync_param_name": ["embedding", "layer_norm", ".b_"],
+    "fleet_desc_configs": {},
 }
-_SERVERS = "parameter servers take a_sync and a_sync_configs['k_steps'] alone"
+_SERVERS = "parameter servers take a_sync, a_sync_configs['k_steps'] and fleet_desc_configs alone"
 _PLANNED = "no layout is searched for; say the degrees in hybrid_configs"
 REFUSED: dict[str, tuple[Any, str]] = {
     "adam_d2sum": (False, _SERVERS), "is_fl_ps_mode": (False, _SERVERS), "is_with_coordinator": (False, _SERVERS),
-    "fs_client_param": ("", _SERVERS), "sparse_table_configs": ([], _SERVERS), "fleet_desc_configs": ([], _SERVERS),
+    "fs_client_param": ("", _SERVERS), "sparse_table_configs": ([], _SERVERS),
     "auto": (False, _PLANNED), "semi_auto": (False, _PLANNED), "auto_search": (False, _PLANNED),
     "qat": (False, "the strategy does not rewrite programs for it; train layers through paddle.quantization.QAT"),
     "asp": (False, "call paddle.incubate.asp.decorate(optimizer) yourself"),
@@ -120,7 +122,7 @@ IDLE: dict[str, dict[str, str]] = {
 }
 
 
-UNWRITTEN = ("build_strategy", "execution_strategy", "hybrid_parallel_order", "sync_param_name")  # which Paddle's text has not
+UNWRITTEN = ("build_strategy", "execution_strategy", "hybrid_parallel_order", "sync_param_name", "fleet_desc_configs")  # which Paddle's text has not
 
 class Configs(dict[str, Any]):
     """Settings under one name, also as attributes. Only settings that exist can be set."""
@@ -253,6 +255,8 @@ class DistributedStrategy:
                 f"strategy: hybrid_parallel_order is not an order of the kinds. Got {short(value)}, expected each of {SWITCHES[name]} once. Name all "
                 f"five."
             )
+        if name == "fleet_desc_configs":
+            checked_settings(value)
         fields[name] = value
 
     def __dir__(self) -> list[str]:

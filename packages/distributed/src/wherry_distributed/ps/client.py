@@ -161,6 +161,16 @@ class Client:
                 found[name] = found.get(name, 0) + rows
         return found
 
+    def shrink(self, threshold: float | None) -> None:
+        """Let each server end a day, and drop rows of tables that count shows and clicks."""
+        self._of_all("shrink", threshold=threshold, incarnation=self.incarnation)
+
+    def all_rows(self, table: str) -> tuple[Array, Array]:
+        """The ids of a table, and their rows."""
+        asked = [self._send(i, "rows", {"table": table}) for i in range(len(self.sockets))]
+        parts = [self._wait(i, number)[1] for i, number in enumerate(asked)]
+        return np.concatenate([ids for ids, _ in parts]), np.concatenate([rows for _, rows in parts])
+
     def close(self, stop: bool = True) -> None:
         """End; servers end with their last worker."""
         if stop:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from wherry_tensor.errors import InvalidArgumentError, UnimplementedError, short
+from wherry_tensor.errors import InvalidArgumentError, short
 
 __all__ = ["CountFilterEntry", "Entry", "ProbabilityEntry", "ShowClickEntry"]
 
@@ -90,10 +90,10 @@ class ProbabilityEntry(Entry):
 
 
 class ShowClickEntry(Entry):
-    """Statistics of shows and clicks for each row. It can be made, but no table keeps them yet.
+    """Every id gets a row, whose shows and clicks are counted: `fleet.shrink()` ends a day and drops rows that are not worth their memory.
 
     Args:
-        show_name, click_name: variables of the program that count both.
+        show_name, click_name: variables of the program, `[N, 1]`, that say how often each sample was shown and clicked.
 
     Raises:
         ValueError: a name is not a str.
@@ -117,5 +117,5 @@ class ShowClickEntry(Entry):
         return f"show_click_entry:{self._show_name}:{self._click_name}"
 
     def admits(self, ids: np.ndarray[Any, Any], counts: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Refuse."""
-        raise UnimplementedError("ShowClickEntry: no table counts shows and clicks. Got a table with it, expected CountFilterEntry or none.")
+        """See `Entry`."""
+        return np.ones(len(ids), bool)

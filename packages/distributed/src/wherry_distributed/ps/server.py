@@ -4,14 +4,14 @@ from __future__ import annotations
 import os
 import re
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from wherry_distributed.ps.messages import Keys, import_zmq, packed, unpacked
-from wherry_distributed.ps.tables import DenseTable, SparseTable
+from wherry_distributed.ps.tables import COUNTS, DenseTable, SparseTable
 from wherry_tensor.errors import EnforceNotMet, InvalidArgumentError, PreconditionNotMetError, UnavailableError
 from wherry_tensor.static_builder import at_once
 from wherry_train import load, save
@@ -196,7 +196,7 @@ class Server:
             return LATER
         parts = [self.round[worker] for worker in sorted(self.round)]
         self.round = {}
-        self._apply(parts[0][1], _mean(parts))
+        self._apply(parts[0][1], _mean(parts, [name for name, table in self.sparse.items() if table.statistics is not None]))
         for to, of, _ in parts:
             self._note(of)
             self._answer(to, of)
@@ -251,6 +251,17 @@ class Server:
     def _count(self, sender: Any, header: dict[str, Any], arrays: list[Array]) -> Any:
         return ({"rows": {name: len(table) for name, table in self.sparse.items()}},)
 
+    def _shrink(self, sender: Any, header: dict[str, Any], arrays: list[Array]) -> Any:
+        if not self._is_again(header):
+            for table in self.sparse.values():
+                table.shrink(header["threshold"])
+            self._note(header)
+        return ({},)
+
+    def _rows(self, sender: Any, header: dict[str, Any], arrays: list[Array]) -> Any:
+        state = self._sparse_table(header["table"]).state()
+        return {}, [state["ids"], state["weight"]]
+
     def _stop(self, sender: Any, header: dict[str, Any], arrays: list[Array]) -> Any:
         self.ended.add(header["worker"])
         return ({},)
@@ -280,7 +291,7 @@ class Server:
         return self.sparse[name]
 
 
-VERBS = ("hello", "ping", "set", "pull", "pull_rows", "push", "gather", "give", "take", "save", "load", "count", "stop")
+VERBS = ("hello", "ping", "set", "pull", "pull_rows", "push", "gather", "give", "take", "save", "load", "count", "shrink", "rows", "stop")
 
 
 def _verb(header: dict[str, Any]) -> str:
@@ -290,8 +301,9 @@ def _verb(header: dict[str, Any]) -> str:
     return str(verb)
 
 
-def _mean(parts: list[tuple[Any, dict[str, Any], list[Array]]]) -> list[Array]:
-    """One update for those of all workers: the mean over workers, as if one process had seen all samples."""
+def _mean(parts: list[tuple[Any, dict[str, Any], list[Array]]], counted: Sequence[str]) -> list[Array]:
+    """One update for those of all workers: the mean over workers, as if one process had seen all samples. Shows and clicks of tables that are
+    `counted` add up."""
     header, count = parts[0][1], len(parts)
     for _, other, _ in parts[1:]:
         if other["dense"] != header["dense"] or other["sparse"] != header["sparse"]:
@@ -299,10 +311,11 @@ def _mean(parts: list[tuple[Any, dict[str, Any], list[Array]]]) -> list[Array]:
                 f"parameter server: workers {header['worker']} and {other['worker']} update other tables. Start the same script on all of them."
             )
     found = [np.mean([arrays[i] for _, _, arrays in parts], axis=0, dtype=parts[0][2][i].dtype) for i in range(len(header["dense"]))]
-    for i in range(len(header["sparse"])):
+    for i, name in enumerate(header["sparse"]):
         at = len(header["dense"]) + 2 * i
         found.append(np.concatenate([arrays[at] for _, _, arrays in parts]))
-        found.append(np.concatenate([arrays[at + 1] for _, _, arrays in parts]) / np.asarray(count, parts[0][2][at + 1].dtype))
+        found.append(np.concatenate([arrays[at + 1] for _, _, arrays in parts]))
+        found[-1][:, COUNTS if name in counted else 0 :] /= np.asarray(count, found[-1].dtype)
     return found
 
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from wherry_autograd import SelectedRows
-from wherry_distributed.ps.entries import Entry
+from wherry_distributed.ps.entries import Entry, ShowClickEntry
+from wherry_distributed.ps.statistics import Statistics
 from wherry_tensor import ops, to_tensor
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import InvalidArgumentError
@@ -19,6 +20,7 @@ from wherry_train.optimizer import Optimizer
 __all__ = ["DenseTable", "SparseTable"]
 
 Array = np.ndarray[Any, Any]
+COUNTS = 2         # columns before gradients: shows and clicks
 FIRST_ROWS = 1024  # that a sparse table has memory for in the beginning
 
 
@@ -87,14 +89,16 @@ class SparseTable:
         dtype: of it.
         initializer: of `wherry.nn.initializer`, for new rows.
         optimizer: whose settings update it; None adds what is pushed.
-        entry: which ids get a row.
+        entry: which ids get a row; with `ShowClickEntry` shows and clicks of each are counted.
         padding: the id whose row is zero and stays so.
+        settings: of the counts, those of `statistics.SETTINGS` that are other than there.
     """
 
     def __init__(
         self, name: str, width: int, dtype: str, initializer: Any, optimizer: Optimizer | None, entry: Entry | None = None,
-        padding: int | None = None,
+        padding: int | None = None, settings: dict[str, float] | None = None,
     ) -> None:
+        self.statistics = Statistics(settings) if isinstance(entry, ShowClickEntry) else None
         self.name, self.width, self.dtype, self.initializer, self.entry, self.padding = name, width, dtype, initializer, entry, padding
         self.slots: dict[int, int] = {}  # where the row of an id lies
         self.weight = _weight(name, (FIRST_ROWS, width), dtype)
@@ -114,16 +118,20 @@ class SparseTable:
         return rows
 
     def push(self, ids: Array, gradient: Array, rate: float) -> None:
-        """Take a step with the gradients of rows; an id may occur several times."""
-        if gradient.shape != (len(ids), self.width):
+        """Take a step with the gradients of rows; an id may occur several times. Where they are counted, shows and clicks stand before them."""
+        width = self.width + (0 if self.statistics is None else COUNTS)
+        if gradient.shape != (len(ids), width):
             raise InvalidArgumentError(
                 f"parameter server: the gradient of '{self.name}' does not fit. Got {list(gradient.shape)} for {len(ids)} ids, expected "
-                f"[{len(ids)}, {self.width}]. Run the same program on servers and workers."
+                f"[{len(ids)}, {width}]. Run the same program on servers and workers."
             )
         slots = self._slots(ids, make=False)
         slots, gradient = slots[slots >= 0], gradient[slots >= 0]
         if not len(slots):
             return
+        if self.statistics is not None:
+            self.statistics.count(slots, gradient[:, 0], gradient[:, 1])
+            gradient = np.ascontiguousarray(gradient[:, COUNTS:])
         value = SelectedRows(to_tensor(slots), to_tensor(gradient, dtype=self.weight.dtype), self.weight.shape[0])
         if self.optimizer is None:
             ops.index_put.into((self.weight,), self.weight, value, value._rows, axes=(0,), accumulate=True)
@@ -137,7 +145,8 @@ class SparseTable:
         slots = np.fromiter(self.slots.values(), np.int64, len(self.slots))
         tensors = {} if self.optimizer is None else {name: of[self.name] for name, of in self.optimizer._accumulators.items()}
         of_rows = {name: self._rows(x, slots) if x.shape == self.weight.shape else x.numpy() for name, x in tensors.items()}
-        return {"ids": ids, "weight": self._rows(self.weight, slots), "optimizer": of_rows}
+        counts = {} if self.statistics is None else {"statistics": self.statistics.values[slots]}
+        return {"ids": ids, "weight": self._rows(self.weight, slots), "optimizer": of_rows, **counts}
 
     def take(self, state: dict[str, Any], mine: Array) -> None:
         """Add the rows of a saved state that are marked in `mine`."""
@@ -146,6 +155,8 @@ class SparseTable:
         self._grow(first + len(ids))
         self.slots.update(zip(ids.tolist(), range(first, first + len(ids))))
         self._write_rows(self.weight, first, rows)
+        if self.statistics is not None and "statistics" in state:
+            self.statistics.values[first : first + len(ids)] = state["statistics"][mine]
         if self.optimizer is None:
             return
         self.optimizer._create_accumulators(self.weight, {})
@@ -155,6 +166,36 @@ class SparseTable:
                 self._write_rows(tensor, first, value[mine])
             elif value is not None:
                 _write(tensor, to_tensor(value))
+
+    def shrink(self, threshold: float | None = None) -> int:
+        """End a day: counts fade, and rows go whose score is below `threshold` (None: that of the settings) or that nobody has seen for long.
+
+        Returns:
+            How many went. None do where shows and clicks are not counted.
+        """
+        if self.statistics is None:
+            return 0
+        before = len(self.slots)
+        kept = np.flatnonzero(self.statistics.end_of_day(before, threshold))
+        if len(kept) == before:
+            return 0
+        ids = np.fromiter(self.slots, np.int64, before)[kept]  # in the order in which their rows lie
+        self.slots = dict(zip(ids.tolist(), range(len(ids))))
+        self.statistics.keep(kept)
+        for tensor, first in self._of_rows():
+            rest = ops.full(shape=(tensor.shape[0] - len(kept), self.width), value=first, dtype=tensor.dtype)
+            tensor._share_data_with(ops.concat(ops.gather(tensor.detach(), to_tensor(kept), axis=0), rest, axis=0))
+        if self.optimizer is not None:
+            self.optimizer._forget_layouts()
+        return before - len(kept)
+
+    def _of_rows(self) -> list[tuple[Any, float]]:
+        """What has a row for each id, and the number that new rows begin with."""
+        found = [(self.weight, 0.0)]
+        if self.optimizer is not None:
+            tensors = {name: of[self.name] for name, of in self.optimizer._accumulators.items()}
+            found += [(x, self.optimizer._first_value(name, {})) for name, x in tensors.items() if x.shape == self.weight.shape]
+        return found
 
     def _slots(self, ids: Array, make: bool) -> Array:
         get = self.slots.get
@@ -182,15 +223,13 @@ class SparseTable:
 
     def _grow(self, rows: int) -> None:
         """Memory for so many rows, in accumulators as well."""
+        if self.statistics is not None:
+            self.statistics.grow(rows)
         old = self.weight.shape[0]
         if rows <= old:
             return
         size = max(rows, 2 * old)
-        of_rows = [(self.weight, 0.0)]
-        if self.optimizer is not None:
-            tensors = {name: of[self.name] for name, of in self.optimizer._accumulators.items()}
-            of_rows += [(x, self.optimizer._first_value(name, {})) for name, x in tensors.items() if x.shape == self.weight.shape]
-        for tensor, first in of_rows:
+        for tensor, first in self._of_rows():
             more = ops.full(shape=(size - old, self.width), value=first, dtype=tensor.dtype)
             tensor._share_data_with(ops.concat(tensor.detach(), more, axis=0))
         if self.optimizer is not None:

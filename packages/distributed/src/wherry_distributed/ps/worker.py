@@ -16,17 +16,21 @@ from typing import Any, cast
 
 import numpy as np
 
+from wherry_autograd import no_grad
 from wherry_distributed.ps.client import Client
-from wherry_distributed.ps.entries import Entry
+from wherry_distributed.ps.entries import Entry, ShowClickEntry
 from wherry_distributed.ps.messages import Keys
 from wherry_distributed.ps.server import Server
 from wherry_distributed.ps.tables import DenseTable, SparseTable
+from wherry_nn import Parameter
 from wherry_nn.clip import ClipGradByGlobalNorm, ClipGradByNorm
+from wherry_nn.functional import embedding
 from wherry_nn.initializer import Uniform
 from wherry_program.program import control
-from wherry_program.program.ir import Program, Variable
+from wherry_program.program.capture import capture
+from wherry_program.program.ir import Program, Variable, attrs_with
 from wherry_program.program.remote_rows import look_up_with
-from wherry_tensor import to_tensor
+from wherry_tensor import equal, full_like, searchsorted, to_tensor, where, zeros_like
 from wherry_tensor._core import Tensor
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, PreconditionNotMetError, UnimplementedError
@@ -79,6 +83,7 @@ class ParameterServers:
         self.client: Client | None = None
         self.dense: list[dict[str, Any]] = [{} for _ in endpoints]  # variables of the program, by server and name
         self.sparse: dict[str, dict[str, Any]] = {}
+        self.settings: dict[str, dict[str, float]] = {}  # of the counts of tables: strategy.fleet_desc_configs
         self.optimizer: Optimizer | None = None
         self.bases: dict[str, Array] = {}  # of geo: parameters as they were exchanged last
         self.steps = 0
@@ -161,12 +166,15 @@ class ParameterServers:
             self._divide([p for p, _ in pairs])
             names = [p.name for p, _ in pairs]
             tables = [each.table["name"] for each, _ in of_rows]
+            counts = [_counts(program, each) for each, _ in of_rows]
+            at = [len(pair) for pair in counts]
 
             def send(*values: Tensor) -> None:
-                self._send(names, tables, [x.numpy() for x in values])
+                self._send(names, tables, at, [x.numpy() for x in values])
 
             with builder.updating(optimizer):
-                control.py_func(send, [*(g for _, g in pairs), *(x for each, g in of_rows for x in (each.ids, g))], [])
+                inputs = [x for (each, g), pair in zip(of_rows, counts, strict=True) for x in (each.ids, g, *pair)]
+                control.py_func(send, [*(g for _, g in pairs), *inputs], [])
             found = [], pairs
         program.before_run.append(self.refresh)
         return found
@@ -189,7 +197,8 @@ class ParameterServers:
             DenseTable(name, tuple(p.sizes), p.dtype.name, rule, p.optimize_attr["learning_rate"], p.regularizer)
             for name, p in self.dense[self.server].items()
         ]
-        return [*dense, *(SparseTable(**table, optimizer=rule) for table in self.sparse.values())]
+        settings = self.settings
+        return [*dense, *(SparseTable(**table | {"settings": settings.get(name)}, optimizer=rule) for name, table in self.sparse.items())]
 
     def serve(self, folder: str | None = None, names: Sequence[str] | None = None) -> Server:
         """A server of these tables, with what is saved in `folder`, if given."""
@@ -255,6 +264,29 @@ class ParameterServers:
         client.flush()
         client.save(folder)
 
+    def flush(self) -> None:
+        """Wait until the servers have applied the updates of this worker."""
+        self._client("a collective of fleet").flush()
+
+    def shrink(self, threshold: float | None) -> None:
+        """Let the servers end a day."""
+        self._client("shrink").shrink(threshold)
+
+    def with_tables(self, program: Program) -> Program:
+        """A copy of a program in which rows come from parameters, filled with what the servers have: one process can run it."""
+        client = self._client("save_inference_model")
+        found, new = program.copy()
+        weights: dict[str, tuple[Any, Any]] = {}
+        for each in self.look_ups.get(program, []):
+            name = each.table["name"]
+            if name not in weights:
+                ids, rows = client.all_rows(name)
+                order = np.argsort(ids)
+                rows = np.concatenate([rows[order], np.zeros((1, rows.shape[1]), rows.dtype)])  # the last one is of ids without a row
+                weights[name] = _lasting(f"{name}.ids", ids[order]), _lasting(name, rows)
+            _put(found, new[id(each.rows)], new[id(each.ids)], *weights[name])
+        return found
+
     def gather(self, value: Any) -> list[Any]:
         """What all workers have, in a list: over the servers, because workers know nothing else of each other."""
         return self._client("a collective of fleet").gather("fleet", value)
@@ -290,13 +322,17 @@ class ParameterServers:
                 p.set_value(values[name])
         self.steps = 0
 
-    def _send(self, names: list[str], tables: list[str], values: list[Array]) -> None:
+    def _send(self, names: list[str], tables: list[str], counts: list[int], values: list[Array]) -> None:
+        """Send gradients to the servers: `values` are those of `names`; then, of each table, ids, gradients and `counts` arrays of counts."""
         by_name = dict(zip(names, values))
+        rest = iter(values[len(names) :])
         dense = [{name: by_name[name] for name in of if name in by_name} for of in self.dense]
         sparse: dict[str, tuple[Array, Array]] = {}
-        for i, table in enumerate(tables):
-            ids, gradient = values[len(names) + 2 * i : len(names) + 2 * i + 2]
+        for table, count in zip(tables, counts, strict=True):
+            ids, gradient = next(rest), next(rest)
+            of_samples = [np.repeat(next(rest).reshape(-1), ids.size // max(1, len(ids))) for _ in range(count)]
             ids, gradient = ids.reshape(-1).astype(np.int64), gradient.reshape(-1, gradient.shape[-1])
+            gradient = np.column_stack([*(each.astype(gradient.dtype) for each in of_samples), gradient])
             if table in sparse:  # used twice in the program
                 ids, gradient = np.concatenate([sparse[table][0], ids]), np.concatenate([sparse[table][1], gradient])
             sparse[table] = ids, gradient
@@ -313,6 +349,49 @@ class ParameterServers:
                 f"{what}: this worker has not met the servers. Got no fleet.init_worker(), expected it behind the startup program."
             )
         return self.client
+
+
+def _counts(program: Program, look_up: _LookUp) -> list[Variable]:
+    """The variables that count shows and clicks for a table; none where it counts nothing."""
+    entry = look_up.table["entry"]
+    if not isinstance(entry, ShowClickEntry):
+        return []
+    found = []
+    for name in (entry._show_name, entry._click_name):
+        x = program.blocks[0].find(name)
+        if x is None:
+            raise InvalidArgumentError(
+                f"minimize: ShowClickEntry of '{look_up.table['name']}' names a variable that is not there. Got '{name}', expected one of the "
+                f"program, [N, 1]. Make it with static.data('{name}', [None, 1])."
+            )
+        found.append(x)
+    return found
+
+
+def _lasting(name: str, value: Array) -> Any:
+    return Parameter(to_tensor(value), trainable=False, name=name)
+
+
+def _put(program: Program, rows: Variable, ids: Variable, known: Any, weight: Any) -> None:
+    """Let rows come from a parameter in place of a call to servers: that of an id lies where the id lies among the sorted `known` ones."""
+    block, count = program.blocks[0], known.shape[0]
+    place = next(i for i, node in enumerate(block.nodes) if any(x is rows for x in node.outputs))
+    mark = len(block.nodes)
+    with capture(program) as recording, no_grad():
+        asked = ids.astype("int64")
+        if count:
+            at = searchsorted(program.bind(known), asked).clip(0, count - 1)
+            there = equal(program.bind(known).gather(at.reshape([-1])).reshape(at.shape), asked)
+            at = where(there, at, full_like(at, count))
+        else:
+            at = zeros_like(asked)
+        fresh = recording.variable_of(embedding(at, program.bind(weight)))
+    made = block.nodes[mark:]
+    del block.nodes[mark:]
+    block.nodes[place : place + 1] = made
+    for node in block.nodes:
+        node.inputs = tuple(fresh if x is rows else x for x in node.inputs)
+        node.attrs = attrs_with(node.attrs, lambda x: fresh if x is rows else x)
 
 
 _current: ParameterServers | None = None

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from wherry_program.program.capture import Capture, captures_of_thread
 from wherry_program.program.ir import Program
-from wherry_tensor.device import device_code, names_device
+from wherry_tensor.device import names_device
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.explained import explained
 from wherry_tensor.static_builder import building
@@ -214,30 +214,41 @@ def name_scope(prefix: str | None = None) -> Iterator[None]:
 def device_guard(device: str | None = None) -> Iterator[None]:
     """A context: sets the kind of device on which the ops recorded inside may run.
 
-    A program runs on one device, that of its Executor, and ops without a kernel there run on the CPU. So the guard has no effect, except that
-    it refuses a device that is not there.
+    A program runs on one device, that of its Executor, and ops without a kernel there run on the CPU. What is named here says to which section
+    of a pipeline the ops belong: with "gpu:0" and "gpu:1" there are two, each trained by processes of its own
+    (`fleet.DistributedStrategy.pipeline`). Otherwise it has no effect.
 
     Args:
         device: "cpu", "gpu", "gpu:0", ...; None leaves it to the Executor.
 
     Raises:
-        ValueError: it names no device, or one that is not there.
+        ValueError: it names no device.
 
     Source:
         `paddle.static.device_guard`, which moves tensors between devices inside a program.
 
     Examples:
-        >>> with wherry.static.device_guard("cpu"):
-        ...     pass
+        >>> wherry.enable_static()
+        >>> with wherry.static.program_guard(wherry.static.Program()), wherry.static.device_guard("gpu:1"):
+        ...     y = wherry.static.data("x", [2]) * 2
+        >>> y.made_by.device
+        'gpu:1'
+        >>> wherry.disable_static()
     """
     if device is not None and not names_device(device):
         raise InvalidArgumentError(
             f"device_guard: The Attr(device) should be 'cpu', 'gpu' or 'xpu', with a number behind it perhaps. Got {short(device)}, expected "
             f"'cpu' or 'gpu:0', say."
         )
-    if device is not None:
-        device_code(device, "device_guard")
-    yield
+    recording = _mode.on
+    if recording is None:
+        yield
+        return
+    before, recording.device = recording.device, device or ""
+    try:
+        yield
+    finally:
+        recording.device = before
 
 
 explained(globals())

@@ -36,6 +36,7 @@ class Capture(InnerLayer):
         role: that the next nodes have.
         scope: the name scope of the next nodes, "" or "encoder/layer_0/".
         line: `file:line` of the next nodes; None where each looks for the line of the user's code that called it.
+        device: what `device_guard` names for the next nodes.
         gradients: the tensors with data that `backward()` has given a gradient of the program, and the user's line of each.
         no_grad_cuts: does what user code records under `no_grad` or by `detach` let no gradient pass, when gradients are added to the
             program later? Not where `grad` is called under the capture itself: backward passes record under `no_grad` too.
@@ -46,7 +47,7 @@ class Capture(InnerLayer):
     def __init__(self, block: Block) -> None:
         self.block = block
         self.role = FORWARD
-        self.scope = ""
+        self.scope = self.device = ""
         self.line: str | None = None
         self.gradients: list[tuple[Tensor, str]] = []
         self._stand_ins: dict[int, tuple[Tensor, Variable]] = {}  # id of a symbolic tensor -> itself, what it stands for
@@ -132,8 +133,8 @@ class Capture(InnerLayer):
             for x in outs:  # the code said so: no_grad(), detach()
                 x.__dict__["cuts_gradient"] = True
         return self.block.append(
-            op, tuple([None if x is None else self.variable_of(x) for x in inputs]), attrs_with(attrs, self.variable_of), outs,
-            role=self.role, line=user_line() if self.line is None else self.line, scope=self.scope, **options,
+            op, tuple([None if x is None else self.variable_of(x) for x in inputs]), attrs_with(attrs, self.variable_of), outs, role=self.role,
+            line=user_line() if self.line is None else self.line, scope=self.scope, device=self.device, **options,
         )
 
     # Entering and leaving.

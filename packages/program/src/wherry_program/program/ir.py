@@ -213,11 +213,12 @@ class Node:
         role: "forward", "backward" or "optimize".
         line: `file:line` of the user's code that it comes from, or "".
         scope: the name scope that it was recorded under, "" or "encoder/layer_0/".
+        device: what `device_guard` named where it was recorded, "" or "gpu:1": which section of a pipeline it belongs to.
     """
 
     op: Any  # an Op or a ControlOp; `is_control` tells
 
-    __slots__ = ("attrs", "block", "blocks", "in_place", "inputs", "line", "op", "outputs", "role", "scope")
+    __slots__ = ("attrs", "block", "blocks", "device", "in_place", "inputs", "line", "op", "outputs", "role", "scope")
 
     if TYPE_CHECKING:  # members that `wherry_graph.members` attaches
 
@@ -226,10 +227,11 @@ class Node:
     def __init__(
         self, op: Op | ControlOp, inputs: tuple[Variable | None, ...], attrs: tuple[Any, ...], outputs: tuple[Variable, ...],
         *, block: Block, in_place: bool = False, blocks: tuple[Block, ...] = (), role: str = FORWARD, line: str = "", scope: str = "",
+        device: str = "",
     ) -> None:
         self.op, self.inputs, self.attrs, self.outputs = op, inputs, attrs, outputs
         self.block, self.in_place, self.blocks = block, in_place, blocks
-        self.role, self.line, self.scope = role, line, scope
+        self.role, self.line, self.scope, self.device = role, line, scope, device
 
     @property
     def type(self) -> str:
@@ -525,7 +527,7 @@ class Program:
                     node.op, tuple(None if x is None else new[id(x)] for x in node.inputs),
                     attrs_with(node.attrs, lambda x: new[id(x)]), tuple(new[id(x)] for x in node.outputs),
                     in_place=node.in_place, blocks=tuple(out.blocks[b.index] for b in node.blocks), role=node.role,
-                    line=node.line, scope=node.scope,
+                    line=node.line, scope=node.scope, device=node.device,
                 )
         out.feeds = [new[id(x)] for x in self.feeds]
         out.fetches = [new[id(x)] for x in self.fetches]

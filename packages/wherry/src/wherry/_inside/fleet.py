@@ -53,6 +53,7 @@ from wherry_distributed.fleet import (
     server_endpoints,
     server_index,
     server_num,
+    shrink,
     stop_worker,
     util,
     worker_endpoints,
@@ -70,7 +71,8 @@ __all__ = [
     "get_rng_state_tracker", "init", "init_server", "init_worker", "is_coordinator", "is_first_worker", "is_server", "is_worker",
     "local_device_ids", "local_rank", "metrics", "minimize", "model_parallel_random_seed", "node_num", "nranks", "rank", "recompute",
     "recompute_hybrid", "recompute_sequential", "run_server", "save", "save_inference_model", "save_persistables", "server_endpoints",
-    "server_index", "server_num", "stop_worker", "util", "worker_endpoints", "worker_index", "worker_num", "world_device_ids", "world_size",
+    "server_index", "server_num", "shrink", "stop_worker", "util", "worker_endpoints", "worker_index", "worker_num", "world_device_ids",
+    "world_size",
 ]
 
 __getattr__ = _absent.looked_up("wherry.distributed.fleet")
