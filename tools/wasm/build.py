@@ -211,8 +211,11 @@ def build(package: str, target: Target) -> Path:
     started = time.monotonic()
     folder = table.packages()[package].folder
     with tempfile.TemporaryDirectory() as output:
+        same = made_for_another(package, digest, target)
         if table.packages()[package].compiled:
             cross_build(folder, Path(output), target)
+        elif same:
+            shutil.copy(same, output)
         else:
             run([target.host / "python", "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "-q", "-w", output, folder],
                 env={**os.environ, "WHERRY_DEPENDENCIES": "index", "SOURCE_DATE_EPOCH": native.EPOCH})
@@ -229,6 +232,15 @@ def build(package: str, target: Target) -> Path:
     return target.wheelhouse / wheel.name
 
 
+def made_for_another(package: str, digest: str, target: Target) -> Path | None:
+    """The wheel of the same sources for another Pyodide, if there is one: Python is the same for all."""
+    for other in TARGETS.values():
+        record = other.wheelhouse / f"{package}.json"
+        if other is not target and record.exists() and (known := json.loads(record.read_text()))["digest"] == digest:
+            return other.wheelhouse / known["wheel"]
+    return None
+
+
 def cross_build(folder: Path, output: Path, target: Target) -> None:
     environment = {**emscripten(), "CFLAGS": FLAGS, "CXXFLAGS": FLAGS, "SOURCE_DATE_EPOCH": native.EPOCH}
     environment["PATH"] = f"{target.host}{os.pathsep}{environment['PATH']}"
@@ -243,16 +255,16 @@ def slim(wheel: Path, target: Target) -> Path:
     with zipfile.ZipFile(wheel) as archive:
         files = {name: archive.read(name) for name in archive.namelist()}
     kept = {name: content for name, content in files.items() if not OF_NO_USE.search(name)}
-    if len(kept) == len(files):
+    smaller = wheel.with_name(re.sub(r"-none-\w+\.whl$", f"-none-{target.tag}.whl", wheel.name))
+    if len(kept) == len(files) and (wheel.name.endswith("-none-any.whl") or smaller == wheel):
         return wheel
     (facts,) = (name for name in kept if name.endswith(".dist-info/WHEEL"))
-    kept[facts] = kept[facts].replace(b"-none-any\n", f"-none-{target.tag}\n".encode())
+    kept[facts] = re.sub(rb"-none-\w+\n", f"-none-{target.tag}\n".encode(), kept[facts])
     record = facts.replace("WHEEL", "RECORD")
     gone = {facts, *(files.keys() - kept.keys())}
     rows = [line for line in kept[record].decode().splitlines() if line.rsplit(",", 2)[0] not in gone]
     digest = base64.urlsafe_b64encode(hashlib.sha256(kept[facts]).digest()).rstrip(b"=").decode()
     kept[record] = "".join(f"{row}\n" for row in [*rows[:-1], f"{facts},sha256={digest},{len(kept[facts])}", rows[-1]]).encode()
-    smaller = wheel.with_name(wheel.name.replace("-none-any.whl", f"-none-{target.tag}.whl"))
     wheel.unlink()
     with zipfile.ZipFile(smaller, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name, content in kept.items():
