@@ -75,7 +75,7 @@ def test_a_dropped_table_is_learned_from(taught):
 
 def test_a_table_without_numbers_is_refused(visit):
     page = visit().open("/table")
-    page.evaluate(DROP, ["words.csv", "a,b\nx,y\nz,w\n"])
+    page.evaluate(DROP, ["words.csv", "a,b\n" + "x,y\nz,w\n" * 20])
     until(page, "document.getElementById('status').dataset.kind === 'error'")
     assert "No column of this table holds numbers" in page.inner_text("#status")
     assert page.is_disabled("#run")
