@@ -21,7 +21,7 @@ def main() -> int:
     parser.add_argument("--steps", type=int, default=1500, help="batches to learn from (default: 1500)")
     parser.add_argument("--quick", action="store_true", help="few steps: a look at whether it works")
     arguments = parser.parse_args()
-    steps = 200 if arguments.quick else arguments.steps
+    steps = 60 if arguments.quick else arguments.steps
 
     paddle.seed(0)
     text = text_of_system()

@@ -51,7 +51,7 @@ def cython_lines(text: str) -> int:
 
 
 def c_lines(text: str) -> int:
-    """Lines outside of comments. Strings are looked at first: `//` within one is no comment."""
+    """Lines outside of comments. Strings are looked at first: `//` within one is not a comment."""
     pattern = r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|`(?:\\.|[^`\\])*`|//[^\n]*|/\*.*?\*/'
     bare = re.sub(pattern, lambda found: found[0] if found[0][0] in "\"'`" else "", text, flags=re.DOTALL)
     return sum(1 for line in bare.splitlines() if line.strip())

@@ -215,7 +215,7 @@ def page(random: np.random.Generator, files: list[Path], side: int = 256) -> tup
     """
     ground, _ = colours(random)
     picture = np.broadcast_to(ground.astype(np.float32), (side, side, 3)).copy()
-    for _ in range(random.integers(0, 5)):  # what is no text
+    for _ in range(random.integers(0, 5)):  # what is not text
         y, x, h, w = (int(i) for i in random.integers(0, side, 4))
         colour = random.uniform(0, 1, 3)
         if random.random() < 0.5:

@@ -288,7 +288,7 @@ def test_wrong_files_are_explained_and_the_next_one_opens(visit, small, tmp_path
     model, params = (file.read_bytes() for file in small)
     page = visit().open("/model")
     wrong = [
-        ([("net.tflite", b"x")], "tf2onnx"), ([("cat.png", b"x")], "is no model"),
+        ([("net.tflite", b"x")], "tf2onnx"), ([("cat.png", b"x")], "is not a model"),
         ([("net.json", b"{}")], "was not opened: "), ([("a.pdiparams", params)], "holds parameters alone"),
         ([("a.pdmodel", model), ("b.pdmodel", model)], "Bring one model at a time"), ([("a.pdmodel", b"")], "empty"),
         ([("a.pdmodel", b"hello, this is text")], "was not opened: "), ([("a.pdmodel", model[: len(model) // 2])], "was not opened: "),

@@ -37,7 +37,7 @@ def plain(x):
 
 
 def flat(x):
-    """What a loaded program gives: its tensors one after the other. (Numbers of Python are no outputs of a program.)"""
+    """What a loaded program gives: its tensors one after the other. (Numbers of Python are not outputs of a program.)"""
     found = []
 
     def collect(value):

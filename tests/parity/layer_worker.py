@@ -17,7 +17,7 @@ import zlib  # noqa: F401  real Paddle may crash when its own copy is loaded fir
 import numpy as np
 from worker import describe
 
-STEPS = 10
+STEPS = 5
 
 
 def tensors_in(value):

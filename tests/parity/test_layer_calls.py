@@ -1,7 +1,7 @@
 """Every layer of `layer_calls.py` in real Paddle 2.6.2 and in wherry, from the same weights.
 
 Names, shapes and dtypes of parameters and buffers, the layer's text, the distribution of its initial
-values, results, gradients, and the state after ten steps of SGD.
+values, results, gradients, and the state after five steps of SGD.
 """
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def check(row, ours, theirs):
         compare(ours["input gradients"], theirs["input gradients"], "gradients of inputs", scale=scale)
     for key, values in theirs.get("trained", {}).items():
         assert np.isfinite(values).all(), "the row says nothing: Paddle's weights grow without bound"
-        compare_arrays(ours["trained"][key], values, str(values.dtype), f"{key} after ten steps", AFTER_STEPS, max(scale, magnitude(values)))
+        compare_arrays(ours["trained"][key], values, str(values.dtype), f"{key} after five steps", AFTER_STEPS, max(scale, magnitude(values)))
 
 
 def without_values(result):

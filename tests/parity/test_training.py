@@ -20,7 +20,7 @@ def run(framework, *arguments, result):
     return json.loads(result.read_text())
 
 
-@pytest.mark.parametrize("model", ["resnet18", "transformer"])
+@pytest.mark.parametrize("model", [pytest.param("resnet18", marks=pytest.mark.slow), "transformer"])
 def test_loss_curve_is_paddles(model, tmp_path):
     theirs = run("paddle", "curve", model, tmp_path / "weights.npz", result=tmp_path / "paddle.json")
     ours = run("wherry", "curve", model, tmp_path / "weights.npz", result=tmp_path / "wherry.json")

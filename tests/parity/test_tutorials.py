@@ -14,9 +14,9 @@ from programs import needs_paddle  # noqa: E402
 
 pytestmark = needs_paddle
 
-# These amplify rounding, so Paddle runs them a second time: with the marker `slow`.
-AMPLIFYING = {"image_search", "cifar10_convnet", "ocr_ctc", "ddpg", "point_clouds"}
-PROGRAMS = [pytest.param(each, marks=[pytest.mark.slow] if each.stem in AMPLIFYING else []) for each in tutorials.PROGRAMS]
+# One of each kind of network and of loop; the others with the marker `slow`, those too that amplify rounding, so that Paddle runs them twice.
+ALWAYS = {"mnist_classification", "translation", "segmentation_unet", "a2c", "save_load", "gan", "recommendation", "dynamic_graph"}
+PROGRAMS = [pytest.param(each, marks=[] if each.stem in ALWAYS else [pytest.mark.slow]) for each in tutorials.PROGRAMS]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.stem)

@@ -56,6 +56,7 @@ def test_training_has_the_same_outputs_gradients_and_statistics(both):
                 assert_same(ours[name][kind][key], expected, 5e-3, f"{name} {kind} {key}", largest / 5e-3)
 
 
+@pytest.mark.slow  # makes nearly all models of both
 def test_models_have_the_parameters_and_layers_of_paddle():
     ours, theirs = result_of("wherry", PROGRAM, "names"), result_of("paddle", PROGRAM, "names")
     assert ours.keys() == theirs.keys()

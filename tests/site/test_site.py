@@ -168,7 +168,7 @@ def test_code_blocks_of_sessions_have_a_program_that_python_reads():
         for attributes in re.findall(r"<div\b([^>]*\bdata-program=[^>]*)>", text):
             count += 1
             program = html.unescape(re.search(r'data-program="([^"]*)"', attributes)[1])
-            compile(json.loads(program or '""'), page, "exec", flags=0x2000)  # top-level await is not used, but is no mistake
+            compile(json.loads(program or '""'), page, "exec", flags=0x2000)  # top-level await is not used, but is not a mistake
             assert re.search(r'data-runs="(yes|no)"', attributes)
             assert 'data-runs="no"' not in attributes or re.search(r'data-reason="[^"]+"', attributes), page
     assert count > 1300

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 DEPTH = 4  # of functions that call each other
-LIMIT = 12  # ops: what calls more is no answer to a reader
+LIMIT = 12  # ops: what calls more is not an answer to a reader
 # Checks and conversions of arguments, which nearly all call.
 _NOT_FOLLOWED = ("check", "require", "refuse", "convert", "normal", "warn")
 

@@ -61,7 +61,7 @@ def test_it_tells_what_scikit_learn_tells():
 
 @pytest.mark.parametrize(("text", "says"), [
     ("", "first line"), ("a\n1\n", "first line"), ("a,a\n" + "1,2\n" * 30, "each otherwise"), ("a,b\n1,2\n", "has 1 rows"),
-    ("a,b\n" + "1,2\n" * 30 + "1,2,3\n", "Row 32 has 3 cells. Expected 2"), ("a,b\n" + '1,"2\n' * 30, "no table"),
+    ("a,b\n" + "1,2\n" * 30 + "1,2,3\n", "Row 32 has 3 cells. Expected 2"), ("a,b\n" + '1,"2\n' * 30, "not a table"),
     (",".join(f"c{i}" for i in range(COLUMNS + 1)) + "\n", "2 to 100 columns"),
 ])
 def test_wrong_tables_are_explained(text, says):

@@ -227,7 +227,9 @@ class Long(paddle.nn.Layer):
         return x.expand([1 << 21, -1])
 
 
-@pytest.mark.parametrize(("net", "says"), [(Endless, "more than 3 s"), (Large, "memory"), (Long, "answer is too large")])
+@pytest.mark.parametrize(("net", "says"), [
+    pytest.param(Endless, "more than 3 s", marks=pytest.mark.slow), (Large, "memory"), (Long, "answer is too large"),
+])
 def test_a_program_without_bounds_ends_and_the_server_does_not(started, uploads, tmp_path, net, says):
     paddle.jit.save(paddle.jit.to_static(net()), str(tmp_path / "bad"), input_spec=[paddle.static.InputSpec([None], "float32", "x")])
     client = started()

@@ -79,4 +79,4 @@ def test_numbers_of_hosts(text, expected, capsys):
     if expected is not None:
         assert launch.bounds(text) == expected
     else:
-        assert launch.main(["--nnodes", text, "x.py"]) == 2 and "no number of hosts" in capsys.readouterr().err
+        assert launch.main(["--nnodes", text, "x.py"]) == 2 and "not a number of hosts" in capsys.readouterr().err

@@ -54,7 +54,7 @@ def inject(run, folder, kind, rng, expected):
         assert code == 0 and digest(text) == expected, (case, text)
         name, how = harm(rng, folder / "checkpoint")
         code, text = run("none", 0, 0)
-        if code == 0:  # the description is gone: it begins anew; or what was changed is no part of what is read
+        if code == 0:  # the description is gone: it begins anew; or what was changed is not part of what is read
             assert digest(text) == expected, (case, name, how, text)
         else:
             assert re.search(r"Error: .*load_state_dict: ", text), (case, name, how, text)

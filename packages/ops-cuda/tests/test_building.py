@@ -1,4 +1,4 @@
-"""Which architectures a build is for. The builds themselves are those of `tox -e cuda` and of conftest.py."""
+"""Which architectures a build is for. The builds themselves are those of `tox -e cuda`, `tox -e cuda-slow` and conftest.py."""
 import pytest
 
 from wherry_ops_cuda import __main__, building
@@ -49,3 +49,20 @@ def test_auto_asks_the_driver(monkeypatch, tmp_path):
 def test_the_command_line_says_what_it_does_not_know(capsys, tmp_path):
     assert __main__.main(["build", "--architectures", "80", "volta", "--output", str(tmp_path / "lib.so")]) == 1
     assert "Got 'volta' in '80 volta'" in capsys.readouterr().err
+
+
+def test_check_says_what_nvcc_refuses(capsys, monkeypatch, tmp_path):
+    tool = tmp_path / "bin" / "nvcc"
+    tool.parent.mkdir()
+    tool.write_text(f"#!/bin/sh\necho \"$@\" >> {tmp_path}/calls\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("CUDA_HOME", str(tmp_path))
+    assert __main__.main(["check", "--architecture", "80"]) == 0
+    kernels = [source for source in building.sources() if source.suffix == ".cu"]
+    assert f"nvcc takes {len(kernels)} files for 8" in capsys.readouterr().out
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert sorted(call.split()[-3] for call in calls) == sorted(map(str, kernels))
+    assert all("-arch=compute_80" in call and "--ptx" in call for call in calls)
+    tool.write_text("#!/bin/sh\necho 'scan.cu(7): error: no' >&2\nexit 1\n")
+    assert __main__.main(["check"]) == 1
+    assert "the compiler refused" in (said := capsys.readouterr().err) and "scan.cu(7): error: no" in said

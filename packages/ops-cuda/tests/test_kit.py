@@ -12,11 +12,11 @@ from wherry_tensor.testing import kit
 
 wherry_ops_cpu.column.register()
 
-# What of the kit asks a kernel. Gradients and captures run the same kernels once more; the suites above them do that.
-CHECKS = ("kernel", "layout", "against_cpu", "into", "bad")
-# Minutes of emulation: their samples wait for `tox -e cuda-slow`. test_training.py, test_long.py and `solve` run these kernels always,
-# against the cpu's.
+# Minutes of emulation wait for `tox -e cuda-slow`: a comparison with the cpu's kernels, where `kernel` compares with NumPy; outputs that are
+# given, which kernels get in the same way; and the samples of some ops, whose kernels test_training.py, test_long.py and `solve` run always.
 ALL = "WHERRY_CUDA_ALL_DTYPES" in os.environ
+# What of the kit asks a kernel. Gradients and captures run the same kernels once more; the suites above them do that.
+CHECKS = ("kernel", "layout", "bad", *(["against_cpu", "into"] if ALL else []))
 HEAVY = ("conv2d", "conv2d_transpose", "conv2d_input_vjp", "conv2d_weight_vjp", "attention_dropout", "triangular_solve")
 
 

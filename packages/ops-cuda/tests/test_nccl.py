@@ -66,7 +66,7 @@ def test_every_collective_equals_numpy(launch, count):
 
 
 @pytest.mark.parametrize("kind", ["streams", "messages", "trains"])
-@pytest.mark.parametrize("streams", ["lazy", "eager"])
+@pytest.mark.parametrize("streams", ["lazy", pytest.param("eager", marks=pytest.mark.slow)])
 def test_streams_messages_and_training(launch, kind, streams):
     _, logs = launch("gpus.py", kind, streams=streams)
     assert all(log.endswith("all right\n") for log in logs)

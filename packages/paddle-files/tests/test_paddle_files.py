@@ -449,7 +449,7 @@ def test_a_variable_keeps_its_name_beside_those_of_what_it_is_made_of():
     ("x * 3", "int64", "scale"), ("x + 1", "bool", "scale"), ("x ** 2", "float32", "pow"),
     ("x * 0.1", "float64", "elementwise_mul"),  # the attribute is float32
     ("wt.clip(x, 1, 3)", "float32", "clip"), ("wt.clip(x, 1)", "float64", "clip"), ("wt.clip(x, max=3)", "int32", "clip"),
-    ("wt.clip(x, 1, 3)", "int64", "elementwise_max"),  # the largest int64 is no constant of a file
+    ("wt.clip(x, 1, 3)", "int64", "elementwise_max"),  # the largest int64 is not a constant of a file
     ("x / 3", "float32", "elementwise_div"), ("2 / x", "float32", "fill_any_like"), ("x * 16777217", "int64", "elementwise_mul"),
 ])  # fmt: skip
 def test_an_operator_with_a_number_is_one_of_one_tensor_where_nothing_is_lost(expression, dtype, operator):

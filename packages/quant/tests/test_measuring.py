@@ -38,7 +38,7 @@ def test_a_report_says_what_runs_in_integers():
     assert all(row.snr > 25 and row.milliseconds > 0 for row in found.rows)
     assert [row.weight_bytes for row in found.rows] == [72, 288] and found.rows[1].float_bytes == 1152
     assert "2 of 2 products run in integers." in str(found)
-    assert [row.runs_in for row in report(model, x).rows] == ["float", "float"] and "no constant of int8" in str(report(model, x))
+    assert [row.runs_in for row in report(model, x).rows] == ["float", "float"] and "not a constant of int8" in str(report(model, x))
     assert [row.op for row in report(quantize_weights(model), x).rows] == ["conv2d"]
 
 

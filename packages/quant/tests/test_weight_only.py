@@ -64,7 +64,7 @@ def test_models_with_small_weights_are_near(bits, group, near):
         (lambda q, s: weight_only_linear(randn([1, 4]), q, weight_scale=s[:2]), "scales do not fit"),
         (lambda q, s: weight_only_linear(randn([1, 4]), q), "scales do not fit"),
         (lambda q, s: weight_only_linear(randn([1, 4]), q, weight_scale=s, weight_dtype="int2"), "other bits"),
-        (lambda q, s: weight_only_linear(q, q, weight_scale=s), "no tensor of floats"),
+        (lambda q, s: weight_only_linear(q, q, weight_scale=s), "not a tensor of floats"),
         (lambda q, s: llm_int8_linear(randn([1, 4]), s, weight_scale=s), "not whole numbers"),
         (lambda q, s: weight_only_linear(randn([1, 5]), q, weight_scale=s), "x"),
         (lambda q, s: quantize_weights(3), "not a layer"),

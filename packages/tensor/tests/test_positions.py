@@ -98,7 +98,7 @@ def test_scatter():
 
 
 def test_scatter_takes_its_four_arguments_in_order():
-    # A position in the second place is no axis, as PyTorch's scatter has it there.
+    # A position in the second place is not an axis, as PyTorch's scatter has it there.
     x, index, updates = w.zeros([3, 1]), w.to_tensor([1, 1]), w.ones([2, 1])
     assert w.scatter(x, index, updates, False).tolist() == [[0.0], [2.0], [0.0]]
     assert w.gather(w.to_tensor([[1, 2, 3]]), w.to_tensor([2]), w.to_tensor(1)).tolist() == [[3]]

@@ -160,7 +160,7 @@ def test_collectives_of_one_process_give_what_it_has():
     distributed.all_gather_object(objects, {"a": 1})
     assert objects == [{"a": 1}]
     distributed.barrier()
-    with pytest.raises(ValueError, match="dst is no rank of the group"):
+    with pytest.raises(ValueError, match="dst is not a rank of the group"):
         distributed.send(x, 1)
 
 

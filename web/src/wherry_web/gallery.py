@@ -310,7 +310,7 @@ class Gallery:
         """What was measured of an exported page when it was made (`NAME.measured.json` beside it); None where nothing says it.
 
         Raises:
-            BrokenModel: the file is no JSON object.
+            BrokenModel: the file is not a JSON object.
         """
         path = bundle.folder.with_name(f"{bundle.name}.measured.json")
         return read_card(path) if path.is_file() else None

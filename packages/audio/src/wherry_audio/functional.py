@@ -115,7 +115,7 @@ def mel_frequencies(n_mels: int = 64, f_min: float = 0.0, f_max: float = 11025.0
         `[n_mels]`, in Hz.
 
     Raises:
-        TypeError: a number is none (also a ValueError).
+        TypeError: an argument is not a number (also a ValueError).
         ValueError: `n_mels` is below 1.
 
     Source:
@@ -144,7 +144,7 @@ def fft_frequencies(sr: int, n_fft: int, dtype: str = "float32") -> Tensor:
         `[n_fft // 2 + 1]`, in Hz: from 0 to half of `sr`.
 
     Raises:
-        TypeError: a number is none (also a ValueError).
+        TypeError: an argument is not a number (also a ValueError).
 
     Source:
         `paddle.audio.functional.fft_frequencies`. As there the last one is half of `sr` for an odd `n_fft` too.
@@ -177,7 +177,7 @@ def compute_fbank_matrix(
         `[n_mels, n_fft // 2 + 1]`.
 
     Raises:
-        TypeError: a number is none (also a ValueError).
+        TypeError: an argument is not a number (also a ValueError).
         ValueError: `norm` is another text, or `n_mels` below 1.
 
     Source:
@@ -254,7 +254,7 @@ def create_dct(n_mfcc: int, n_mels: int, norm: str | None = "ortho", dtype: str 
         `[n_mels, n_mfcc]`.
 
     Raises:
-        TypeError: a number is none (also a ValueError).
+        TypeError: an argument is not a number (also a ValueError).
         AssertionError: `norm` is another text (also a ValueError).
 
     Source:

@@ -72,7 +72,7 @@ def _lying(x: Any, op_name: str) -> Lying:
     found = vars(x).get("lying") if isinstance(x, Tensor) else None
     if found is None:
         raise InvalidTypeError(
-            f"{op_name}: this is no tensor that lies on a mesh. Got {short(x)}, expected one of shard_tensor or reshard. Call shard_tensor(x, mesh, "
+            f"{op_name}: x does not lie on a mesh. Got {short(x)}, expected one of shard_tensor or reshard. Call shard_tensor(x, mesh, "
             f"placements) first."
         )
     lying: Lying = found
@@ -81,7 +81,7 @@ def _lying(x: Any, op_name: str) -> Lying:
 
 def _checked(op_name: str, mesh: Any, placements: Any, shape: Sequence[int]) -> Lying:
     if not isinstance(mesh, ProcessMesh):
-        raise InvalidTypeError(f"{op_name}: mesh is no mesh. Got {short(mesh)}, expected a ProcessMesh. Pass ProcessMesh([0, 1]).")
+        raise InvalidTypeError(f"{op_name}: mesh is not a ProcessMesh. Got {short(mesh)}, expected a ProcessMesh. Pass ProcessMesh([0, 1]).")
     if isinstance(placements, Placement) or not all(isinstance(each, Placement) for each in placements) or len(placements) > mesh.ndim:
         raise InvalidArgumentError(
             f"{op_name}: placements do not fit. Got {short(placements)} for a mesh of {mesh.ndim} axes, expected Shard(axis), Replicate() or "
@@ -245,7 +245,7 @@ def shard_layer(
         The layer.
 
     Raises:
-        TypeError: these are no layer and no mesh.
+        TypeError: these are not a Layer and a ProcessMesh.
 
     Source:
         `paddle.distributed.shard_layer`.

@@ -144,7 +144,7 @@ def save_state_dict(
 
     Raises:
         OSError: a process could not write: all raise, and what was there before stays.
-        TypeError: a value can be no part of a checkpoint.
+        TypeError: a value cannot be part of a checkpoint.
         CollectiveError: other processes call something else.
 
     Source:
@@ -177,7 +177,7 @@ def _flattened(state: Any, before: tuple[str, ...] = ()) -> tuple[dict[tuple[str
     plain: dict[tuple[str, ...], Any] = {}
     if not isinstance(state, dict):
         raise InvalidTypeError(
-            f"save_state_dict: this is no state. Got {short(state)} ({type(state).__name__}), expected a dict. Pass a "
+            f"save_state_dict: state_dict is not a dict. Got {short(state)} ({type(state).__name__}), expected a dict. Pass a "
             f"state_dict()."
         )
     for name, value in state.items():
@@ -432,7 +432,7 @@ def _check(entry: Any) -> None:
             raise ValueError(f"a piece lies in {piece['file']!r}")
         sizes = [piece["at"], piece["crc"], *([piece["first"], piece["count"]] if "first" in piece else [*piece["begin"], *piece["shape"]]), *shape]
         if any(type(n) is not int or n < 0 for n in sizes) or ("begin" in piece and len(piece["begin"]) != len(shape)):
-            raise ValueError("a size is no number")
+            raise ValueError("a size is not a number")
 
 
 def load_state_dict(

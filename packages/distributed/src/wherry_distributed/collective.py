@@ -57,7 +57,7 @@ def _operation(op_name: str, op: Any, dtype: str) -> Any:
     if dtype.startswith("complex") and op in (ReduceOp.MAX, ReduceOp.MIN):
         raise InvalidTypeError(f"{op_name}: complex numbers have no order. Got {dtype} with {NAMES[op]}, expected SUM, PROD or AVG. Reduce x.abs().")
     if op == ReduceOp.AVG and not dtype.startswith(("float", "bfloat", "complex")):
-        raise InvalidTypeError(f"{op_name}: the average of integers is none. Got {dtype} with AVG, expected floats. Use SUM, or cast.")
+        raise InvalidTypeError(f"{op_name}: integers have no average. Got {dtype} with AVG, expected floats. Use SUM, or cast.")
     if dtype not in REDUCED and dtype not in THROUGH:
         raise InvalidTypeError(f"{op_name}: this dtype cannot be reduced. Got {dtype}, expected one of {', '.join([*REDUCED, *THROUGH])}. Cast it.")
     if world.mpi is None:
@@ -71,7 +71,7 @@ def _place_of(op_name: str, name: str, rank: Any, group: Group) -> int:
     """The place in its group of a process that is named by its rank among all."""
     if isinstance(rank, bool) or not isinstance(rank, (int, np.integer)) or rank not in group.ranks:
         raise InvalidArgumentError(
-            f"{op_name}: {name} is no rank of the group. Got {name}={short(rank)}, expected one of {short(group.ranks)}. Ranks are those among all."
+            f"{op_name}: {name} is not a rank of the group. Got {name}={short(rank)}, expected one of {short(group.ranks)}. Ranks are global."
         )
     return group.ranks.index(int(rank))
 

@@ -66,7 +66,7 @@ def backward_of_shards(
         The mean of the losses of all shards, 0-d.
 
     Raises:
-        ValueError: `shards` is no power of 2 or less than there are processes, or the samples do not divide into them.
+        ValueError: `shards` is not a power of 2 or less than there are processes, or the samples do not divide into them.
 
     Examples:
         >>> net, mse = wherry.nn.Linear(3, 1), wherry.nn.MSELoss()

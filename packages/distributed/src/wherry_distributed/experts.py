@@ -176,7 +176,7 @@ class MoELayer(Layer):
         `[..., d_model]` to the same.
 
     Raises:
-        TypeError: the gate is none.
+        TypeError: `gate` is not a gate.
         ValueError: there are no experts.
 
     Source:
@@ -211,7 +211,7 @@ class MoELayer(Layer):
             gate = GATES[kind](d_model, self.num_expert, self.world_size, topk=most, **settings)
         if not isinstance(gate, NaiveGate):
             raise InvalidTypeError(
-                f"MoELayer: the gate is none. Got {short(gate)} ({type(gate).__name__}), expected a gate or a dict. Pass "
+                f"MoELayer: gate is not a gate. Got {short(gate)} ({type(gate).__name__}), expected a gate or a dict. Pass "
                 f"{{'type': 'gshard'}}."
             )
         self.gate, self.top_k = gate, gate.top_k

@@ -86,7 +86,7 @@ class Job:
         host, _, port = master.rpartition(":")
         if not host or not port.isdigit():
             raise UnavailableError(
-                f"launch: --master is no address. Got {master!r}, expected HOST:PORT, the same on all hosts. Take a free port of node 0."
+                f"launch: --master is not an address. Got {master!r}, expected HOST:PORT, the same on all hosts. Take a free port of node 0."
             )
         secret = os.environ.get("PADDLE_JOB_SECRET", "")
         job = cls(count, nodes=nodes, address=(host, int(port)), shared=_segments(), restarts=restarts)
@@ -138,7 +138,7 @@ class Job:
         gone = {str(pid) for pid in pids}
         for path in _segments() - self.shared:
             with contextlib.suppress(OSError):
-                # Another job's board is no file of ours, and it is not mapped in its first moments.
+                # Another job's board is not a file of ours, and it is not mapped in its first moments.
                 name = os.path.basename(path)
                 if name.split("_")[2] in gone if name.startswith("wherry_board_") else not _in_use(path, gone):
                     os.unlink(path)

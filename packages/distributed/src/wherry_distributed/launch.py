@@ -92,7 +92,7 @@ def main(arguments: Sequence[str] | None = None, prog: str = "launch") -> int:
     try:
         least, most = bounds(str(options.nnodes))
     except ValueError:
-        print(f"launch: --nnodes is no number of hosts. Got {options.nnodes!r}, expected N, or LEAST:MOST. Pass 2, say.", file=sys.stderr)
+        print(f"launch: --nnodes is not a number of hosts. Got {options.nnodes!r}, expected N, or LEAST:MOST. Pass 2, say.", file=sys.stderr)
         return 2
     if options.ips and len(options.ips.split(",")) > 1 and not options.master:
         print("launch: --ips alone does not say where hosts meet. Pass --master HOST:PORT and --nnodes on each of them.", file=sys.stderr)

@@ -69,7 +69,7 @@ class Library:
 
     Raises:
         OSError: the file cannot be opened.
-        RuntimeError: it is no NCCL, or too old.
+        RuntimeError: it is not NCCL, or too old.
     """
 
     def __init__(self, path: str) -> None:

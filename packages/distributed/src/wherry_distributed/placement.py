@@ -47,7 +47,7 @@ class ProcessMesh:
         array = np.array(mesh)
         if array.dtype.kind not in "iu" or array.ndim == 0 or array.size == 0 or array.min() < 0 or len(np.unique(array)) < array.size:
             raise InvalidArgumentError(
-                f"ProcessMesh: these are no ranks in a grid. Got {short(mesh)}, expected distinct ranks of at least 0, in lists of equal lengths. "
+                f"ProcessMesh: mesh is not a grid of ranks. Got {short(mesh)}, expected distinct ranks of at least 0, in lists of equal lengths. "
                 f"Pass [[0, 1], [2, 3]]."
             )
         names = [f"d{i}" for i in range(array.ndim)] if dim_names is None else list(dim_names)
@@ -101,7 +101,7 @@ class ProcessMesh:
         return self.dim_names.index(name)
 
     def coordinate(self) -> list[int] | None:
-        """Where this process stands; None where it is no member."""
+        """Where this process stands; None where it is not a member."""
         found = np.argwhere(self.mesh == world.rank)
         return [int(i) for i in found[0]] if len(found) else None
 

@@ -37,7 +37,7 @@ def init_parallel_env() -> Group:
 
 
 def get_rank(group: Group | None = None) -> int:
-    """The rank of this process, from 0; in a group its place there, -1 where it is no member.
+    """The rank of this process, from 0; in a group its place there, -1 where it is not a member.
 
     Source:
         `paddle.distributed.get_rank`.
@@ -50,7 +50,7 @@ def get_rank(group: Group | None = None) -> int:
 
 
 def get_world_size(group: Group | None = None) -> int:
-    """The number of processes, or of those in a group (-1 for one that this process is no member of, as in Paddle).
+    """The number of processes, or of those in a group (-1 for one that this process is not a member of, as in Paddle).
 
     Source:
         `paddle.distributed.get_world_size`.

@@ -48,7 +48,7 @@ def spawn(
             f"spawn: there is no such backend. Got {short(options['backend'])}, expected auto, mpi, gloo or nccl. Leave it out."
         )
     if isinstance(nprocs, bool) or not isinstance(nprocs, int) or nprocs == 0 or nprocs < -1:
-        raise InvalidArgumentError(f"spawn: nprocs is no number of processes. Got {short(nprocs)}, expected an int > 0, or -1. Pass nprocs=2.")
+        raise InvalidArgumentError(f"spawn: nprocs is not a number of processes. Got {short(nprocs)}, expected an int > 0, or -1. Pass nprocs=2.")
     devices = [each for each in str(options.get("selected_gpus") or options.get("gpus") or "").split(",") if each]
     context = Context(func, args, nprocs if nprocs > 0 else len(devices) or 1, daemon, options.get("started_port"))
     if join:

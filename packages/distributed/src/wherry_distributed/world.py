@@ -45,7 +45,7 @@ class Group:
     Attributes:
         id: its number; 0 is that of all processes.
         ranks: the members, by their ranks among all.
-        rank: the place of this process in it, -1 where it is no member.
+        rank: the place of this process in it, -1 where it is not a member.
         nranks, world_size: how many members it has.
 
     Source:
@@ -255,7 +255,7 @@ def destroy_process_group(group: Group | None = None) -> None:
 
 
 def group_of(op_name: str, group: Any) -> Group | None:
-    """The group of a call: None where this process is no member of it."""
+    """The group of a call: None where this process is not a member of it."""
     if group is None:
         if world.mpi is None and environment.place().size > 1:
             raise PreconditionNotMetError(

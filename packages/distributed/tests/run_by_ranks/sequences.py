@@ -152,7 +152,7 @@ for kind, most in ((GShardGate, 2), (SwitchGate, 1)):
 for call, text in (
     (lambda: MoELayer(4, []), "no experts"), (lambda: MoELayer(4, [nn.Linear(4, 4)], {"type": "odd"}), "not known"),
     (lambda: NaiveGate(4, 1, 1, 3), "topk does not fit"), (lambda: GShardGate(4, 1, 2, 1), "topk should be 2"),
-    (lambda: MoELayer(4, [nn.Linear(4, 4)], 3), "the gate is none"),
+    (lambda: MoELayer(4, [nn.Linear(4, 4)], 3), "gate is not a gate"),
 ):
     try:
         call()

@@ -60,7 +60,7 @@ class NoSuchFile(NotFoundError, FileNotFoundError):
 
 
 class InvalidProtobuf(FileFormatError):
-    """The file is no model. A FileFormatError."""
+    """The file is not a model. A FileFormatError."""
 
 
 class InvalidGraph(FileFormatError):

@@ -292,7 +292,7 @@ class FromTorch(Rewriter):
         return updated
 
     def is_module(self, node: cst.BaseExpression) -> bool:
-        """Whether a name was imported: the `repeat` of `np.repeat(x)` is no method of a tensor."""
+        """Whether a name was imported: the `repeat` of `np.repeat(x)` is not a method of a tensor."""
         return rewriting.is_dotted(node) and any(found.source.name == "IMPORT" for found in self.get_metadata(QualifiedNameProvider, node, ()))  # type: ignore[call-overload]
 
     def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> cst.BaseExpression:

@@ -127,7 +127,7 @@ class Linear(Layer):
         `[..., in_features]` to `[..., out_features]`.
 
     Raises:
-        TypeError: a size is no int (also a ValueError).
+        TypeError: a size is not an int (also a ValueError).
 
     Source:
         `paddle.compat.nn.Linear`.

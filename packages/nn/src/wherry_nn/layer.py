@@ -993,7 +993,7 @@ class Layer(SharedMethods):
         if not isinstance(state, MutableMapping):
             raise InvalidTypeError(f"state_dict: 'destination' has the wrong type. Got {type(state).__name__}, expected a dict that is filled.")
         if not isinstance(prefix, str):
-            raise InvalidTypeError(f"state_dict: 'structured_name_prefix' is no text. Got {short(prefix)}, expected a str. Leave it out.")
+            raise InvalidTypeError(f"state_dict: 'structured_name_prefix' is not a str. Got {short(prefix)}, expected a str. Leave it out.")
         for name, parameter in self._parameters.items():
             if parameter is not None:
                 state[prefix + name] = parameter

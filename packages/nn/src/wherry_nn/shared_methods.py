@@ -116,7 +116,7 @@ class SharedMethods:
             found = getattr(found, part, None)
             if not isinstance(found, SharedMethods):
                 raise AttributeError(
-                    f"get_sublayer: there is no layer at this path. Got {short(target)}, of which {part!r} is none, expected one of "
+                    f"get_sublayer: there is no layer at this path. Got {short(target)}, of which {part!r} is not a layer, expected one of "
                     "named_sublayers()."
                 )
         return found  # type: ignore[no-any-return]
@@ -133,7 +133,7 @@ class SharedMethods:
 
         Raises:
             AttributeError: a layer above it is not there, or with `strict` the layer.
-            TypeError: `layer` is no layer (also a ValueError).
+            TypeError: `layer` is not a layer (also a ValueError).
 
         Source:
             `paddle.nn.Layer.set_sublayer`, also called `set_submodule`.
@@ -145,7 +145,7 @@ class SharedMethods:
             Tanh()
         """
         if not isinstance(layer, SharedMethods):
-            raise InvalidTypeError(f"set_sublayer: this is no layer. Got {type(layer).__name__}, expected a Layer. Make one first.")
+            raise InvalidTypeError(f"set_sublayer: this is not a layer. Got {type(layer).__name__}, expected a Layer. Make one first.")
         above, _, name = _path(target, "set_sublayer").rpartition(".")
         if not name:
             raise AttributeError(
@@ -221,7 +221,7 @@ class SharedMethods:
 
         Raises:
             RuntimeError: keys do not fit, with `strict`; nothing is written then.
-            TypeError: it is no dict, or a value neither tensor nor array (also a ValueError).
+            TypeError: it is not a dict, or a value neither tensor nor array (also a ValueError).
 
         Source:
             `paddle.nn.Layer.load_state_dict`.
@@ -290,7 +290,7 @@ class SharedMethods:
             with_kwargs, always_call: not available.
 
         Raises:
-            TypeError: `hook` is no function (also a ValueError).
+            TypeError: `hook` is not a function (also a ValueError).
             NotImplementedError: `with_kwargs` or `always_call` is True.
 
         Source:
@@ -360,7 +360,7 @@ class SharedMethods:
         """Cast parameters and buffers. Returns the layer.
 
         Raises:
-            TypeError: it is no dtype (also a ValueError).
+            TypeError: it is not a dtype (also a ValueError).
 
         Source:
             `paddle.nn.Layer.type`.

@@ -500,7 +500,7 @@ def _domain(name: str) -> str:
 
 
 def element_of(t: proto.Type | None) -> int:
-    """The type of the elements of a tensor; 0 for what is none."""
+    """The type of the elements of a tensor; 0 where it is not a tensor."""
     return 0 if t is None or t.tensor is None else t.tensor.elem_type
 
 

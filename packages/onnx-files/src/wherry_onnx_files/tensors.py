@@ -90,7 +90,7 @@ def array_of(x: proto.Tensor, folder: Folder, what: str = "a tensor") -> np.ndar
         try:
             offset, length = int(entries.get("offset", 0)), int(entries["length"]) if "length" in entries else None
         except ValueError as error:
-            raise OnnxFileError(f"onnx: {what} lies in another file at a place that is no number. Got {entries}. Save the model again.") from error
+            raise OnnxFileError(f"onnx: {what} lies in another file at a place that is not a number. Got {entries}. Save the model again.") from error
         raw: Any = folder.read(entries.get("location", ""), offset, length, bytes_of(code, count), what)
         return decoded(raw, code, count).reshape(shape)
     if x.raw is not None:

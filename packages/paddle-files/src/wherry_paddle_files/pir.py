@@ -500,7 +500,7 @@ def _variable(name: str, type: Any) -> VarDesc:
 
 @functools.cache
 def _as_written(name: str) -> Operator | None:
-    """An operator that only the table of what we write has: gradients and optimizers, which are no functions of `_C_ops`."""
+    """An operator that only the table of what we write has: gradients and optimizers, which are not functions of `_C_ops`."""
     for type_, row in rows().items():
         if row.name == name:
             slots = [each.strip("[]") for each in row.inputs if ":" not in each]

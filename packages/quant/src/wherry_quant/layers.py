@@ -81,7 +81,7 @@ class QuantedConv2D(_Quanted):
 
 
 class Stub(Layer):
-    """A place in `forward` whose values a quantizer observes: functions, which are no layers, have none otherwise.
+    """A place in `forward` whose values a quantizer observes: functions, which are not layers, have none otherwise.
 
     Args:
         observer: makes the quanter of this place; None takes that of the configuration.

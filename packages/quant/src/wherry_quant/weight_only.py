@@ -42,7 +42,7 @@ def weight_quantize(x: Tensor, algo: str = "weight_only_int8", arch: int | None 
         `[in, out]` to `[out, in]`, or `[out / 2, in]` for 4 bits, the even output in the low bits; and `[out]`.
 
     Raises:
-        TypeError: `x` is no matrix of floats.
+        TypeError: `x` is not a matrix of floats.
         ValueError: `algo` is not known, or the number of outputs is odd for 4 bits.
 
     Source:
@@ -358,7 +358,7 @@ def _require_scale(what: str, weight: Tensor, scale: Any, bits: int) -> None:
 
 def _require_input(what: str, x: Any) -> None:
     if not isinstance(x, Tensor) or x.dtype not in _FLOATS or not x.ndim:
-        raise InvalidTypeError(f"{what}: x is no tensor of floats. Got {_got(x)}, expected [..., in] in float16, bfloat16 or float32.")
+        raise InvalidTypeError(f"{what}: x is not a tensor of floats. Got {_got(x)}, expected [..., in] in float16, bfloat16 or float32.")
 
 
 def _got(x: Any) -> str:

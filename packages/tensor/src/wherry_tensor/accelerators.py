@@ -179,7 +179,7 @@ def set_rng_state(new_state: Any, device: Any = None) -> None:
         device: its name or place; None: the current one.
 
     Raises:
-        TypeError: it is no state (also a ValueError).
+        TypeError: it is not a state (also a ValueError).
 
     Source:
         `paddle.device.set_rng_state`.
@@ -198,7 +198,7 @@ def manual_seed(seed: int) -> None:
     """Start the generators over; one seed gives the same numbers on every device.
 
     Raises:
-        TypeError: the seed is no int (also a ValueError).
+        TypeError: the seed is not an int (also a ValueError).
 
     Source:
         `paddle.device.manual_seed`; `paddle.cuda.manual_seed_all` is the same.

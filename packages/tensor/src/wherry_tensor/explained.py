@@ -130,7 +130,7 @@ def _fits(value: Any, hint: Any) -> bool:
     several = issubclass(kind, Iterable) and not issubclass(kind, (str, bytes, Mapping, Tensor))
     if several and hasattr(value, "ndim"):  # tensors and arrays are sequences in all but name
         return bool(value.ndim > 0)
-    if not isinstance(value, kind) or each and isinstance(value, (str, bytes)):  # a text is no list of texts
+    if not isinstance(value, kind) or each and isinstance(value, (str, bytes)):  # a str is not a list of strs
         return False
     if several and inner and isinstance(value, (list, tuple)) and (kind is not tuple or inner[-1] is ...):
         return all(_fits(one, inner[0]) for one in value[:_MOST])

@@ -175,7 +175,7 @@ def _named_axes(call: Call, dim0: Any) -> Call:
 def _axis_first(call: Call, at: int) -> Call:
     """PyTorch's order: the axis, then positions, then values."""
     x, axis, index, *rest = call.args
-    if not isinstance(index, Tensor) or isinstance(axis, Tensor):  # positions are no axis: Paddle's order
+    if not isinstance(index, Tensor) or isinstance(axis, Tensor):  # positions are not an axis: Paddle's order
         return call
     if call.owner in ("index_select", "index_add", "index_add_"):
         return call._replace(args=(x, index, axis, *rest))

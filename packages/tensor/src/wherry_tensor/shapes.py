@@ -78,7 +78,7 @@ class Count(int):
         try:
             return shape[given[0].__index__()]
         except (AttributeError, TypeError):
-            raise TypeError(f"size: the axis is no whole number. Got {given[0]!r}, expected an int, as in x.size(0).") from None
+            raise TypeError(f"size: the axis is not a whole number. Got {given[0]!r}, expected an int, as in x.size(0).") from None
         except IndexError:
             raise IndexError(
                 f"size: there is no such axis. Got {given[0]} for shape {shape}, expected one in [{-len(shape)}, {len(shape)})."

@@ -38,7 +38,7 @@ def new_zeros(x: Tensor, size: Any, *, dtype: Any = None) -> Tensor:
         `size`.
 
     Raises:
-        TypeError: `size` is no shape, or the dtype is unknown (also a ValueError).
+        TypeError: `size` is not a shape, or the dtype is unknown (also a ValueError).
 
     Source:
         `paddle.Tensor.new_zeros`.
@@ -61,7 +61,7 @@ def new_ones(x: Tensor, size: Any, *, dtype: Any = None) -> Tensor:
         `size`.
 
     Raises:
-        TypeError: `size` is no shape, or the dtype is unknown (also a ValueError).
+        TypeError: `size` is not a shape, or the dtype is unknown (also a ValueError).
 
     Source:
         `paddle.Tensor.new_ones`.
@@ -84,7 +84,7 @@ def new_empty(x: Tensor, size: Any, *, dtype: Any = None) -> Tensor:
         `size`.
 
     Raises:
-        TypeError: `size` is no shape, or the dtype is unknown (also a ValueError).
+        TypeError: `size` is not a shape, or the dtype is unknown (also a ValueError).
 
     Source:
         `paddle.Tensor.new_empty`.
@@ -108,7 +108,7 @@ def new_full(x: Tensor, size: Any, fill_value: Any, *, dtype: Any = None) -> Ten
         `size`.
 
     Raises:
-        TypeError: `size` is no shape, or the dtype is unknown (also a ValueError).
+        TypeError: `size` is not a shape, or the dtype is unknown (also a ValueError).
 
     Source:
         `paddle.Tensor.new_full`.
@@ -193,7 +193,7 @@ def apply(self: Tensor, func: Callable[[Tensor], Tensor]) -> Tensor:
     """`func(x)`: the function is given the whole tensor.
 
     Raises:
-        TypeError: `func` is no function.
+        TypeError: `func` is not a function.
         RuntimeError: the tensor asks for gradients.
 
     Source:
@@ -211,7 +211,7 @@ def apply_(self: Tensor, func: Callable[[Tensor], Tensor]) -> Tensor:
     """Overwrite the tensor with `func` of it; returns the tensor.
 
     Raises:
-        TypeError: `func` is no function.
+        TypeError: `func` is not a function.
         RuntimeError: the tensor asks for gradients.
 
     Source:
@@ -292,7 +292,7 @@ def resize_(self: Tensor, shape: Any, fill_zero: bool = False, name: str | None 
         The tensor itself.
 
     Raises:
-        TypeError: `shape` is no shape (also a ValueError).
+        TypeError: `shape` is not a shape (also a ValueError).
         ValueError: the tensor is a leaf that asks for gradients.
 
     Source:

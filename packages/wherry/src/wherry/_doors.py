@@ -1,6 +1,6 @@
 """Paths inside Paddle that programs and libraries import from, and what stands behind each of them here.
 
-Which file of Paddle holds a name is no part of its interface, yet libraries go through these doors:
+Which file of Paddle holds a name is not part of its interface, yet libraries go through these doors:
 `paddle.nn.layer.norm._BatchNormBase`, `paddle.framework.core.VarDesc`, `paddle.utils.download.get_path_from_url`. The
 tables below are all that is known of them, and are read when a name is asked for that the facade itself does not have
 (`_absent` asks), so that `import wherry` does not load this module.

@@ -44,7 +44,7 @@ def program_of(path: str) -> Any:
     """The program of a file, to be drawn or converted; parameters need not be there.
 
     Raises:
-        ValueError: it cannot be read, or is no program.
+        ValueError: it cannot be read, or is not a program.
     """
     check_format(path)
     if path.lower().endswith(".onnx"):

@@ -134,7 +134,7 @@ class Table:
         try:
             rows = [row for row in csv.reader(io.StringIO(text.lstrip("\ufeff")), delimiter=between, strict=True) if any(row)]
         except csv.Error as error:
-            raise ValueError(f"This is no table with {between!r} between its cells: {error}.") from error
+            raise ValueError(f"This is not a table with {between!r} between its cells: {error}.") from error
         names = [name.strip() for name in rows[0]] if rows else []
         if not 2 <= len(names) <= COLUMNS or len(set(names)) < len(names) or "" in names:
             raise ValueError(f"The first line has to name 2 to {COLUMNS} columns, each otherwise. Got {first[:80]!r}.")

@@ -41,7 +41,7 @@ class Compressed:
         self.momentum, self.begin, self.rampup, self.least = momentum, begin, max(1, rampup), least
         self.sparsity = list(sparsity) or [0.999]
         if not all(0.0 <= each < 1.0 for each in self.sparsity):
-            raise InvalidArgumentError(f"dgc: sparsity is no part. Got {short(sparsity)}, expected numbers in [0, 1). Write [0.75, 0.999], say.")
+            raise InvalidArgumentError(f"dgc: sparsity is not fractions. Got {short(sparsity)}, expected numbers in [0, 1). Write [0.75, 0.999].")
         self.steps = 0
         self.velocity: dict[str, Any] = {}  # by the names of parameters
         self.left: dict[str, Any] = {}

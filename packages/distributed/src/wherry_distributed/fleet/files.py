@@ -277,7 +277,7 @@ class HDFSClient:
         """
         if multi_processes < 1:
             raise InvalidArgumentError(
-                f"HDFSClient.download: multi_processes is no number of processes. Got {multi_processes}, expected >= 1. "
+                f"HDFSClient.download: multi_processes is not a number of processes. Got {multi_processes}, expected >= 1. "
                 f"Pass 1."
             )
         if not self.is_exist(fs_path):

@@ -323,5 +323,5 @@ def unwrap_optimizer(optimizer: Any, optimizer_instances: Any = ()) -> Any:
     while isinstance(optimizer, kinds):
         optimizer = getattr(optimizer, "_inner_opt")  # noqa: B009  of whichever class
     if not isinstance(optimizer, Optimizer):
-        raise TypeError(f"unwrap_optimizer: this is no optimizer. Got {short(optimizer)}, expected an Optimizer. Pass the optimizer.")
+        raise TypeError(f"unwrap_optimizer: this is not an optimizer. Got {short(optimizer)}, expected an Optimizer. Pass the optimizer.")
     return optimizer

@@ -50,7 +50,7 @@ def job_of_environment() -> ServerJob | None:
         mine = f"{os.environ.get('POD_IP', '127.0.0.1')}:{os.environ.get('PADDLE_PORT', '')}"
         if mine not in endpoints:
             raise InvalidArgumentError(
-                f"fleet.init: this server is none of the job. Got POD_IP:PADDLE_PORT {mine}, expected one of PADDLE_PSERVERS_IP_PORT_LIST, "
+                f"fleet.init: this server is not in the job. Got POD_IP:PADDLE_PORT {mine}, expected one of PADDLE_PSERVERS_IP_PORT_LIST, "
                 f"{','.join(endpoints)}."
             )
         return ServerJob(endpoints, workers, None, endpoints.index(mine))

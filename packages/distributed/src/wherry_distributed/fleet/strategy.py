@@ -250,7 +250,7 @@ class DistributedStrategy:
             warnings.warn(f"strategy: {name} has no effect: {QUIET[name][1]}.", stacklevel=_outside())
         if name == "hybrid_parallel_order" and sorted(value) != sorted(SWITCHES[name]):
             raise InvalidArgumentError(
-                f"strategy: hybrid_parallel_order is no order of the kinds. Got {short(value)}, expected each of {SWITCHES[name]} once. Name all "
+                f"strategy: hybrid_parallel_order is not an order of the kinds. Got {short(value)}, expected each of {SWITCHES[name]} once. Name all "
                 f"five."
             )
         fields[name] = value

@@ -123,7 +123,7 @@ class PipelineLayer(Layer):
 
     Raises:
         ValueError: the layers do not divide so, or there is no such number of stages.
-        TypeError: a layer is none.
+        TypeError: an entry is not a layer.
 
     Source:
         `paddle.distributed.fleet.meta_parallel.PipelineLayer`.
@@ -173,7 +173,7 @@ class PipelineLayer(Layer):
         if isinstance(item, Layer):
             self.add_sublayer(str(index), item)
         elif not callable(item):
-            raise InvalidTypeError(f"PipelineLayer: layer {index} is none. Got {short(item)}, expected a LayerDesc, a Layer or a function. Wrap it.")
+            raise InvalidTypeError(f"PipelineLayer: layer {index} is not a layer. Got {short(item)}, expected a LayerDesc, a Layer or a function.")
         return item  # type: ignore[no-any-return]
 
     def _share_weights(self) -> None:

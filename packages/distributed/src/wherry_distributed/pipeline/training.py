@@ -144,7 +144,7 @@ class _Run:
     def __init__(self, model: PipelineParallel, data: Any, scaler: Any, compute_loss: bool) -> None:
         self.model, self.scaler, self.compute_loss = model, scaler, compute_loss
         if not isinstance(data, (list, tuple)) or len(data) != 2:
-            raise InvalidArgumentError(f"train_batch: data is no pair. Got {short(data)}, expected (inputs, labels). Pass [inputs, labels].")
+            raise InvalidArgumentError(f"train_batch: data is not a pair. Got {short(data)}, expected (inputs, labels). Pass [inputs, labels].")
         self.inputs = self._cut(data[0]) if model.is_pipeline_first_stage() else None
         self.labels = self._cut(data[1]) if model.is_pipeline_last_stage() and compute_loss else None
         if compute_loss and model.is_pipeline_last_stage() and model._pipeline._loss_fn is None:

@@ -48,7 +48,7 @@ def array_write(x: Tensor, i: Tensor | None, array: Any = None) -> Variable:
         The list, which is `array` itself from now on.
 
     Raises:
-        TypeError: `array` is no list of the program.
+        TypeError: `array` is not a list of the program.
         ValueError: the list was made outside of the loop or choice that writes to it.
 
     Source:

@@ -108,7 +108,7 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
     Raises:
         TypeError: `input` is not a floating Tensor (also a ValueError).
-        ValueError: `p` is no probability, or the input has another rank.
+        ValueError: `p` is not a probability, or the input has another rank.
 
     Source:
         `paddle.nn.functional.dropout1d`.
@@ -135,7 +135,7 @@ def feature_alpha_dropout(x: Tensor, p: float = 0.5, training: bool = True, name
 
     Raises:
         TypeError: `x` is not a floating Tensor (also a ValueError).
-        ValueError: `p` is no probability.
+        ValueError: `p` is not a probability.
 
     Source:
         `paddle.nn.functional.feature_alpha_dropout`.
@@ -147,7 +147,7 @@ def feature_alpha_dropout(x: Tensor, p: float = 0.5, training: bool = True, name
     require_rank(x, "feature_alpha_dropout", 2, MAX_RANK)
     chance = real_number(p, "feature_alpha_dropout", "p")
     if not 0 <= chance <= 1:
-        raise InvalidArgumentError(f"feature_alpha_dropout: p is no probability. Got {chance}, expected a number in [0, 1]. Divide percents by 100.")
+        raise InvalidArgumentError(f"feature_alpha_dropout: p is not a probability. Got {chance}, expected a number in [0, 1]. Divide percents.")
     if not flag(training, "feature_alpha_dropout", "training") or chance == 0:
         return x
     if chance == 1:

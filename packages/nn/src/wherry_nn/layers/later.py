@@ -407,7 +407,7 @@ class FeatureAlphaDropout(Layer):
 
     Raises:
         TypeError: when called: the input is not a floating Tensor (also a ValueError).
-        ValueError: when called: `p` is no probability.
+        ValueError: when called: `p` is not a probability.
 
     Source:
         `paddle.nn.FeatureAlphaDropout`.
@@ -483,7 +483,7 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
 
     Raises:
         ValueError: the cutoffs do not ascend below `n_classes`; when called: a class is out of range, or the shapes do not fit.
-        TypeError: an argument is no int (also a ValueError).
+        TypeError: an argument is not an int (also a ValueError).
 
     Source:
         `paddle.nn.AdaptiveLogSoftmaxWithLoss`; Grave et al. (2017).

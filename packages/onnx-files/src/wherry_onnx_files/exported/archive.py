@@ -32,14 +32,14 @@ class Archive:
         source: a path, bytes, or a file that is open for reading bytes.
 
     Raises:
-        ExportedFileError: it is no archive of one program.
+        ExportedFileError: it is not an archive of one program.
     """
 
     def __init__(self, source: str | bytes | BinaryIO) -> None:
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(source) if isinstance(source, (bytes, bytearray, memoryview)) else source)
         except (zipfile.BadZipFile, ValueError, NotImplementedError, EOFError) as error:
-            raise ExportedFileError(f"pt2: the file is no archive: {error}. Expected what torch.export.save wrote. Save it again.") from error
+            raise ExportedFileError(f"pt2: the file is not an archive: {error}. Expected what torch.export.save wrote. Save it again.") from error
         names = self._zip.namelist()
         models = [name for name in names if name.count("/") == 2 and name.split("/")[1] == "models" and name.endswith(".json")]
         if len(models) != 1:

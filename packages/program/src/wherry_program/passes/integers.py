@@ -109,10 +109,10 @@ class _Integers(Between):
         inputs = self.quantized(x)
         w = self.weight(weight, 0 if image or turned else 1, inputs is not None and inputs.step == 1.0)
         if w is None:
-            return no("the weight is no constant of int8 with steps along its outputs")
+            return no("the weight is not a constant of int8 with steps along its outputs")
         summand = self.floats(bias)
         if bias is not None and (summand is None or summand.dtype is not float32):
-            return no("the bias is no constant in float32")
+            return no("the bias is not a constant in float32")
         if turned:
             w = Weight(ops.copy(ops.transpose(w.q, perm=(1, 0))), w.steps, w.group)
         if inputs is None:

@@ -161,7 +161,7 @@ class Between(Values):
         index, table = node.inputs if node.op is ops.embedding else node.inputs[::-1]
         made = None if table is None or table.bound is not None else self.lazy.get(id(table)) or table.made_by
         if made is None or made.op is not ops.dequantize_linear or index is None:
-            return Note(node, "float", "the table is no constant of whole numbers")
+            return Note(node, "float", "the table is not a constant of whole numbers")
         q, steps, zero = (self.constant(x) for x in (*made.inputs, None)[:3])
         axis, group, dtype = made.attrs
         if q is None or steps is None or group is not None or (len(made.inputs) > 2 and made.inputs[2] is not None and zero is None):

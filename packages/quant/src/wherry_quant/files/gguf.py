@@ -130,7 +130,7 @@ class GGUFTensor:
 
         Raises:
             FileFormatError: a scale is not finite.
-            ValueError: not a matrix of Q8_0, Q4_0 or Q6_K. Blocks of Q4_K have minima that are no whole numbers: `numpy()` has their values.
+            ValueError: not a matrix of Q8_0, Q4_0 or Q6_K. Blocks of Q4_K have minima that are not whole numbers: `numpy()` has their values.
         """
         if self.kind not in _CODES or len(self.shape) != 2:
             raise InvalidArgumentError(

@@ -101,7 +101,7 @@ def from_numpy(ndarray: Any) -> Tensor:
         that of the array.
 
     Raises:
-        TypeError: it is no array (also a ValueError).
+        TypeError: it is not an array (also a ValueError).
 
     Source:
         `paddle.from_numpy`. The values are copied.
@@ -114,7 +114,7 @@ def from_numpy(ndarray: Any) -> Tensor:
     numpy = numpy_module()
     if numpy is None or not isinstance(ndarray, numpy.ndarray):
         raise InvalidTypeError(
-            f"from_numpy: this is no array. Got {short(ndarray)} ({type(ndarray).__name__}), expected numpy.ndarray. Use to_tensor."
+            f"from_numpy: this is not an array. Got {short(ndarray)} ({type(ndarray).__name__}), expected numpy.ndarray. Use to_tensor."
         )
     return creation.to_tensor(ndarray)
 
@@ -175,7 +175,7 @@ def range(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, nam
         `[floor((end - start) / step) + 1]`.
 
     Raises:
-        TypeError: an argument is no number (also a ValueError).
+        TypeError: an argument is not a number (also a ValueError).
         ValueError: the step is 0, or leads away from `end`.
 
     Source:

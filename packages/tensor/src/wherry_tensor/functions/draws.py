@@ -99,7 +99,7 @@ def log_normal_(x: Tensor, mean: float = 1.0, std: float = 2.0, name: str | None
         `[...]` to the same: `x` keeps its shape.
 
     Raises:
-        TypeError: `x` is not a floating Tensor, or a number is none (also a ValueError).
+        TypeError: `x` is not a floating Tensor, or an argument is not a number (also a ValueError).
         ValueError: `x` is a leaf that asks for gradients.
 
     Source:
@@ -125,7 +125,7 @@ def bernoulli_(x: Tensor, p: Any = 0.5, name: str | None = None) -> Tensor:
 
     Raises:
         TypeError: `x` is not a Tensor, or `p` neither a number nor a Tensor (also a ValueError).
-        ValueError: `p` is no probability, or `x` is a leaf that asks for gradients.
+        ValueError: `p` is not a probability, or `x` is a leaf that asks for gradients.
 
     Source:
         `paddle.bernoulli_`.
@@ -140,7 +140,7 @@ def bernoulli_(x: Tensor, p: Any = 0.5, name: str | None = None) -> Tensor:
     else:
         chance = real_number(p, "bernoulli_", "p")
         if not 0.0 <= chance <= 1.0:
-            raise InvalidArgumentError(f"bernoulli_: p is no probability. Got {chance}, expected a number in [0, 1]. Divide percents by 100.")
+            raise InvalidArgumentError(f"bernoulli_: p is not a probability. Got {chance}, expected a number in [0, 1]. Divide percents by 100.")
         chances = ops.full(shape=tuple(x.shape), value=chance, dtype=float32)
     return write(x, to_dtype(ops.bernoulli(chances), x.dtype), "bernoulli_")
 

@@ -319,7 +319,7 @@ def isin(x: Tensor, test_x: Tensor, assume_unique: bool = False, invert: bool = 
         that of `x`, of bool.
 
     Raises:
-        TypeError: neither is a Tensor, or one is no number (also a ValueError).
+        TypeError: neither is a Tensor, or one is not a number (also a ValueError).
 
     Source:
         `paddle.isin`.

@@ -30,7 +30,7 @@ def hstack(x: Sequence[Tensor], name: str | None = None) -> Tensor:
         `[n, a]` and `[n, b]` to `[n, a + b]`; `[a]` and `[b]` to `[a + b]`.
 
     Raises:
-        TypeError: `x` is no list of tensors (also a ValueError).
+        TypeError: `x` is not a list of tensors (also a ValueError).
         ValueError: it is empty, or other sizes differ.
 
     Source:
@@ -54,7 +54,7 @@ def vstack(x: Sequence[Tensor], name: str | None = None) -> Tensor:
         `[a, n]` and `[b, n]` to `[a + b, n]`; two of `[n]` to `[2, n]`.
 
     Raises:
-        TypeError: `x` is no list of tensors (also a ValueError).
+        TypeError: `x` is not a list of tensors (also a ValueError).
         ValueError: it is empty, or other sizes differ.
 
     Source:
@@ -80,7 +80,7 @@ def dstack(x: Sequence[Tensor], name: str | None = None) -> Tensor:
         two of `[m, n]` to `[m, n, 2]`.
 
     Raises:
-        TypeError: `x` is no list of tensors (also a ValueError).
+        TypeError: `x` is not a list of tensors (also a ValueError).
         ValueError: it is empty, or other sizes differ.
 
     Source:
@@ -103,7 +103,7 @@ def column_stack(x: Sequence[Tensor], name: str | None = None) -> Tensor:
         `[n]` and `[n, b]` to `[n, 1 + b]`.
 
     Raises:
-        TypeError: `x` is no list of tensors (also a ValueError).
+        TypeError: `x` is not a list of tensors (also a ValueError).
         ValueError: it is empty, or the numbers of rows differ.
 
     Source:
@@ -215,7 +215,7 @@ def split_with_sizes(x: Tensor, split_sizes: Sequence[int], dim: int = 0) -> lis
         `[5]` with sizes `[1, 4]`: `[1]` and `[4]`.
 
     Raises:
-        TypeError: `x` is not a Tensor, or the sizes are no list of ints (also a ValueError).
+        TypeError: `x` is not a Tensor, or the sizes are not a list of ints (also a ValueError).
         ValueError: they do not sum to the size of the axis.
 
     Source:
@@ -238,7 +238,7 @@ def block_diag(inputs: Sequence[Tensor], name: str | None = None) -> Tensor:
         `[a, b]` and `[c, d]` to `[a + c, b + d]`.
 
     Raises:
-        TypeError: it is no list of tensors (also a ValueError).
+        TypeError: it is not a list of tensors (also a ValueError).
         ValueError: it is empty, or a tensor has more axes.
 
     Source:
@@ -269,8 +269,8 @@ def cartesian_prod(x: Sequence[Tensor], name: str | None = None) -> Tensor:
         `[a]`, `[b]` to `[a * b, 2]`; a single `[a]` stays.
 
     Raises:
-        TypeError: it is no list of tensors (also a ValueError).
-        ValueError: it is empty, or a tensor is no vector.
+        TypeError: it is not a list of tensors (also a ValueError).
+        ValueError: it is empty, or a tensor is not a vector.
 
     Source:
         `paddle.cartesian_prod`.
@@ -334,7 +334,7 @@ def slice_scatter(
         `[...]` to the same.
 
     Raises:
-        TypeError: a tensor is no Tensor, or a list none of ints (also a ValueError).
+        TypeError: a member is not a Tensor, or a list none of ints (also a ValueError).
         ValueError: the lists differ in length, or `value` does not fit.
 
     Source:
@@ -388,7 +388,7 @@ def repeat(input: Tensor, repeats: int | Sequence[int] | Tensor) -> Tensor:
         `[a, b]` with `[2, 3]` to `[2 * a, 3 * b]`.
 
     Raises:
-        TypeError: `input` is not a Tensor, or the counts are no ints (also a ValueError).
+        TypeError: `input` is not a Tensor, or the counts are not ints (also a ValueError).
         ValueError: a count is negative.
 
     Source:
@@ -480,7 +480,7 @@ def broadcast_shapes(*shapes: Sequence[int]) -> list[int]:
         `[2, 1]`, `[3]` and `[1, 1, 1]` give `[1, 2, 3]`.
 
     Raises:
-        TypeError: a shape is no list of ints (also a ValueError).
+        TypeError: a shape is not a list of ints (also a ValueError).
         ValueError: the shapes do not broadcast.
 
     Source:

@@ -109,7 +109,7 @@ def pdist(x: Tensor, p: float = 2.0, name: str | None = None) -> Tensor:
 
     Raises:
         TypeError: `x` is not a floating Tensor (also a ValueError).
-        ValueError: it is no matrix, or `p` is negative.
+        ValueError: it is not a matrix, or `p` is negative.
 
     Source:
         `paddle.pdist`.

@@ -890,7 +890,7 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
         raise InvalidArgumentError("add_n: there is nothing to add. Got an empty list, expected at least one tensor.")
     for i, x in enumerate(inputs):
         require_tensor(x, "add_n", f"inputs[{i}]")
-    inputs = [x for x in inputs if builtins.all(type(n) is not int or n for n in x.shape)] or inputs  # a Size is no int
+    inputs = [x for x in inputs if builtins.all(type(n) is not int or n for n in x.shape)] or inputs  # a Size is not an int
     for i, x in enumerate(inputs):
         if x.dtype is not inputs[0].dtype:
             raise refused("add_n", TypeError(), **{f"inputs[{j}]": y for j, y in enumerate(inputs)})

@@ -121,13 +121,13 @@ def require_limits(name, low, high, dtype):
     least, largest = _LIMITS.get(dtype, (0, 2**16 - 1))
     if not least <= low < high <= largest:
         raise ValueError(
-            f"{name}: low and high are no range of {dtype.name if dtype else '16 bits'}. Got low={low} and high={high}, expected "
+            f"{name}: low and high are not a range of {dtype.name if dtype else '16 bits'}. Got low={low} and high={high}, expected "
             f"{least} <= low < high <= {largest}. Choose a dtype that holds them."
         )
 
 
 def require_zero_point(name, what, zero_point, dtype):
-    """Refuse a zero point, given as a number, that is no value of the dtype."""
+    """Refuse a zero point, given as a number, that is not a value of the dtype."""
     least, largest = _LIMITS[dtype]
     if not least <= zero_point <= largest:
         raise ValueError(

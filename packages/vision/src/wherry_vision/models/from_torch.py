@@ -72,7 +72,7 @@ def from_torch(name: str, file: Any, **kwargs: Any) -> Layer:
     if module is None:
         known = [each for names in _SAME.values() for each in names]
         raise InvalidArgumentError(
-            f"from_torch: this is no model that PyTorch's libraries have, too. Got {name!r}, expected one of {', '.join(known)}."
+            f"from_torch: this is not a model that PyTorch's libraries have, too. Got {name!r}, expected one of {', '.join(known)}."
             f"{did_you_mean(str(name), known)} Write from_torch('resnet50', path)."
         )
     make = getattr(importlib.import_module(f"wherry_vision.models.{module}"), name)

@@ -203,7 +203,7 @@ class RandomCrop(BaseTransform):
 
     Args:
         size: (height, width) of the part, or one number for both.
-        padding: a border before, as `pad`; None is none.
+        padding: a border before, as `pad`; None adds none.
         pad_if_needed: whether a smaller image gets a border that makes it large enough.
         fill: of borders.
         padding_mode: of borders.

@@ -47,7 +47,7 @@ def save_vars(
     state = program.state_dict()
     chosen = {name: state[name] for name in _chosen(main_program, vars, predicate) if name in state}
     os.makedirs(dirname, exist_ok=True)
-    with paused():  # writing is no part of the program
+    with paused():  # writing is not part of the program
         if filename is not None:
             wherry.save(chosen, os.path.join(dirname, filename))
         else:

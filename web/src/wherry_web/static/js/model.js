@@ -100,7 +100,7 @@ function bring(given) {
     if (mains.length > 1 || params.length > 1) throw new Error(`Got ${mains.length} models (${mains.map((file) => file.name).join(", ")}) and ${params.length} .pdiparams, expected one of each. Bring one model at a time.`);
     if (!mains.length && !params.length) {
       const [file] = given;
-      throw new Error(WORDS[kindOf(file)] ?? `${file.name} is no model. Bring a .pdmodel or .json with its .pdiparams, an .onnx, a .pt2, or weights: ${WEIGHTS.map((kind) => `.${kind}`).join(", ")}.`);
+      throw new Error(WORDS[kindOf(file)] ?? `${file.name} is not a model. Bring a .pdmodel or .json with its .pdiparams, an .onnx, a .pt2, or weights: ${WEIGHTS.map((kind) => `.${kind}`).join(", ")}.`);
     }
     const kept = files && ofPaddle(files.given[0]) ? files.given[0] : null; // of which the parameters come later
     const main = mains[0] ?? kept;

@@ -182,7 +182,7 @@ def decorate(optimizer: Any) -> OptimizerWithSparsityGuarantee:
         An object with the methods of the optimizer; `state_dict()` has the masks too, as `<parameter>.asp_mask`.
 
     Raises:
-        TypeError: `optimizer` is none.
+        TypeError: `optimizer` is not an optimizer.
 
     Source:
         `paddle.incubate.asp.decorate`; Mishra et al., "Accelerating sparse deep neural networks" (2021).

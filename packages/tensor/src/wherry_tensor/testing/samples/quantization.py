@@ -83,7 +83,7 @@ def spec_quantize_linear(rng):
     yield bad(x, one, np.zeros(2, np.int8), **_WHOLE, **_BITS8, error=ValueError, match="different shapes")
     yield bad(x, one, one, **_WHOLE, **_BITS8, error=TypeError, match="`zero_point` has dtype float32")
     yield bad(x, one, None, **_WHOLE, low=-129, high=127, dtype=_core.int8, error=ValueError, match="-128 <= low < high <= 127")
-    yield bad(x, one, None, **_WHOLE, low=3, high=3, dtype=_core.uint8, error=ValueError, match="no range of uint8")
+    yield bad(x, one, None, **_WHOLE, low=3, high=3, dtype=_core.uint8, error=ValueError, match="not a range of uint8")
     yield bad(x, one, None, **_WHOLE, low=0, high=3, dtype=_core.int64, error=TypeError, match="`dtype` has dtype int64")
 
 
@@ -105,8 +105,8 @@ def spec_fake_quantize(rng):
         yield case(x, scale, zero, **where, low=-128, high=127)
         yield case(x, scale, None, **where, low=-8, high=7)
     yield case(_EDGES, np.array(1.0), np.array(7, np.uint8), **_WHOLE, low=0, high=255)
-    yield bad(np.zeros(3), np.array(1.0), None, **_WHOLE, low=-1, high=40000, error=ValueError, match="no range of int16")
-    yield bad(np.zeros(3), np.array(1.0), None, **_WHOLE, low=0, high=70000, error=ValueError, match="no range of 16 bits")
+    yield bad(np.zeros(3), np.array(1.0), None, **_WHOLE, low=-1, high=40000, error=ValueError, match="not a range of int16")
+    yield bad(np.zeros(3), np.array(1.0), None, **_WHOLE, low=0, high=70000, error=ValueError, match="not a range of 16 bits")
 
 
 def _requantize(x, scale, bias, axis, zero_point, low, high, dtype):

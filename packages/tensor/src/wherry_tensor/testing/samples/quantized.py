@@ -199,7 +199,7 @@ def spec_quantized_linear(rng):
     yield bad(x, weight, scale, None, None, **one, **_end(activation="cosh"), error=ValueError, match="activation='cosh'")
     for step in 0.0, -1.0, float("nan"), float("inf"):
         yield bad(x, weight, scale, None, None, **one, **_end(out_scale=step, dtype=_core.int8), error=ValueError, match="out_scale is not the size")
-    yield bad(x, weight, scale, None, None, **one, **_end(low=5, high=4, dtype=_core.int8), error=ValueError, match="no range of int8")
+    yield bad(x, weight, scale, None, None, **one, **_end(low=5, high=4, dtype=_core.int8), error=ValueError, match="not a range of int8")
     yield bad(x, weight, scale, None, None, **one, **_end(out_zero_point=-1, dtype=_core.uint8), error=ValueError, match="out_zero_point=-1")
 
 
