@@ -27,7 +27,7 @@ ifneq ($(CI),true)
 endif
 	$(BIN)/python -m wherry_web.demo --models build/models --wheels wheelhouse/wasm --pyodide .cache/wasm/pyodide
 
-read: $(VENV)/installed  ## train what the page Read text reads with, beside the demo's models (some minutes; fonts: see examples/read_text)
+read: $(VENV)/installed  ## train what the page Read text reads with, beside the demo's models (a quarter of an hour on two cores; fonts: see examples/read_text)
 	$(BIN)/python -m pip install -qq pillow babel brotli
 	$(BIN)/python examples/read_text/train.py
 

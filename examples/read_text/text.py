@@ -72,12 +72,12 @@ def phrase(random: np.random.Generator, longest: int) -> str:
     kind = random.random()
     if kind < 0.2:  # letters as they come: no network can guess them from their neighbours
         pool = [*sorted(LETTERS[script]), *DIGITS, *DIGITS, *MARKS]
-        return "".join(random.choice(pool, random.integers(2, max(3, longest // 2))))
+        return "".join(pool[i] for i in random.integers(len(pool), size=random.integers(2, max(3, longest // 2))))
     if kind < 0.3:
         return number(random)[:longest]
     text = ""
     while len(text) < longest:
-        word = str(random.choice(words(script)))
+        word = words(script)[random.integers(len(words(script)))]
         case = random.random()
         word = word.upper() if case < 0.2 else word.capitalize() if case < 0.4 else word.lower() if case < 0.7 else word
         if random.random() < 0.15:
@@ -96,9 +96,14 @@ def number(random: np.random.Generator) -> str:
     return str(random.choice(forms))
 
 
-def ink(text: str, font: Path, size: float) -> tuple[np.ndarray, np.ndarray]:
+@functools.lru_cache(1024)
+def opened(font: Path, size: int) -> ImageFont.FreeTypeFont:
+    return ImageFont.truetype(str(font), size)
+
+
+def ink(text: str, font: Path, size: int) -> tuple[np.ndarray, np.ndarray]:
     """Text as the share of each pixel that is covered, cut to what is; the second result is the column of each character's middle."""
-    face = ImageFont.truetype(str(font), size)
+    face = opened(font, size)
     left, top, right, bottom = face.getbbox(text)
     picture = Image.new("L", (int(right - left) + 4, int(bottom - top) + 4))
     ImageDraw.Draw(picture).text((2 - left, 2 - top), text, font=face, fill=255)
@@ -173,7 +178,7 @@ class Line:
 def line(random: np.random.Generator, files: list[Path], longest: int = 18) -> Line:
     """A line as it comes: its font, size, bend, lean, margins, colours and faults by chance."""
     text = phrase(random, longest)
-    covered, middles = ink(text, files[random.integers(len(files))], random.uniform(20, 36))
+    covered, middles = ink(text, files[random.integers(len(files))], int(random.integers(20, 37)))
     covered, _ = curved(covered, bend(random, 0.12 * len(covered)))
     tilt = random.uniform(-0.15, 0.15)  # as handwriting leans
     image = Image.fromarray((covered * 255).astype(np.uint8))
@@ -243,6 +248,15 @@ def page(random: np.random.Generator, files: list[Path], side: int = 256) -> tup
         middles, thresholds, counts = (turn(each, turned, 0.0) for each in (middles, thresholds, counts))
     return (((picture - MEAN) / DEVIATION).transpose(2, 0, 1).astype(np.float32),
             np.stack([(middles > 0.5).astype(np.float32), thresholds, (counts > 0.5).astype(np.float32)]))
+
+
+def pages(random: np.random.Generator, files: list[Path], count: int, batches: int = 1) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Batches of pages, each with its pictures and its maps, both `[count, 3, side, side]`."""
+    found = []
+    for _ in range(batches):
+        pictures, maps = zip(*(page(random, files) for _ in range(count)))
+        found.append((np.stack(pictures), np.stack(maps)))
+    return found
 
 
 def mark(middles: np.ndarray, thresholds: np.ndarray, counts: np.ndarray, x: int, centre: np.ndarray, height: int) -> None:

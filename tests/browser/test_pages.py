@@ -422,3 +422,11 @@ def test_pictures_of_the_pages(visit, tmp_path):
     phone.evaluate(DRAW_DIGITS, [1450])
     phone.screenshot(path=folder / "phone.png")
     assert all(picture.stat().st_size <= 150_000 for picture in folder.glob("*.png"))
+
+
+@pytest.mark.parametrize("width", [1100, 1400])
+def test_the_names_of_all_pages_stand_in_one_line(visit, site, width):
+    page = visit(viewport={"width": width, "height": 700}).page
+    page.goto(site + "/gallery")
+    assert len(set(page.evaluate("[...document.querySelectorAll('nav a')].map((link) => link.getBoundingClientRect().bottom)"))) == 1
+    assert page.evaluate("document.querySelector('header').getBoundingClientRect().height") < 65  # the brand stands in it, too

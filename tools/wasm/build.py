@@ -13,11 +13,13 @@ both stay under .cache/wasm. The packages know nothing of this beyond `if(EMSCRI
 from __future__ import annotations
 
 import argparse
+import base64
 import dataclasses
 import functools
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -83,6 +85,12 @@ class Target:
         return folder
 
     @functools.cached_property
+    def tag(self) -> str:
+        """The system in the names of wheels."""
+        information = json.loads((self.core / "pyodide-lock.json").read_text())["info"]
+        return f"pyemscripten_{information['abi_version']}_{information['arch']}"
+
+    @functools.cached_property
     def cross(self) -> Path:
         script = HERE / "cross_environment.py"
         folder = self.kept("cross")
@@ -98,6 +106,8 @@ class Target:
 PAGES = Target("0.29", "0.29.5", "3.13", "2.3.5")  # Emscripten 4.0.9. It starts as fast as 314 and is smaller: benchmarks/RESULTS.md
 NEXT = Target("314", "314.0.7", "3.14", "2.4.6")  # Emscripten 5.0.3
 TARGETS = {target.name: target for target in (PAGES, NEXT)}
+# In wheels, but of no use where nothing is compiled or type-checked. Pages fetch the engine of exported bundles when they export: docs/web-export.md.
+OF_NO_USE = re.compile(r"\.(pyi|pyx|pxd|pxi|h|c|cmake)$|^wherry_export/web/engine/")
 # -Oz, which pyodide-build asks for, would take loops apart again: 4.6 times slower. Hidden symbols: those of two
 # modules that have the same name would be taken for one.
 FLAGS = "-O3 -fvisibility=hidden"
@@ -121,7 +131,7 @@ def main() -> None:
         if len(options.packages) != 2:
             parser.error("index: which folder? Write  python tools/wasm/build.py index DIR")
         found = {wheel.name: wheel for target in TARGETS.values() for wheel in sorted(target.wheelhouse.glob("wherry*.whl"))}
-        faults = [fault for wheel in found.values() for fault in release.faults_of(wheel)]
+        faults = [fault for wheel in found.values() for fault in release.faults_of(wheel)] + unlike()
         if faults or not found:
             sys.exit("\n".join(f"wasm: {fault}" for fault in faults) or "wasm: there are no wheels. Type  python tools/wasm/build.py  first.")
         release.write_index(Path(options.packages[1]), list(found.values()))  # pure wheels are the same for all
@@ -131,8 +141,12 @@ def main() -> None:
     link.unlink(missing_ok=True)
     link.symlink_to(target.core.name)
     if not (target.core / "snapshot.bin").exists():
-        run(["node", HERE / "snapshot.mjs", target.core])  # pages start a second faster with it, and load 4 MB more
+        run(["node", HERE / "snapshot.mjs", target.core])  # pages start a second faster with it, and load 2.3 MB more
     built = [build(package, target) for package in table.needed(options.packages)]
+    for record in target.wheelhouse.glob("*.json"):
+        if record.stem not in table.needed(IN_BROWSER):  # of a package that is not for pages any more
+            (target.wheelhouse / json.loads(record.read_text())["wheel"]).unlink(missing_ok=True)
+            record.unlink()
     failed = test(target, built, options.suite or ["page", *SUITES]) if options.test else 0
     if options.numpy:
         target.numpy_wheel()
@@ -140,6 +154,18 @@ def main() -> None:
         shutil.copy(wheel, target.wheelhouse / f"{wheel.name}.new")
         (target.wheelhouse / f"{wheel.name}.new").replace(target.wheelhouse / wheel.name)  # whole or not at all: a server may be running
     sys.exit(failed)
+
+
+def unlike() -> list[str]:
+    """What keeps the wheels of the Pyodides from lying in one index: an installer takes the newest version, which each has to have."""
+    mine, others = (
+        {wheel.name.split("-")[0]: wheel.name.split("-")[1] for wheel in target.wheelhouse.glob("wherry*.whl")} for target in (PAGES, NEXT)
+    )
+    return [
+        f"the wheels for Pyodide {PAGES.name} and {NEXT.name} are not of the same state: {name} {mine.get(name)} and {others.get(name)}. "
+        f"Type  python tools/wasm/build.py; python tools/wasm/build.py --for {NEXT.name}"
+        for name in sorted({*mine, *others}) if mine and others and mine.get(name) != others.get(name)
+    ]
 
 
 def test(target: Target, wheels: list[Path], suites: list[str]) -> int:
@@ -176,7 +202,7 @@ def test(target: Target, wheels: list[Path], suites: list[str]) -> int:
 
 def build(package: str, target: Target) -> Path:
     """The wheel of a package: compiled for WebAssembly, or pure Python as on every system."""
-    digest = native.digest_of(package)
+    digest = hashlib.sha256(f"{native.digest_of(package)} without {OF_NO_USE.pattern}".encode()).hexdigest()
     record = target.wheelhouse / f"{package}.json"
     if record.exists():
         known = json.loads(record.read_text())
@@ -185,12 +211,16 @@ def build(package: str, target: Target) -> Path:
     started = time.monotonic()
     folder = table.packages()[package].folder
     with tempfile.TemporaryDirectory() as output:
+        same = made_for_another(package, digest, target)
         if table.packages()[package].compiled:
             cross_build(folder, Path(output), target)
+        elif same:
+            shutil.copy(same, output)
         else:
             run([target.host / "python", "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "-q", "-w", output, folder],
                 env={**os.environ, "WHERRY_DEPENDENCIES": "index", "SOURCE_DATE_EPOCH": native.EPOCH})
         (wheel,) = Path(output).glob("*.whl")
+        wheel = slim(wheel, target)
         check(wheel, target)
         target.wheelhouse.mkdir(parents=True, exist_ok=True)
         if record.exists():
@@ -202,6 +232,15 @@ def build(package: str, target: Target) -> Path:
     return target.wheelhouse / wheel.name
 
 
+def made_for_another(package: str, digest: str, target: Target) -> Path | None:
+    """The wheel of the same sources for another Pyodide, if there is one: Python is the same for all."""
+    for other in TARGETS.values():
+        record = other.wheelhouse / f"{package}.json"
+        if other is not target and record.exists() and (known := json.loads(record.read_text()))["digest"] == digest:
+            return other.wheelhouse / known["wheel"]
+    return None
+
+
 def cross_build(folder: Path, output: Path, target: Target) -> None:
     environment = {**emscripten(), "CFLAGS": FLAGS, "CXXFLAGS": FLAGS, "SOURCE_DATE_EPOCH": native.EPOCH}
     environment["PATH"] = f"{target.host}{os.pathsep}{environment['PATH']}"
@@ -209,6 +248,30 @@ def cross_build(folder: Path, output: Path, target: Target) -> None:
     environment.setdefault("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))
     run([target.host / "pyodide", "build", folder, "--no-isolation", "--skip-dependency-check", "--outdir", output,
          f"-Cbuild-dir={target.kept('wasm', ROOT / 'build') / folder.name}"], env=environment, cwd=folder)
+
+
+def slim(wheel: Path, target: Target) -> Path:
+    """The wheel without what is of no use in a tab. One that is then less than the wheel for every system gets a name of its own."""
+    with zipfile.ZipFile(wheel) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    kept = {name: content for name, content in files.items() if not OF_NO_USE.search(name)}
+    smaller = wheel.with_name(re.sub(r"-none-\w+\.whl$", f"-none-{target.tag}.whl", wheel.name))
+    if len(kept) == len(files) and (wheel.name.endswith("-none-any.whl") or smaller == wheel):
+        return wheel
+    (facts,) = (name for name in kept if name.endswith(".dist-info/WHEEL"))
+    kept[facts] = re.sub(rb"-none-\w+\n", f"-none-{target.tag}\n".encode(), kept[facts])
+    record = facts.replace("WHEEL", "RECORD")
+    gone = {facts, *(files.keys() - kept.keys())}
+    rows = [line for line in kept[record].decode().splitlines() if line.rsplit(",", 2)[0] not in gone]
+    digest = base64.urlsafe_b64encode(hashlib.sha256(kept[facts]).digest()).rstrip(b"=").decode()
+    kept[record] = "".join(f"{row}\n" for row in [*rows[:-1], f"{facts},sha256={digest},{len(kept[facts])}", rows[-1]]).encode()
+    wheel.unlink()
+    with zipfile.ZipFile(smaller, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name, content in kept.items():
+            entry = zipfile.ZipInfo(name, (2020, 2, 2, 0, 0, 0))
+            entry.external_attr = 0o100644 << 16
+            archive.writestr(entry, content, zipfile.ZIP_DEFLATED, 9)
+    return smaller
 
 
 def check(wheel: Path, target: Target) -> None:

@@ -25,11 +25,31 @@ def models(tmp_path) -> Path:
 
 
 @pytest.fixture
-def pyodide(tmp_path) -> Path:
+def constants() -> bytes:
+    """What the module of Pyodide lays into memory."""
+    return b"constants of Pyodide " * 500
+
+
+def module(constants: bytes, address: int = 1024) -> bytes:
+    """A WebAssembly module with a segment of constants, which lies where Emscripten puts it, and one that is copied by the program."""
+    base = [0x23, 0, 0x41, *leb(address - 1024), 0x6A, 0x0B]  # the module's base and what is beyond
+    data = [2, 0, *base, *leb(len(constants)), *constants, 1, 3, *b"any"]
+    return b"\0asm\1\0\0\0" + bytes([0, 4, 3, *b"abc", 11, *leb(len(data)), *data])
+
+
+def leb(number: int) -> list[int]:
+    return [number & 127] if number < 128 else [number & 127 | 128, *leb(number >> 7)]
+
+
+@pytest.fixture
+def pyodide(tmp_path, constants) -> Path:
     folder = tmp_path / "pyodide"
     folder.mkdir()
     for name in PYODIDE_FILES:
         (folder / name).write_bytes(f"{name} ".encode() * 1000)
+    (folder / "pyodide.asm.wasm").write_bytes(module(constants))
+    with zipfile.ZipFile(folder / "python_stdlib.zip", "w", zipfile.ZIP_DEFLATED) as library:
+        library.writestr("this.py", "pass\n" * 1000)
     (folder / "package.json").write_text(json.dumps({"version": "0.29.5"}))
     return folder
 

@@ -1,8 +1,11 @@
 """What every answer has: type, security headers, caching, compression, and one form of errors."""
+import io
+import zipfile
+
 import brotli
 import pytest
 
-from wherry_web import Config, create_app
+from wherry_web import Config, create_app, memory
 
 
 def addresses(manifest) -> dict[str, str]:
@@ -131,6 +134,37 @@ def test_the_memory_of_a_started_pyodide_is_served_where_there_is_one(models, py
         told = client.get("/manifest.json").get_json()["pyodide"]
         return told["snapshot"], client.get(f"/{told['url']}snapshot.bin").status_code, "snapshot.bin" in client.get("/sw.js").get_data(as_text=True)
 
-    assert served() == (False, 404, False)
+    assert served() == (None, 404, False)
     (pyodide / "snapshot.bin").write_bytes(b"memory")
-    assert served() == (True, 200, True)
+    assert served() == ([], 200, True)
+
+
+def test_pyodide_is_sent_without_what_is_in_two_files(models, pyodide, wheels, constants):
+    heap = bytearray(65536)
+    heap[1024 : 1024 + len(constants)] = constants
+    heap[1030] ^= 5  # a variable that has changed
+    snapshot = b"of its own" + bytes(heap)
+    (pyodide / "snapshot.bin").write_bytes(snapshot)
+    client = create_app(Config(models=models, pyodide=pyodide, wheels=wheels)).test_client()
+    told = client.get("/manifest.json").get_json()["pyodide"]
+    sent = client.get(f"/{told['url']}snapshot.bin").data
+    assert sent.count(0) == len(sent) - len(b"of its own") - 1
+    module = client.get(f"/{told['url']}pyodide.asm.wasm").data
+    assert memory.without(sent, module, [memory.Share(*share) for share in told["snapshot"]]) == snapshot  # as python.js does
+    with zipfile.ZipFile(io.BytesIO(client.get(f"/{told['url']}python_stdlib.zip").data)) as library:
+        assert [(file.filename, file.compress_type) for file in library.infolist()] == [("this.py", zipfile.ZIP_STORED)]
+        assert library.read("this.py") == b"pass\n" * 1000
+
+
+def test_another_memory_has_another_address(models, pyodide, wheels):
+    def address():
+        return create_app(Config(models=models, pyodide=pyodide, wheels=wheels)).test_client().get("/manifest.json").get_json()["pyodide"]["url"]
+
+    without = address()
+    (pyodide / "snapshot.bin").write_bytes(b"memory")
+    assert address() != without
+
+
+def test_a_module_that_is_none_is_refused():
+    with pytest.raises(ValueError, match="no WebAssembly module. Got a file that begins with b'<htm'"):
+        memory.data_of(b"<html>")

@@ -34,6 +34,7 @@ from werkzeug.security import safe_join
 
 from wherry_export.web import engine_files
 from wherry_export.web.wheels import SNAPSHOT, core_files, modules, without_docstrings, zipped
+from wherry_web import memory
 from wherry_web.config import Config
 from wherry_web.encoded import Encoded, Encoding
 from wherry_web.gallery import BrokenModel, SavedModel, SavedProgram
@@ -48,6 +49,7 @@ FOREVER = 365 * 24 * 3600
 OF_NO_USE = re.compile(r"(^|/)tests?/|\.(pyi|h|a|pxd|typed)$|\.dist-info/(RECORD|licenses/)|^numpy/f2py/")
 # Kept beside the wheels, between starts.
 ENCODED = ".encoded"
+MODULE, LIBRARY = "pyodide.asm.wasm", "python_stdlib.zip"  # of Pyodide
 
 
 class Assets:
@@ -169,19 +171,38 @@ def config() -> Config:
 
 
 class Pyodide:
-    """The files of the npm package that pages load."""
+    """The files of the npm package that pages load, so that little is sent.
+
+    The standard library is stored in its zip, not deflated: brotli over the whole makes it a quarter smaller. The memory of a started
+    Pyodide goes without what the module has of it (memory.py).
+
+    Attributes:
+        shared: what a page puts back into that memory; None where there is no such memory.
+    """
 
     def __init__(self, folder: Path | None, wheels: Path | None) -> None:
         self.folder = folder
         self.version: str = json.loads((folder / "package.json").read_text())["version"] if folder else ""
-        self.address = f"pyodide/{self.version}/"
         self.names = core_files(folder) if folder else ()
+        self.shared = memory.shares(self._read(SNAPSHOT), self._read(MODULE)) if SNAPSHOT in self.names else None
+        edition = hashlib.sha256(self._read(SNAPSHOT) if SNAPSHOT in self.names else b"").hexdigest()[:8]
+        self.edition = f"{self.version}-{edition}"
+        self.address = f"pyodide/{self.edition}/"
         self._kept_in = wheels / ENCODED if wheels else None
         self.encoded = functools.lru_cache(self._encoded)
 
-    def _encoded(self, name: str) -> Encoded:
+    def _read(self, name: str) -> bytes:
         assert self.folder is not None
-        return Encoded((self.folder / name).read_bytes(), self._kept_in, quality=9)
+        return (self.folder / name).read_bytes()
+
+    def _encoded(self, name: str) -> Encoded:
+        content = self._read(name)
+        if name == LIBRARY:
+            with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                content = zipped({file: archive.read(file) for file in archive.namelist()}, zipfile.ZIP_STORED)
+        elif name == SNAPSHOT:
+            content = memory.without(content, self._read(MODULE), self.shared or [])
+        return Encoded(content, self._kept_in, quality=9)
 
 
 def kept(response: Response) -> Response:
@@ -232,10 +253,10 @@ def playground(digest: str, name: str) -> Response:
     return kept(send_encoded(content, "application/zip"))
 
 
-@files.get("/pyodide/<version>/<name>")
-def pyodide(version: str, name: str) -> Response:
+@files.get("/pyodide/<edition>/<name>")
+def pyodide(edition: str, name: str) -> Response:
     core: Pyodide = current_app.extensions["pyodide"]
-    if core.folder is None or version != core.version or name not in core.names:
+    if core.folder is None or edition != core.edition or name not in core.names:
         abort(404, "There is no such file of Pyodide here.")
     if not (core.folder / name).is_file():
         abort(404, f"The folder of Pyodide lacks {name}. Unpack the npm package again.")
@@ -332,7 +353,7 @@ def manifest_content() -> dict[str, Any]:
     core, content = current_app.extensions["pyodide"], current_app.extensions["bundle"]
     return {
         "wherry": current_app.config["WHERRY_VERSION"],
-        "pyodide": {"version": core.version, "url": core.address, "snapshot": SNAPSHOT in core.names} if core.version else None,
+        "pyodide": {"version": core.version, "url": core.address, "snapshot": core.shared} if core.version else None,
         "bundle": {"url": f"bundle/{content.digest}/wherry.zip"} if content.wheels else None,
         "playground": current_app.extensions["playground"].manifest(),
         "digits": f"{assets.address}data/digits.bin",
