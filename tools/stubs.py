@@ -336,7 +336,8 @@ def collected_stub(name: str, spelled: dict[tuple[str, int], str]) -> str:
     lines = list(dict.fromkeys(lines))
     if hasattr(module, "bool"):  # a dtype, which hides the type of the name
         lines = ["\n".join(with_builtins(one) if one.startswith("def ") else one for one in line.split("\n")) for line in lines]
-        known.imports.add("import builtins")
+        if any("builtins." in line for line in lines):
+            known.imports.add("import builtins")
     head = [f'"""Stub of {name}, written by tools/stubs.py: where each public name comes from."""']
     handed_on = {line.rpartition(" as ")[0] for line in lines}  # "import x as x", which does for the module itself
     imports = sorted({*known.imports, *(["from typing import Any"] if any("Any" in line for line in lines) else [])} - handed_on)

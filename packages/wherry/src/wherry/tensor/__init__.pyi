@@ -1,5 +1,4 @@
 """Stub of wherry.tensor, written by tools/stubs.py: where each public name comes from."""
-import builtins
 from wherry_tensor import abs as abs
 from wherry_tensor import abs_ as abs_
 from wherry_tensor import acos as acos
