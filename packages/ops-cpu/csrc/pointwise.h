@@ -12,7 +12,7 @@
 // For each combination of types only one loop exists, over contiguous rows (`row_of`). Operands that
 // are broadcast or strided come to it through small buffers in the first-level cache, which costs
 // less than the many loops that would read every layout in place. The buffers and the walk over rows
-// are no templates of the functor: they call the loop through a pointer.
+// are not templates of the functor: they call the loop through a pointer.
 //
 // Inputs may be the very memory of the output (WRY_MAY_ALIAS): every value is read before the one
 // at its place is written.

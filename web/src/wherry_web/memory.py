@@ -47,10 +47,10 @@ def data_of(module: bytes) -> list[tuple[int, int, int]]:
     """Of each segment of constants its address in memory, its place in the module's file, and its length.
 
     Raises:
-        ValueError: this is no module.
+        ValueError: this is not a module.
     """
     if module[:4] != MAGIC:
-        raise ValueError(f"memory: this is no WebAssembly module. Got a file that begins with {module[:4]!r}, expected {MAGIC!r}.")
+        raise ValueError(f"memory: this is not a WebAssembly module. Got a file that begins with {module[:4]!r}, expected {MAGIC!r}.")
     at, found = 8, []
     while at < len(module):
         section, at = module[at], at + 1

@@ -245,7 +245,7 @@ def _training_step(model: dict[str, Any], samples: int) -> float:
             optimizer.clear_grad(set_to_zero=False)
         barrier()
         times.append((time.perf_counter() - begin) / 4)
-    return min(times[1:])  # as the times of layers are: other work on the cores is no part of a step
+    return min(times[1:])  # as the times of layers are: other work on the cores is not part of a step
 
 
 if __name__ == "__main__":

@@ -138,7 +138,7 @@ class _Integers(Between):
         found = [self.weight(x, 0, False) for x in weights_of(node)]
         x = node.inputs[0]
         if any(w is None or w.group is not None for w in found) or x is None or x.dtype is not float32:
-            return Note(node, "float", "its weights are no constants of int8 with steps along the gates")
+            return Note(node, "float", "its weights are not constants of int8 with steps along the gates")
         states = places[0] - 1
         if any(self.uses.of.get(id(y)) or id(y) in self.uses.kept for y in node.outputs[1 + states :]):
             return Note(node, "float", "its gates are read, too")
