@@ -166,5 +166,5 @@ def test_another_memory_has_another_address(models, pyodide, wheels):
 
 
 def test_a_module_that_is_none_is_refused():
-    with pytest.raises(ValueError, match="no WebAssembly module. Got a file that begins with b'<htm'"):
+    with pytest.raises(ValueError, match="not a WebAssembly module. Got a file that begins with b'<htm'"):
         memory.data_of(b"<html>")
