@@ -164,17 +164,18 @@ def spread(given, inside, group, dtype):
 
 @decompose.rule(weight_only_lstm)
 def decompose_weight_only_lstm(x, h, c, weight_ih, scale_ih, weight_hh, scale_hh, bias_ih, bias_hh, length, *, reverse):
-    weights = _rows_of(weight_ih, scale_ih, x.dtype), _rows_of(weight_hh, scale_hh, x.dtype)
+    weights = _rows_of("weight_only_lstm", weight_ih, scale_ih, x.dtype), _rows_of("weight_only_lstm", weight_hh, scale_hh, x.dtype)
     return ops.lstm(x, h, c, *weights, bias_ih, bias_hh, length, reverse=reverse)[:3]
 
 
 @decompose.rule(weight_only_gru)
 def decompose_weight_only_gru(x, h, weight_ih, scale_ih, weight_hh, scale_hh, bias_ih, bias_hh, length, *, reverse):
-    weights = _rows_of(weight_ih, scale_ih, x.dtype), _rows_of(weight_hh, scale_hh, x.dtype)
+    weights = _rows_of("weight_only_gru", weight_ih, scale_ih, x.dtype), _rows_of("weight_only_gru", weight_hh, scale_hh, x.dtype)
     return ops.gru(x, h, *weights, bias_ih, bias_hh, length, reverse=reverse)[:2]
 
 
-def _rows_of(weight, scale, dtype):
+def _rows_of(name, weight, scale, dtype):
     """The weight as floats [out, in]."""
+    require_known(name, "weight", (*weight.shape, scale.shape[1]))
     whole = steps_of(weight, None, weight.shape[1], scale.shape[1], 0, dtype) * ops.cast(scale, dtype=dtype)
     return ops.copy(ops.transpose(whole, perm=(1, 0)))
