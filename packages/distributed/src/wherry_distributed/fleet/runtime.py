@@ -415,13 +415,14 @@ class Fleet:
         """
         static = _static("save_inference_model")
         program = main_program or static.default_main_program()
-        if self._servers is not None:
-            self._servers.flush()
+        servers = self._servers
+        if servers is not None:
+            servers.flush()
             self.barrier_worker()
         if self.is_first_worker():
-            if self._servers is not None and self._servers.look_ups.get(program):
+            if servers is not None and servers.look_ups.get(program):
                 targets = [x.name for x in target_vars]
-                program = self._servers.with_tables(program)
+                program = servers.with_tables(program)
                 target_vars = [program.global_block().var(name) for name in targets]
             block = program.global_block()
             static.save_inference_model(

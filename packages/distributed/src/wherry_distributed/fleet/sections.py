@@ -230,7 +230,8 @@ class _Run:
         self.forward, self.backward = node.blocks
         self.messages = Messages(self.plan.group)
         self.parts = self._cut([x for x in node.inputs if x is not None])
-        self.kept: dict[int, list[Tensor]] = {}
+        self.kept: dict[int, list[Tensor]] = {}  # by small batch: what the backward block reads of the forward one
+        self.entered: dict[int, list[Tensor]] = {}  # what came in, whose shapes cotangents have that nothing depends on
         self.losses: list[Tensor] = []
         self.sums: list[Tensor] = []
         self.shape = node.outputs[0]
@@ -274,7 +275,7 @@ class _Run:
         if plan.last:
             self.losses.append(out[plan.leaving])
         self.kept[micro] = out[plan.leaving + plan.last :]
-        self.kept[-1 - micro] = values[len(self.parts[micro]) :]  # whose shapes cotangents have that nothing depends on
+        self.entered[micro] = values[len(self.parts[micro]) :]
 
     def _backwards(self, micro: int) -> None:
         plan, sums = self.plan, {}  # type: ignore[var-annotated]
@@ -282,8 +283,8 @@ class _Run:
             back = [i for i, differentiable in places if differentiable]
             for i, ct in zip(back, self.messages.receive(target, micro) if back else (), strict=True):
                 sums[i] = sums[i] + ct if i in sums else ct
-        entered = [x for x, back in zip(
-            self.kept.pop(-1 - micro), (back for flags in plan.sources.values() for back in flags), strict=True) if back]
+        backs = [back for flags in plan.sources.values() for back in flags]
+        entered = [x for x, back in zip(self.entered.pop(micro), backs, strict=True) if back]
         found = iter(self.run.run_block(self.backward, self.env, [*(sums[i] for i in plan.differentiated), *self.kept.pop(micro)]))
         cts = iter([next(found) if there else zeros(x.shape, dtype=x.dtype) for x, there in zip(entered, plan.entering, strict=True)])
         for source, flags in plan.sources.items():
