@@ -300,7 +300,7 @@ def test_recurrent_layers_keep_their_weights_whole(gates, op, small):
             np.testing.assert_allclose(got.numpy(), wanted.numpy(), rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize(("options", "why"), [({"reads_gates": True}, "its gates are read"), ({"whole": False}, "no constants of int8")])
+@pytest.mark.parametrize(("options", "why"), [({"reads_gates": True}, "its gates are read"), ({"whole": False}, "not constants of int8")])
 def test_recurrent_layers_that_stay_floats_say_why(options, why):
     notes = []
     program = passes.through(recurrent(4, ops.lstm, **options), [passes.packed_constants, lambda program: integers(program, notes)])
