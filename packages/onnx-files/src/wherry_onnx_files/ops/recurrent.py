@@ -77,7 +77,7 @@ class _Layer:
             return w
         scale, zero = (ops.select(x, axis=0, index=k) for x in (self.o.scale(6 + 2 * i), self.o.x(7 + 2 * i)))
         if w.ndim != 2 or scale.ndim > 1:
-            raise self.o.bad(f"its weight has the shape {list(self.o.x(i).shape)}", "three axes, and a scale for a direction or for each of its columns")
+            raise self.o.bad(f"its weight has the shape {list(self.o.x(i).shape)}", "three axes, and a scale for each direction or column")
         w = ops.transpose(w, perm=(1, 0))
         return ops.dequantize_linear(w, scale, zero, axis=0 if scale.ndim else None, group=None, dtype=scale.dtype)
 
