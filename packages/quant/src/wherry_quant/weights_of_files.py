@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import Any
 
 from wherry_autograd import no_grad
 from wherry_graph.static.mode import paused
@@ -112,7 +113,7 @@ def _in_floats(program: Program, rounded: list[Variable]) -> Program:
     """The same program with the values that whole numbers stand for as its weights."""
     out, new = program.copy()
     for x in rounded:
-        node = new[id(x)].made_by
+        node: Any = new[id(x)].made_by  # a dequantize_linear of constants
         q, step, _zero = node.inputs
         value = ops.dequantize_linear.run((q.bound.detach(), step.bound.detach(), None), node.attrs)
         value.name, value.persistable = x.name, True

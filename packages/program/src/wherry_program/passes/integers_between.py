@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wherry_program.passes.integer_values import BYTES, End, Note, Quantized, Values
-from wherry_program.passes.rewriting import is_pure
+from wherry_program.passes.rewriting import bound_constant, is_pure
 from wherry_program.program.ir import Node, Variable, tensors_of_attrs
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, float32, int8, uint8
@@ -175,7 +175,7 @@ class Between(Values):
         if value is not None:
             if value.dtype not in BYTES and node.op is not ops.select:  # of their steps
                 return False
-            self.same[id(node.outputs[0])] = self.bound(of(value))
+            self.same[id(node.outputs[0])] = bound_constant(self.block.program, of(value))
             return True
         made = self.dequantization(x)
         if made is None:
