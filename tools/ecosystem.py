@@ -21,7 +21,7 @@ LIBRARIES = {
     "paddlenlp": "paddlenlp==2.6.1", "paddleclas": "paddleclas==2.6.0", "paddleseg": "paddleseg==2.8.0", "paddledet": "paddledet==2.6.0",
     "paddleocr": "paddleocr==2.10.0", "paddleslim": "paddleslim==2.6.0", "pgl": "pgl==2.2.6", "ppdiffusers": "ppdiffusers==0.19.4",
     "paddlespeech": "paddlespeech==1.5.0", "parl": "parl==2.2.1", "paddlets": "paddlets==1.1.0", "x2paddle": "x2paddle==1.6.0",
-    "visualdl": "visualdl==2.5.3", "paddle2onnx": "paddle2onnx==1.2.11",
+    "visualdl": "visualdl==2.5.3", "paddle2onnx": "paddle2onnx==1.2.11", "ppim": "ppim==1.1.0",
 }
 IMPORTED = """
     tqdm pyyaml requests jieba colorlog colorama seqeval dill multiprocess sentencepiece huggingface_hub==0.20.3 onnx
@@ -31,7 +31,7 @@ IMPORTED = """
     termcolor click gast premailer openpyxl attrdict imageio lxml bce-python-sdk future sympy datasets<3 pyarrow<17 albumentations<1.4 pynvml
     ffmpeg-python h5py sacrebleu textgrid g2pM typeguard<3 kaldiio timer braceexpand webrtcvad resampy parameterized fastapi uvicorn
     flask-babel gputil aistudio-sdk<0.2.3 paddlefsl tool_helpers decorator flatten_dict pathos ffmpy
-    python-docx fire beautifulsoup4
+    python-docx fire beautifulsoup4 wget
 """.split()
 WITH = ("numpy<2", "protobuf<=3.20.3")
 

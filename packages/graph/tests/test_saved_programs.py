@@ -516,3 +516,39 @@ def test_a_layer_that_writes_over_its_input_is_trained_when_it_is_loaded(path):
     weight = next(w for w in loaded.parameters() if w.ndim == 2)
     np.testing.assert_allclose(weight.grad.numpy()[:, 0], [0, 0.5, 2])
     np.testing.assert_allclose(x.grad.numpy()[0], weight.numpy()[:, 0] * [0, 1, 1])
+
+
+class Scores(nn.Layer):
+    """As classifiers of others end: whatever is 1 goes."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 3)
+
+    def forward(self, x):
+        return F.softmax(self.fc(x).unsqueeze([2, 3]).squeeze())
+
+
+def test_squeeze_without_axes_of_an_open_batch(path):
+    net, spec = Scores(), [InputSpec([None, 4], "float32", "x")]
+    net.eval()
+    jit.save(net, path, input_spec=spec)
+    loaded, exe = jit.load(path), static.Executor()
+    with static.scope_guard(static.Scope()):
+        program, _, fetches = static.load_inference_model(path, exe)
+        for n in (2, 1, 3, 1):
+            x = wt.rand([n, 4])
+            (found,) = exe.run(program, feed={"x": x.numpy()}, fetch_list=fetches)
+            for one in (found, loaded(x).numpy()):
+                assert one.shape == tuple(net(x).shape) == ((3,) if n == 1 else (n, 3))
+                np.testing.assert_allclose(one, net(x).numpy(), rtol=1e-6)
+
+
+def test_squeeze_without_axes_in_a_captured_function():
+    function = jit.to_static(lambda x: wt.squeeze(x) * 2, input_spec=[InputSpec([None, 1, 4], "float32")])
+    x = wt.ones([2, 1, 4])
+    x.stop_gradient = False
+    function(x).sum().backward()
+    assert function(x).shape == [2, 4] and x.grad.shape == [2, 1, 4]
+    with pytest.raises(ValueError, match=r"squeeze: the rank of the result was captured for sizes that are not 1. Got shape \[1, 1, 4\]"):
+        function(wt.ones([1, 1, 4]))

@@ -5,6 +5,7 @@ import pytest
 import wherry_nn as nn
 import wherry_ops_cpu.column
 from wherry_quant import PTQ, QAT, BaseQuanter, QuantConfig, quanter
+from wherry_quant.imperative import ImperativeQuantAware
 from wherry_quant.nn import Stub
 from wherry_quant.observers import (
     AbsMaxChannelWiseWeightObserver,
@@ -199,3 +200,8 @@ def test_factories_are_made_by_a_decorator():
     model = nn.Sequential(nn.Linear(2, 2, bias_attr=False))
     x = ones([1, 2])
     assert np.allclose(QAT(config).quantize(model)(x).numpy(), model(x).numpy() / 4)
+
+
+def test_imperative_quant_aware_takes_a_list_of_layers():
+    with pytest.raises(TypeError, match="'quantizable_layer_type' must be a list. Got 3"):
+        ImperativeQuantAware(3)

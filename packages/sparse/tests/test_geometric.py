@@ -106,6 +106,7 @@ def test_neighbours_of_neighbours_are_numbered_anew():
         (lambda: geometric.send_uv(X, X, SOURCE, TARGET, "pow"), ValueError, "Got message_op='pow'"),
         (lambda: geometric.send_uv(X, X, ids(-1), ids(0)), IndexError, "an index is negative"),
         (lambda: geometric.reindex_graph(ids(0, 1), ids(1, 2), ids(1, 2)), ValueError, "whose sum is 3"),
+        (lambda: geometric.reindex_graph(ids(0, 1).reshape([1, 1, 2]), ids(1, 2), ids(1, 1)), ValueError, "'x' has the wrong number of axes"),
         (lambda: geometric.sample_neighbors(ROW, COLPTR, ids(10)), IndexError, r"expected nodes in \[0, 10\)"),
         (lambda: geometric.sample_neighbors(ROW, COLPTR, ids(1), return_eids=True), ValueError, "Pass eids"),
         (lambda: incubate.graph_reindex(ids(0), ids(1), ids(1), flag_buffer_hashtable=True), ValueError, "Pass value_buffer"),

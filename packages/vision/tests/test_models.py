@@ -156,8 +156,9 @@ def test_without_a_network_the_error_says_where_the_file_belongs(server, tmp_pat
 def test_what_no_network_can_be_made_of_is_named():
     with pytest.raises(TypeError, match=r"ResNet: block is not a class of blocks\. Got 1, expected BasicBlock"):
         models.ResNet(1, 50)
-    with pytest.raises(ValueError, match="scale: it is not finite.* expected a finite number"):
-        models.mobilenet_v2(scale=float("inf"))
+    for make in (models.mobilenet_v1, models.mobilenet_v2):
+        with pytest.raises(ValueError, match="scale: it is not finite.* expected a finite number"):
+            make(scale=float("inf"))
 
 
 @pytest.mark.parametrize("make", [

@@ -325,6 +325,8 @@ def shard_optimizer(optimizer: Any, shard_fn: Any = None) -> Any:
     Source:
         `paddle.distributed.shard_optimizer`.
     """
+    if not hasattr(optimizer, "_groups"):
+        raise InvalidTypeError(f"shard_optimizer: 'optimizer' is not an optimizer. Got {short(optimizer)}, expected one of paddle.optimizer.")
     if shard_fn is not None or type(optimizer).__name__ in ("Lamb", "LarsMomentum"):
         raise UnimplementedError(
             f"shard_optimizer: the state of an optimizer lies as its parameters here. Got {type(optimizer).__name__} with "

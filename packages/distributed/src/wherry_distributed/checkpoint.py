@@ -31,6 +31,7 @@ from wherry_distributed.world import Group, group_of, raise_everywhere
 from wherry_distributed.wrappers import MetaParallelBase
 from wherry_nn import Layer
 from wherry_tensor import Tensor, ops, to_tensor
+from wherry_tensor.arguments import path_of, require
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import ExternalError, InvalidArgumentError, InvalidTypeError, short
 from wherry_train.atomic_files import replace_file
@@ -150,6 +151,7 @@ def save_state_dict(
     Source:
         `paddle.distributed.save_state_dict`.
     """
+    folder = path_of(path, "save_state_dict")
     members = group_of("save_state_dict", process_group)
     if members is None:
         return SaveTask()
@@ -159,7 +161,7 @@ def save_state_dict(
     tensors, plain = _flattened(state_dict)
     parts = {key: Part.of(x) for key, x in tensors.items()}
     if not async_save:
-        _write(parts, plain, os.fspath(path), members, coordinator_rank)
+        _write(parts, plain, folder, members, coordinator_rank)
         return SaveTask()
     with no_grad():
         copies = {key: Part(host_copy(part.tensor), part.shape, part.begin, part.first) for key, part in parts.items()}
@@ -167,7 +169,7 @@ def save_state_dict(
         _lines[members.id] = beside(members)  # its messages are in no order with those of the program
     line = _lines.get(members.id, members)
     plain = json.loads(_as_json(plain))
-    task = SaveTask(lambda: _write(copies, plain, os.fspath(path), line, coordinator_rank))
+    task = SaveTask(lambda: _write(copies, plain, folder, line, coordinator_rank))
     _pending[members.id] = task
     return task
 
@@ -455,6 +457,7 @@ def load_state_dict(
     Source:
         `paddle.distributed.load_state_dict`.
     """
+    folder = path_of(path, "load_state_dict")
     members = group_of("load_state_dict", process_group)
     if members is None:
         return
@@ -465,7 +468,7 @@ def load_state_dict(
     found: list[tuple[Tensor, np.ndarray[Any, Any]]] = []
     tensors, plain = _flattened(state_dict)
     try:
-        stored = _Stored(os.fspath(path))
+        stored = _Stored(folder)
         for key, x in tensors.items():
             found.append((x.tensor if isinstance(x, Part) else x, _wanted(stored, key, Part.of(x))))
     except InvalidArgumentError as failure:
@@ -551,7 +554,8 @@ def training_state(model: Layer, optimizer: Any = None, **others: Any) -> dict[s
         >>> sorted(wherry.load(folder))
         ['model', 'optimizer', 'step']
     """
-    own = _innermost(model).state_dict()
+    inner = require(_innermost(model), Layer, "training_state", "model", "Pass the network.")
+    own = inner.state_dict()
     state: dict[str, Any] = {"model": {name: Part.of(x) for name, x in own.items()}}
     if optimizer is not None:
         state["optimizer"] = _optimizer_state(optimizer, {id(x): name for name, x in reversed(list(own.items()))})

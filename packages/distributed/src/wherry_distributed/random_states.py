@@ -7,6 +7,7 @@ from typing import Any
 
 import wherry_tensor as wt
 from wherry_distributed import grid
+from wherry_tensor.arguments import integer
 from wherry_tensor.errors import InvalidArgumentError, short
 
 MODEL_PARALLEL_RNG = "model_parallel_rng"
@@ -94,7 +95,7 @@ def model_parallel_random_seed(seed: int | None = None) -> None:
         `paddle.distributed.fleet.meta_parallel.model_parallel_random_seed`.
     """
     hcg = grid.current()
-    base = 1024 if seed is None else seed
+    base = 1024 if seed is None else integer(seed, "model_parallel_random_seed", "seed")
     own, stage = (hcg.get_model_parallel_rank(), hcg.get_stage_id()) if hcg is not None else (0, 0)
     width = hcg.get_model_parallel_world_size() if hcg is not None else 1
     _tracker.reset()

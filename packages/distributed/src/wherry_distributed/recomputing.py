@@ -1,7 +1,7 @@
 """Recomputation: a part of a model keeps its inputs alone, and computes the rest once more when gradients are asked for."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -10,7 +10,8 @@ from wherry_distributed.random_states import get_rng_state_tracker
 from wherry_program.program.capture import current_capture
 from wherry_program.program.structure import flatten, pack
 from wherry_tensor import Tensor, get_rng_state, set_rng_state
-from wherry_tensor.errors import PreconditionNotMetError
+from wherry_tensor.arguments import integer, require
+from wherry_tensor.errors import InvalidTypeError, PreconditionNotMetError, short
 from wherry_tensor.static_builder import building
 from wherry_tensor.tracebacks import warn
 from wherry_train import amp
@@ -39,6 +40,8 @@ def recompute(function: Callable[..., Any], *args: Any, use_reentrant: bool = Tr
     Source:
         `paddle.distributed.fleet.utils.recompute`; Chen et al., Training deep nets with sublinear memory cost (2016).
     """
+    if not callable(function):
+        raise InvalidTypeError(f"recompute: 'function' cannot be called. Got {short(function)}, expected a layer or a function. Pass it without ().")
     if not is_grad_enabled() or building.builder is not None or current_capture() is not None:
         return function(*args, **kwargs)
     if not use_reentrant:
@@ -161,8 +164,13 @@ def recompute_sequential(ctx: dict[str, Any], functions: Any, *args: Any, **kwar
     Source:
         `paddle.distributed.fleet.recompute_sequential`.
     """
+    require(ctx, dict, "recompute_sequential", "ctx", "Write {'segments': 2}.")
+    if not isinstance(functions, Iterable):
+        raise InvalidTypeError(
+            f"recompute_sequential: 'functions' are not several. Got {short(functions)}, expected a Sequential or a list of layers."
+        )
     layers = list(functions)
-    count = max(int(ctx.get("segments", 1)), 1)
+    count = max(integer(ctx.get("segments", 1), "recompute_sequential", "ctx['segments']"), 1)
     size = max(len(layers) // count, 1)
     for begin in range(0, len(layers), size):
         out = recompute(_chain(layers[begin : begin + size]), *args, preserve_rng_state=ctx.get("preserve_rng_state", True), **kwargs)
@@ -189,6 +197,7 @@ def recompute_hybrid(ctx: dict[str, Any], function: Callable[..., Any], *args: A
     Source:
         `paddle.distributed.fleet.recompute_hybrid`.
     """
+    require(ctx, dict, "recompute_hybrid", "ctx", "Write {'mp_group': group}.")
     return recompute(function, *args, preserve_rng_state=ctx.get("preserve_rng_state", True), **kwargs)
 
 

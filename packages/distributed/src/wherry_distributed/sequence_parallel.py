@@ -22,6 +22,7 @@ from wherry_distributed.world import Group, group_of
 from wherry_nn import Layer
 from wherry_nn import functional as F  # noqa: N812
 from wherry_tensor import Tensor, empty, full, ops, to_tensor, where, zeros, zeros_like
+from wherry_tensor.arguments import require_tensor
 from wherry_tensor.errors import InvalidArgumentError
 
 
@@ -310,6 +311,8 @@ def ring_attention(
     if group is None and hcg is not None and hcg.get_sep_parallel_world_size() > 1:
         group = hcg.get_sep_parallel_group()
     members = group_of("ring_attention", group)
+    for name, x in (("query", query), ("key", key), ("value", value)):
+        require_tensor(x, "ring_attention", name)
     if query.ndim != 4 or key.shape != query.shape or value.shape != query.shape:
         raise InvalidArgumentError(
             f"ring_attention: shapes differ. Got {query.shape}, {key.shape} and {value.shape}, expected [batch, length, heads, dim] three times. "

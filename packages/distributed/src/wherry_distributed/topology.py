@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from wherry_distributed import world as worlds
 from wherry_distributed.environment import place
 from wherry_distributed.world import Group, new_group
-from wherry_tensor.errors import InvalidArgumentError, short
+from wherry_tensor.arguments import integers_of, require
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 
 AXES = ("data", "pipe", "sharding", "sep", "model")
 DEGREES = {"dp": "data", "pp": "pipe", "sharding": "sharding", "sep": "sep", "mp": "model"}  # as `hybrid_configs` calls them
@@ -47,7 +48,12 @@ class CommunicateTopology:
     """
 
     def __init__(self, hybrid_group_names: Sequence[str] = AXES, dims: Sequence[int] = (1, 1, 1, 1, 1)) -> None:
-        self._parallel_names, self._dims = list(hybrid_group_names), [int(dim) for dim in dims]
+        if isinstance(hybrid_group_names, str) or not isinstance(hybrid_group_names, Sequence):
+            raise InvalidTypeError(
+                f"CommunicateTopology: 'hybrid_group_names' must be a list of names. Got {short(hybrid_group_names)}, expected such as "
+                f"['data', 'model']."
+            )
+        self._parallel_names, self._dims = list(hybrid_group_names), list(integers_of(dims, "CommunicateTopology", "dims"))
         if len(self._parallel_names) != len(self._dims) or min(self._dims, default=1) < 1:
             raise InvalidArgumentError(
                 f"CommunicateTopology: sizes do not fit. Got {self._dims} along {self._parallel_names}, expected one size of at least 1 for each "
@@ -138,7 +144,8 @@ class HybridCommunicateGroup:
     def __init__(self, topology: CommunicateTopology | None = None) -> None:
         here = place()
         self.nranks, self.global_rank = here.size, here.rank
-        self._topo = topology or CommunicateTopology(AXES, (here.size, 1, 1, 1, 1))
+        given = CommunicateTopology(AXES, (here.size, 1, 1, 1, 1)) if topology is None else topology
+        self._topo = require(given, CommunicateTopology, "HybridCommunicateGroup", "topology", "Make one of the degrees.")
         if self._topo.world_size() != here.size:
             raise InvalidArgumentError(
                 f"HybridCommunicateGroup: the degrees do not fit the processes. Got {self._topo._dims} along "

@@ -16,6 +16,7 @@ import numpy as np
 from wherry_distributed import board as boards
 from wherry_distributed import environment
 from wherry_distributed.board import Board, CollectiveError, site
+from wherry_tensor.arguments import integer
 from wherry_tensor.errors import InvalidArgumentError, PreconditionNotMetError, UnavailableError, short
 from wherry_tensor.explained import explained
 
@@ -240,7 +241,7 @@ def get_group(id: int = 0) -> Group | None:
     Source:
         `paddle.distributed.get_group`.
     """
-    return world.groups.get(id)
+    return world.groups.get(integer(id, "get_group", "id"))
 
 
 def destroy_process_group(group: Group | None = None) -> None:

@@ -271,9 +271,13 @@ class Reader:
         return found
 
     def note_rank(self, x: Any, axis: int, one: bool) -> None:
-        """Note that the rank of a result depends on this size, if it is that of something that is fed."""
+        """Note that the rank of a result depends on this size: of something that is fed, or else on whether any open size of what is fed is 1."""
         if isinstance(x, Variable) and x.is_data:
             self.ranks.append((x.name, axis, one))
+        elif not one:
+            fed = [feed for feed in self.scopes[0].values() if isinstance(feed, Variable) and feed.is_data]
+            noted = [(feed.name, at, one) for feed in fed for at, n in enumerate(feed.sizes) if n == -1]
+            self.ranks += [each for each in noted if each not in self.ranks]
 
     def momentary(self, block: BlockDesc, names: Sequence[str], op: OpView) -> set[str]:
         """Those of the names that a block writes before it reads them, and that nothing outside of it reads."""

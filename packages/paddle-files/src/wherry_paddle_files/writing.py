@@ -56,6 +56,11 @@ _OP_VERSIONS = {
 
 # Paddle's predictor (oneDNN) makes one operator of these two, and refuses that of float64: something has to stand between.
 _ARITHMETIC = frozenset({"conv2d", "elementwise_add", "elementwise_mul", "elementwise_sub", "matmul", "matmul_v2", "mul", "softplus"})
+# Of these an axis may count from the end. That of a loose rank has to, where it is the last one: so does the call in Python.
+_FROM_THE_END = frozenset({
+    "arg_max", "arg_min", "argsort", "concat", "cumsum", "log_softmax", "reduce_all", "reduce_any", "reduce_max", "reduce_mean", "reduce_min",
+    "reduce_prod", "reduce_sum", "softmax", "top_k_v2",
+})
 _ACTIVATIONS = frozenset({
     "abs", "clip", "gelu", "hard_sigmoid", "hard_swish", "leaky_relu", "mish", "relu", "relu6", "sigmoid", "sqrt", "swish", "tanh",
 })
@@ -72,14 +77,15 @@ class Value:
         namer: the variable that has given it its name.
         array: is it a list of tensors?
         made_by: the type of the operator that computes it.
+        loose: may it have fewer axes when the program runs, behind a `squeeze` of whatever is 1?
     """
 
-    __slots__ = ("array", "dtype", "made_by", "name", "namer", "owned", "shape")
+    __slots__ = ("array", "dtype", "loose", "made_by", "name", "namer", "owned", "shape")
 
     def __init__(self, name: str, dtype: str, shape: Sequence[int], *, owned: bool = False, array: bool = False) -> None:
         self.name, self.dtype, self.shape, self.owned, self.array = name, dtype, tuple(shape), owned, array
         self.namer: Variable | None = None
-        self.made_by = ""
+        self.made_by, self.loose = "", False
 
     @property
     def ndim(self) -> int:
@@ -179,9 +185,11 @@ class Writer:
             inputs = {**inputs, "X": self("assign", {"X": inputs["X"]})}
         op = OpDesc(type_name)
         first: Value | None = None
+        loose = False
         for name, value in inputs.items():
             values = [] if value is None else list(value) if isinstance(value, (list, tuple)) else [value]
             first = first or (values[0] if values else None)
+            loose = loose or any(one.loose for one in values)
             op.inputs.append(self._slot(name, values))
         results: list[Any] = []
         for i, label in enumerate([out] if isinstance(out, str) else out):
@@ -194,10 +202,12 @@ class Writer:
             else:
                 made = [self.declare(Value(self.fresh(f"{type_name}.{name.lower()}"), kind, sizes)) for _ in range(int(many or 1))]
             for value in made:
-                value.made_by = type_name
+                value.made_by, value.loose = type_name, loose
             op.outputs.append(self._slot(name, made))
             if not label.startswith("~"):
                 results.append(made if many else made[0])
+        if loose and first is not None and type_name in _FROM_THE_END:
+            attrs = {name: _from_the_end(value, first.ndim - 1) if name in ("axis", "dim") else value for name, value in (attrs or {}).items()}
         op.attrs = [attr_of(name, value) for name, value in (attrs or {}).items()]
         self.desc.blocks[self.index].ops.append(op)
         if not into and results and type_name != "print":
@@ -604,6 +614,13 @@ def _described(value: Value) -> VarDesc:
         return tensor_var(value.name, value.dtype, list(value.shape))
     tensor = LodTensorDesc(TensorDesc(dtype_code(value.dtype), list(value.shape)), 0)
     return VarDesc(value.name, VarType(int(VarKind.LOD_TENSOR_ARRAY), tensor_array=tensor))
+
+
+def _from_the_end(axes: Any, last: int) -> Any:
+    """An axis, or several, of which the last one is -1."""
+    if isinstance(axes, Typed):
+        return Typed(axes.type, _from_the_end(axes.value, last))
+    return [-1 if axis == last else axis for axis in axes] if isinstance(axes, list) else -1 if axes == last else axes
 
 
 def _plain(shape: Sequence[Any]) -> list[int]:

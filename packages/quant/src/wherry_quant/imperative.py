@@ -18,7 +18,13 @@ from wherry_quant.layers import QuantedConv2D, QuantedLinear
 from wherry_quant.observers import AbsMaxChannelWiseWeightObserver, AbsmaxObserver, HistObserver, KLObserver
 from wherry_quant.quanters import FakeQuanterChannelWiseAbsMax, FakeQuanterWithAbsMaxObserver
 from wherry_quant.quantizing import PTQ, QAT
-from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, UnimplementedError, short
+from wherry_tensor.errors import (
+    AssertedArgumentError,
+    InvalidArgumentError,
+    InvalidTypeError,
+    UnimplementedError,
+    short,
+)
 
 __all__ = [
     "SUPPORT_ACT_QUANTIZERS", "SUPPORT_WT_QUANTIZERS", "AbsmaxQuantizer", "BaseQuantizer", "HistQuantizer", "ImperativePTQ",
@@ -92,6 +98,10 @@ class ImperativeQuantAware:
         activation = FakeQuanterWithAbsMaxObserver(
             moving_rate=moving_rate if activation_quantize_type == "moving_average_abs_max" else 0.0, bit_length=activation_bits
         )
+        if not isinstance(quantizable_layer_type, (list, tuple, set)):
+            raise InvalidTypeError(
+                f"{what}: 'quantizable_layer_type' must be a list. Got {short(quantizable_layer_type)}, expected such as ['Conv2D', 'Linear']."
+            )
         each = weight_quantize_type == "channel_wise_abs_max"
         weight = FakeQuanterChannelWiseAbsMax(bit_length=weight_bits, per_channel=each)
         config = QuantConfig(activation=None, weight=None)

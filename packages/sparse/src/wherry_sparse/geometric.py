@@ -6,7 +6,7 @@ from typing import Any
 
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, float64, int32, int64, is_symbolic
-from wherry_tensor.arguments import at_hand, integer, never_from_the_end, require_tensor, to_dtype
+from wherry_tensor.arguments import at_hand, integer, never_from_the_end, require_rank, require_tensor, to_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError, short
 from wherry_tensor.explained import explained
 from wherry_tensor.functions.creation import to_tensor
@@ -303,7 +303,7 @@ def _indices(owner: str, index: Any, name: str) -> Tensor:
         raise InvalidTypeError(f"{owner}: {name} is not an integer tensor. Got dtype {index.dtype.name}, expected int32 or int64. Cast it first.")
     if index.ndim == 2 and index.shape[1] == 1:
         return reshape(index, [-1])
-    return index
+    return require_rank(index, owner, 1, name=name)
 
 
 # Neighbourhoods. Shapes of the results depend on values, so these compute on the host.

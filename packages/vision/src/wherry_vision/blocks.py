@@ -87,11 +87,16 @@ def is_key(value: Any, table: Mapping[Any, Any]) -> bool:
     return isinstance(value, Hashable) and value in table
 
 
-def divisible(count: float, divisor: int = 8) -> int:
-    """`count` rounded to a multiple of `divisor`, at most a tenth below it: the channels of a scaled MobileNet."""
+def whole(count: float) -> int:
+    """`count` without its fraction: channels of a scaled network."""
     if not math.isfinite(count):
         raise InvalidArgumentError(f"scale: it is not finite. Got {count} channels, expected a finite number. Pass 1.0.")
-    nearest = max(divisor, int(count + divisor / 2) // divisor * divisor)
+    return int(count)
+
+
+def divisible(count: float, divisor: int = 8) -> int:
+    """`count` rounded to a multiple of `divisor`, at most a tenth below it: the channels of a scaled MobileNet."""
+    nearest = max(divisor, whole(count + divisor / 2) // divisor * divisor)
     return nearest + divisor if nearest < 0.9 * count else nearest
 
 

@@ -41,6 +41,11 @@ def vjp_squeeze(ct, _out, _x, *, axes):
     return ops.unsqueeze(ct, axes=axes)
 
 
+@vjp.rule(ops.squeeze_ones)
+def vjp_squeeze_ones(ct, _out, _x, *, axes):
+    return ops.unsqueeze(ct, axes=axes)
+
+
 @vjp.rule(ops.unsqueeze)
 def vjp_unsqueeze(ct, _out, _x, *, axes):
     return ops.squeeze(ct, axes=axes)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from wherry_tensor.arguments import path_of
 from wherry_tensor.errors import ExternalError, InvalidArgumentError, UnavailableError, short
 
 
@@ -139,7 +140,7 @@ class HDFSClient:
     """
 
     def __init__(self, hadoop_home: str, configs: dict[str, str] | None = None, time_out: int = 5 * 60 * 1000, sleep_inter: int = 1000) -> None:
-        self._command = os.path.join(hadoop_home, "bin", "hadoop")
+        self._command = os.path.join(path_of(hadoop_home, "HDFSClient", "hadoop_home"), "bin", "hadoop")
         if not os.access(self._command, os.X_OK):
             raise UnavailableError(
                 f"HDFSClient: Hadoop is not there. Got hadoop_home={short(hadoop_home)} without an executable bin/hadoop, expected an installation. "

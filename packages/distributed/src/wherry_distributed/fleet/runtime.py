@@ -76,7 +76,8 @@ class Fleet:
                 f"one."
             )
         strategy = strategy or DistributedStrategy()
-        self._role_maker = role_maker or PaddleCloudRoleMaker(is_collective)
+        made = PaddleCloudRoleMaker(is_collective) if role_maker is None else role_maker
+        self._role_maker = require(made, PaddleCloudRoleMaker, "fleet.init", "role_maker", "Leave it out to read the environment.")
         job = getattr(self._role_maker, "_job", None)
         self._servers = servers.joined(job)
         if job is not None:
@@ -158,10 +159,15 @@ class Fleet:
         """The optimizer as the processes use it: itself, where `DataParallel` or one process needs nothing else.
 
         Raises:
-            TypeError: the strategy asks for another kind of optimizer than this one.
+            TypeError: `optimizer` is none, `strategy` is not a DistributedStrategy, or it asks for another kind of optimizer than this one.
         """
+        if not hasattr(optimizer, "minimize"):
+            raise InvalidTypeError(
+                f"fleet.distributed_optimizer: 'optimizer' is not an optimizer. Got {short(optimizer)}, expected one of paddle.optimizer."
+            )
         if strategy is not None:
-            self._user_defined_strategy = strategy
+            remedy = "Make one with fleet.DistributedStrategy()."
+            self._user_defined_strategy = require(strategy, DistributedStrategy, "fleet.distributed_optimizer", "strategy", remedy)
         self._optimizer = self._made_of(optimizer, self._user_defined_strategy)
         return self._optimizer
 

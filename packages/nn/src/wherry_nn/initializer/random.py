@@ -335,16 +335,10 @@ class Orthogonal(Initializer):
             )
         rows, columns = shape[0], math.prod(shape[1:])
         few, many = min(rows, columns), max(rows, columns)
-        # Gram-Schmidt on Gaussian vectors gives the uniform distribution. Each vector is projected twice,
-        # which is enough for full precision (Giraud, Langou & Rozloznik 2005); float64 does the rest.
+        # The factor Q of a Gaussian matrix, of which R's diagonal is positive, has the uniform distribution (Mezzadri 2007).
         drawn = ops.normal((many, few), 0.0, 1.0, param.dtype if param.dtype is float64 else float32)
-        vectors = to_dtype(drawn, float64).T.contiguous()
-        for i in range(few):
-            v = vectors[i]
-            if i:
-                before = vectors[:i]
-                v = v - (before @ v) @ before
-                v = v - (before @ v) @ before
-            vectors[i] = v / (v * v).sum().sqrt()
-        matrix = (vectors if rows <= columns else vectors.T) * self.gain
+        q, r = ops.qr(drawn, complete=False)
+        diagonal = ops.diagonal(r, offset=0, axis1=0, axis2=1)
+        vectors = ops.where(diagonal < 0, -q, q)
+        matrix = (vectors.T if rows <= columns else vectors) * self.gain
         ops.copy.into((param,), to_dtype(matrix.reshape(shape), param.dtype))

@@ -183,10 +183,17 @@ def write_squeeze(w, x, *, axes):
     return w("squeeze2", {"X": x}, {"axes": list(axes)}, ("Out", "~XShape"))
 
 
+@writes(ops.squeeze_ones)
+def write_squeeze_ones(w, x, *, axes):
+    out = w("squeeze2", {"X": x}, {"axes": []}, ("Out", "~XShape"))
+    out.loose = True
+    return out
+
+
 @reads("squeeze2", "squeeze")
 def read_squeeze(o):
     x, axes = o.x("X"), o.integers("axes")
-    for axis in range(x.ndim) if o.attr("op_role") is not None else ():  # files of ours say nothing of roles: there it has to be 1
+    for axis in range(x.ndim) if o.attr("op_role") is not None or not axes else ():  # files of ours say nothing of roles: there it has to be 1
         if is_unknown(x.shape[axis]) and (not axes or axis in axes or axis - x.ndim in axes):
             o.reader.note_rank(x, axis, one=bool(axes))
     return api.squeeze(x, axes) if axes else ops.squeeze(x, axes=tuple(a for a, n in enumerate(x.shape) if not is_unknown(n) and n == 1))

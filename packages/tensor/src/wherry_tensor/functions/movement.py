@@ -408,7 +408,7 @@ def squeeze(x: Tensor, axis: Axes = None, name: str | None = None) -> Tensor:
     Args:
         x: any dtype, any shape.
         axis: which axes; None takes all of size 1. An axis of another size stays, as in Paddle. Of an axis whose size is not known while a
-            program is captured, it must be 1 when the program runs: so does Paddle declare the result.
+            program is captured, it must be 1 when the program runs, and without `axis` it must not be 1: so does Paddle declare the result.
 
     Returns:
         A view.
@@ -433,7 +433,8 @@ def squeeze(x: Tensor, axis: Axes = None, name: str | None = None) -> Tensor:
         return _squeeze(x, (axis,) if is_unknown(shape[axis]) or shape[axis] == 1 else ())
     axes = () if axis is None else sorted({one_axis(a, len(shape), "squeeze") for a in integers_of(axis, "squeeze", "axis")})
     if not axes:
-        return _squeeze(x, tuple([a for a, n in enumerate(shape) if n == 1]))
+        ones = tuple([a for a, n in enumerate(shape) if not is_unknown(n) and n == 1])
+        return ops.squeeze_ones(x, axes=ones) if any(map(is_unknown, shape)) else _squeeze(x, ones)
     return _squeeze(x, tuple([a for a in axes if a < len(shape) and (is_unknown(shape[a]) or shape[a] == 1)]))
 
 

@@ -51,6 +51,9 @@ broadcast_like = op("broadcast_like", "x, like~", view=True)
 unreduce_like = op("unreduce_like", "x, like~", axes=tuple, keepdim=bool, view=True)  # undo a reduction by broadcasting
 sum_like = op("sum_like", "x, like~")  # undo broadcasting by summing
 
+# Of a program alone: `squeeze` without axes of a tensor of which not all sizes are known. `axes` are known to be 1; the others must not be.
+squeeze_ones = op("squeeze_ones", "x", axes=tuple)
+
 # Copies.
 copy = op("copy", "x")  # contiguous
 copy_to = op("copy_to", "x", device=str, source=str)  # to another device; `source` is where x is, for the way back
@@ -147,6 +150,17 @@ def infer_squeeze(x, *, axes):
                 f"Remove axes of size 1 only, or select an index of this one."
             )
     return Meta(reduced_shape(x.shape, axes, False), x.dtype)
+
+
+@infer.rule(squeeze_ones)
+def infer_squeeze_ones(x, *, axes):
+    kept = [axis for axis in range(x.rank) if axis not in axes and x.shape[axis] == 1]
+    if kept:
+        raise ValueError(
+            f"squeeze: the rank of the result was captured for sizes that are not 1. Got shape {show(x.shape)}, expected another size along "
+            f"axes {kept}, whose sizes were open. Say which axes go: squeeze(x, axis), or capture this size by itself."
+        )
+    return infer_squeeze(x, axes=axes)
 
 
 @infer.rule(unsqueeze)
@@ -383,6 +397,11 @@ def decompose_sum_like(x, like):
             axes.append(axis)
     total = ops.reduce_sum(x, axes=tuple(axes), keepdim=False)
     return ops.cast(ops.reshape_like(total, like), dtype=x.dtype)  # integers sum in int64
+
+
+@decompose.rule(squeeze_ones)
+def decompose_squeeze_ones(x, *, axes):
+    return ops.copy(ops.squeeze(x, axes=axes))
 
 
 @decompose.rule(flip)

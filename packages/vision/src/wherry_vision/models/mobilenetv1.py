@@ -9,7 +9,7 @@ from wherry_nn.layers.pooling import AdaptiveAvgPool2D
 from wherry_tensor import Tensor
 from wherry_tensor.explained import explained
 from wherry_tensor.functions.movement import flatten
-from wherry_vision.blocks import ConvNormActivation, check_count
+from wherry_vision.blocks import ConvNormActivation, check_count, whole
 from wherry_vision.models.pretrained import HAPI, Weights, with_weights
 
 __all__ = ["MobileNetV1", "mobilenet_v1"]
@@ -64,15 +64,15 @@ class MobileNetV1(Layer):
         self.scale = scale
         self.num_classes = num_classes
         self.with_pool = with_pool
-        before = int(32 * scale)
+        before = whole(32 * scale)
         self.conv1 = ConvNormActivation(3, before, 3, stride=2, padding=1)
         for name, channels, stride in _BLOCKS:
-            self.add_sublayer(name, DepthwiseSeparable(before, int(channels * scale), stride))
-            before = int(channels * scale)
+            self.add_sublayer(name, DepthwiseSeparable(before, whole(channels * scale), stride))
+            before = whole(channels * scale)
         if with_pool:
             self.pool2d_avg = AdaptiveAvgPool2D(1)
         if num_classes > 0:
-            self.fc = Linear(int(1024 * scale), num_classes)
+            self.fc = Linear(whole(1024 * scale), num_classes)
 
     def forward(self, x: Tensor) -> Tensor:
         x = self.conv1(x)

@@ -152,6 +152,10 @@ LIBRARIES = {
             "SwinTransformer": "SwinTransformer()",
         }, ("float32[1, 3, 64, 64]",), call="model({'image': inputs[0]})"),
     ),
+    "ppim": Library(
+        ("ppim.models",),
+        _made("pit_ti deit_ti cait_xxs_24 swin_ti lvvit_s coat_lite_ti tnt_s pvt_ti hardnet_39_ds cdnv2_a rexnet_1_0 dla_46_c", LARGER),
+    ),
     "paddleocr": Library(("paddleocr",)),  # its wheel has no models, only what runs saved ones
     "pgl": Library(
         ("pgl", "pgl.nn"),

@@ -53,6 +53,11 @@ def onnx_squeeze(g, x, *, axes):
     return g.squeeze(x, axes) if axes else g.op("Identity", x)
 
 
+@to_onnx.rule(ops.squeeze_ones)
+def onnx_squeeze_ones(g, x, *, axes):
+    return onnx_squeeze(g, x, axes=axes)
+
+
 @to_onnx.rule(ops.unsqueeze)
 def onnx_unsqueeze(g, x, *, axes):
     return g.unsqueeze(x, axes) if axes else g.op("Identity", x)

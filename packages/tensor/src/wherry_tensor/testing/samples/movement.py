@@ -93,6 +93,15 @@ def spec_squeeze(rng):
     yield bad(np.zeros((2, 3)), axes=(0,), error=ValueError, match="more than one element")
 
 
+@spec(ops.squeeze_ones, reference=lambda x, axes: np.squeeze(x, axes), dtypes=MOVED)
+def spec_squeeze_ones(rng):
+    yield case(grid(rng, 1, 3, 1), axes=(0, 2))
+    yield case(grid(rng, 2, 3), axes=())
+    yield case(np.zeros((1, 0)), axes=(0,))
+    yield bad(np.zeros((2, 3)), axes=(0,), error=ValueError, match="more than one element")
+    yield bad(np.zeros((1, 3)), axes=(), error=ValueError, match="captured for sizes that are not 1")
+
+
 @spec(ops.unsqueeze, reference=lambda x, axes: np.expand_dims(x, axes), dtypes=MOVED)
 def spec_unsqueeze(rng):
     yield case(grid(rng, 3, 2), axes=(0, 3))
