@@ -242,8 +242,10 @@ def best(segments: Sequence[Segment], machine: Machine, ranks: int, batch: int) 
 def fit(times: Sequence[tuple[int, float, float]], cores: int) -> Link:
     """Alpha and beta of all-reduces: (ranks, bytes, seconds) on `cores`, which more ranks than that share.
 
-    Relative errors count, so that short messages do.
+    Where some ranks had a core each, only their times count: of others the kernel's scheduler takes most. Relative errors count, so that short
+    messages do.
     """
+    times = [each for each in times if each[0] <= cores] or times
     if len(times) < 2:
         raise InvalidArgumentError(f"launch --plan: two times at least are needed to fit a line. Got {short(times)}. Measure other sizes.")
     rows, ones = [], []

@@ -31,7 +31,7 @@ class World:
         self.board: Board | None = None
         self.whole_host = True       # do all ranks share one board?
         self.broken: str | None = None
-        self.eager = 100             # looks at a request before this process lets others have the core
+        self.eager = 10              # looks at a request before this process lets others have the core, which they need where they share it
         self.groups: dict[int, Group] = {}
         self.when_made: list[Callable[[Group], None]] = []  # called with each new group
         self.when_ended: list[Callable[[], None]] = []      # before the processes part
@@ -322,7 +322,7 @@ class Task:
                     continue
                 if since is None:
                     since = time.monotonic()
-                time.sleep(0 if looks < world.eager + 200 else NAP)
+                time.sleep(NAP)
                 if watch is not None and looks % 64 == 0:
                     watch.look()
                     watch.lives(time.monotonic() - since)
