@@ -16,6 +16,8 @@ from wherry_distributed.fleet.compression import Compressed, exchange_narrow
 from wherry_distributed.fleet.optimizers import ClipByNormOfAll, Wrapped, owners_of
 from wherry_distributed.fleet.sections import sections_of, write_section
 from wherry_distributed.gradients import broadcast_tensors, buckets, flattened, reduce_gradients, write_back
+from wherry_distributed.model_parallel import reduced
+from wherry_distributed.sequence_parallel import is_sequence_parallel_parameter
 from wherry_distributed.topology import CommunicateTopology, HybridCommunicateGroup
 from wherry_distributed.world import Group
 from wherry_nn.clip import ClipGradByGlobalNorm
@@ -44,16 +46,10 @@ class StaticOptimizer(Wrapped):
     `gradient_merge` every k-th run updates.
 
     Raises:
-        NotImplementedError: the strategy divides sequences, or has stages and mixed precision, which eager training has alone.
+        NotImplementedError: the strategy has stages and mixed precision, which eager training has alone.
     """
 
     def __init__(self, optimizer: Any, hcg: HybridCommunicateGroup, strategy: Any) -> None:
-        found = hcg._degree("sep")
-        if found > 1:
-            raise UnimplementedError(
-                f"fleet.distributed_optimizer: sequences are not divided in programs of static mode. Got sep_degree={found}, expected 1. Train "
-                f"eagerly with fleet.distributed_model, or set the degree to 1."
-            )
         if strategy.amp and (strategy.pipeline or hcg._degree("pipe") > 1):
             raise UnimplementedError(
                 "fleet.distributed_optimizer: a pipeline of static mode computes in the dtypes of its program. Got amp and stages, expected one of "
@@ -108,6 +104,7 @@ class StaticOptimizer(Wrapped):
             pairs = write_section(loss, self._hcg.get_pipe_parallel_group(), self._strategy.pipeline_configs, chosen, no_grad_set)
         else:
             pairs = self._inner_opt.backward(loss, startup_program, parameters, no_grad_set, callbacks)
+        pairs = [(p, self._of_whole_sequence(p, g)) for p, g in pairs]
         if not pairs or not self._groups_of_samples or self._strategy.localsgd or self._strategy.adaptive_localsgd:
             return pairs
         names = [p.name for p, _ in pairs]
@@ -123,6 +120,11 @@ class StaticOptimizer(Wrapped):
 
         found = py_func(exchanged, [g for _, g in pairs], [(g.sizes, g.dtype) for _, g in pairs])
         return [(p, g) for (p, _), g in zip(pairs, found, strict=True)]
+
+    def _of_whole_sequence(self, p: Any, g: Any) -> Any:
+        """A gradient, added up over the processes that divide the sequence between divided layers, where a parameter is used there."""
+        group = self._hcg.get_model_parallel_group()
+        return reduced(g, group) if group.nranks > 1 and is_sequence_parallel_parameter(p) else g
 
     def _has_sections(self, loss: Any) -> bool:
         """Is the program a pipeline? Where the strategy says so without `pp_degree`, there are as many stages as the program has sections."""
