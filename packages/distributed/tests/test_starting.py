@@ -211,8 +211,8 @@ def launch_job(monkeypatch):
         return jobs[-1]
 
     yield make
-    for job in jobs:
-        job.close([])
+    for each in jobs:
+        each.close([])
 
 
 @pytest.mark.parametrize("function", [dist.get_rank, dist.get_backend, dist.destroy_process_group])
