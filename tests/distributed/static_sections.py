@@ -35,7 +35,20 @@ def model(x, y, stages, divided):
         return F.cross_entropy(paddle.static.nn.fc(h, 3), y)
 
 
-def losses(optimizer, rows, stages, divided=False):
+def tied(x, y, stages, divided):
+    """The first section and the last have a weight in common; one between them uses it where no gradient passes."""
+    weight = paddle.static.create_parameter([8, 12], "float32", name="tied")
+    with guard("gpu:0"):
+        h = x.matmul(weight)
+    for i in range(1, stages):
+        with guard(f"gpu:{i}"):
+            h = F.gelu(paddle.static.nn.fc(h, 12))
+            h = h + weight.detach().mean() if i == 1 and stages > 2 else h
+    with guard(f"gpu:{stages - 1}"):
+        return F.cross_entropy(paddle.static.nn.fc(h.matmul(weight, transpose_y=True), 3), y)
+
+
+def losses(optimizer, rows, stages, divided=False, model=model):
     main, startup = paddle.static.Program(), paddle.static.Program()
     with paddle.static.program_guard(main, startup):
         paddle.seed(11)
@@ -48,7 +61,7 @@ def losses(optimizer, rows, stages, divided=False):
         return [float(exe.run(main, feed={"x": X[rows], "y": Y[rows]}, fetch_list=[loss])[0]) for _ in range(5)]
 
 
-def check(kind, stages, parts=1, schedule="1F1B", named=True, **settings):
+def check(kind, stages, parts=1, schedule="1F1B", named=True, model=model, **settings):
     strategy = fleet.DistributedStrategy()
     strategy.pipeline, strategy.pipeline_configs = True, {"accumulate_steps": 4, "micro_batch_size": 2, "schedule_mode": schedule}
     if named:
@@ -59,8 +72,8 @@ def check(kind, stages, parts=1, schedule="1F1B", named=True, **settings):
     samples = size // (stages * parts)
     which = rank // (stages * parts)
     rows = slice(which * 24 // samples, (which + 1) * 24 // samples)
-    mean = fleet.util.all_reduce(np.array(losses(lambda: fleet.distributed_optimizer(kind()), rows, stages, parts > 1)), "sum") / size
-    np.testing.assert_allclose(mean, losses(kind, slice(None), stages), atol=1e-6, err_msg=f"{stages} {parts} {schedule} {settings}")
+    mean = fleet.util.all_reduce(np.array(losses(lambda: fleet.distributed_optimizer(kind()), rows, stages, parts > 1, model)), "sum") / size
+    np.testing.assert_allclose(mean, losses(kind, slice(None), stages, model=model), atol=1e-6, err_msg=f"{stages} {parts} {schedule} {settings}")
 
 
 def momentum():
@@ -73,8 +86,10 @@ def clipped():
 
 check(momentum, 2, named=False)
 check(clipped, 2, schedule="F-then-B")
+check(clipped, 2, model=tied)
 if size == 4:
     check(clipped, 4)
+    check(momentum, 4, model=tied)
     check(momentum, 2, parts=2)
     check(momentum, 2, gradient_merge=True, gradient_merge_configs={"k_steps": 1})
 

@@ -65,6 +65,7 @@ class StaticOptimizer(Wrapped):
         super().__init__(optimizer)
         self._hcg, self._strategy = hcg, strategy
         self._compressed: Compressed | None = None
+        self._shared: dict[str, Group] = {}  # parameters that several sections of a pipeline use, and the processes of these
         if strategy.dgc:
             if type(optimizer) is not Momentum:
                 raise InvalidTypeError(f"strategy: dgc is for Momentum. Got {type(optimizer).__name__}, expected a paddle.optimizer.Momentum.")
@@ -101,7 +102,9 @@ class StaticOptimizer(Wrapped):
         pairs: list[tuple[Any, Any]]
         if self._has_sections(loss):
             chosen = parameters or list(self._inner_opt._all_parameters()) or None
-            pairs = write_section(loss, self._hcg.get_pipe_parallel_group(), self._strategy.pipeline_configs, chosen, no_grad_set)
+            pairs, self._shared = write_section(loss, self._hcg, self._strategy.pipeline_configs, chosen, no_grad_set)
+            for p, _ in pairs:
+                p.is_firstly_shared = p.name not in self._shared or self._shared[p.name].rank == 0
         else:
             pairs = self._inner_opt.backward(loss, startup_program, parameters, no_grad_set, callbacks)
         pairs = [(p, self._of_whole_sequence(p, g)) for p, g in pairs]
@@ -251,6 +254,8 @@ class StaticOptimizer(Wrapped):
         startup = static.default_startup_program() if startup_program is None else startup_program
         for groups, divided in ((self._groups_of_samples, (True, False)), ([self._hcg.get_model_parallel_group()], (False,))):
             self._equal([p for p in params if getattr(p, "is_distributed", False) in divided], [g for g in groups if g.nranks > 1], startup)
+        for name, group in sorted(self._shared.items()):
+            self._equal([p for p in params if p.name == name], [group], startup)
 
     def _equal(self, params: list[Any], groups: list[Group], startup: Any) -> None:
         held = [startup.blocks[0].vars[p.name] for p in params if p.name in startup.blocks[0].vars]

@@ -14,15 +14,17 @@ from typing import Any
 from wherry_autograd import no_grad
 from wherry_distributed.collective import all_reduce
 from wherry_distributed.messages import Messages
+from wherry_distributed.model_parallel import reduced
 from wherry_distributed.pipeline.schedule import all_forward_then_backward, one_forward_one_backward
-from wherry_distributed.world import Group
+from wherry_distributed.topology import HybridCommunicateGroup
+from wherry_distributed.world import Group, new_group
 from wherry_nn import unique_name
 from wherry_program.program.backward import gradients
 from wherry_program.program.control.recording import floats, recording_of, rules
 from wherry_program.program.ir import Block, ControlOp, Node, Program, Variable
 from wherry_program.program.replay import replayed
-from wherry_tensor import Tensor, zeros
-from wherry_tensor.errors import InvalidArgumentError, UnimplementedError
+from wherry_tensor import Tensor, ops, zeros
+from wherry_tensor.errors import InvalidArgumentError
 from wherry_tensor.static_builder import building
 
 PIPELINE = ControlOp("pipeline", ("plan",), ("io",))
@@ -83,20 +85,22 @@ def sections_of(program: Program) -> list[int]:
 
 
 def write_section(
-    loss: Variable, group: Group, configs: dict[str, Any], parameters: Iterable[Any] | None, no_grad_set: Iterable[Any] | None
-) -> list[tuple[Variable, Variable]]:
-    """Leave of the program of `loss` the section of this process. Returns its parameters and their gradients.
+    loss: Variable, hcg: HybridCommunicateGroup, configs: dict[str, Any], parameters: Iterable[Any] | None, no_grad_set: Iterable[Any] | None
+) -> tuple[list[tuple[Variable, Variable]], dict[str, Group]]:
+    """Leave of the program of `loss` the section of this process.
 
     Args:
-        group: a process for each section.
+        hcg: whose pipeline has a process for each section.
         configs: `strategy.pipeline_configs`.
         parameters, no_grad_set: as of `minimize`; None for all of the program, and for none.
 
+    Returns:
+        The parameters of the section and their gradients; for parameters that several sections use, by name, the processes of these.
+
     Raises:
         ValueError: there are not as many sections as processes in the group, or the loss is not in the last one.
-        NotImplementedError: a parameter belongs to two sections.
     """
-    program = loss.program
+    program, group = loss.program, hcg.get_pipe_parallel_group()
     places = sections_of(program)
     count = max(places, default=0) + 1
     if count != group.nranks:
@@ -112,7 +116,8 @@ def write_section(
         )
     stage = group.rank
     crossing = _crossing(program, places, made)
-    trained = _trained(program, places, parameters, no_grad_set)
+    trained = _trained(program, parameters, no_grad_set)
+    shared = _shared(program, places, trained, hcg)
     mine = [node for node, at in zip(program.nodes, places, strict=True) if at == stage]
     plan = Plan(
         group, stage, int(configs["accumulate_steps"]), configs["schedule_mode"] == "F-then-B",
@@ -136,7 +141,13 @@ def write_section(
     program.nodes.clear()
     grads = tuple(program.blocks[0].variable(p.sizes, p.dtype, f"{p.name}@GRAD") for p in used)
     recording_of("pipeline").record(PIPELINE, tuple(feeds), (plan,), (loss, *grads), blocks=(forward, backward))
-    return list(zip(used, grads, strict=True))
+    found = {p.name: g for p, g in zip(used, grads, strict=True)}
+    with no_grad():
+        for p in own:
+            if p.name in shared:  # in one section its gradient may be none at all
+                g = found.get(p.name)
+                found[p.name] = reduced(ops.full(shape=p.sizes, value=0, dtype=p.dtype) if g is None else g, shared[p.name])
+    return [(p, found[p.name]) for p in own if p.name in found], shared
 
 
 def _crossing(program: Program, places: Sequence[int], made: dict[int, int]) -> dict[tuple[int, int], list[Variable]]:
@@ -153,18 +164,20 @@ def _gets_cotangent(x: Variable) -> bool:
     return floats(x) and not x.stop_gradient
 
 
-def _trained(program: Program, places: Sequence[int], parameters: Iterable[Any] | None, no_grad_set: Iterable[Any] | None) -> list[Variable]:
+def _trained(program: Program, parameters: Iterable[Any] | None, no_grad_set: Iterable[Any] | None) -> list[Variable]:
     chosen = None if parameters is None else {each if isinstance(each, str) else each.name for each in parameters}
     left_out = {each if isinstance(each, str) else each.name for each in no_grad_set or ()}
-    trained = [p for p in program.parameters() if not p.stop_gradient and p.name not in left_out and (chosen is None or p.name in chosen)]
+    return [p for p in program.parameters() if not p.stop_gradient and p.name not in left_out and (chosen is None or p.name in chosen)]
+
+
+def _shared(program: Program, places: Sequence[int], trained: Iterable[Variable], hcg: HybridCommunicateGroup) -> dict[str, Group]:
+    """The processes of the sections that use a parameter, where there are several: of those of this process."""
+    found = {}
     for p in trained:
         users = sorted({at for node, at in zip(program.nodes, places, strict=True) if any(x is p for x in node.reads())})
-        if len(users) > 1:
-            raise UnimplementedError(
-                f"fleet.minimize: a parameter of static mode belongs to one section of a pipeline. Got '{p.name}' in sections {users}, expected one. "
-                f"Use two parameters, or train eagerly with SharedLayerDesc."
-            )
-    return trained
+        groups = [new_group([ranks[at] for at in users]) for ranks in hcg.topology().get_comm_list("pipe")] if len(users) > 1 else []
+        found.update((p.name, group) for group in groups if group.is_member())
+    return found
 
 
 def _blocks(
