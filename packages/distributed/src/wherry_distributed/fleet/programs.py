@@ -23,6 +23,7 @@ from wherry_distributed.world import Group
 from wherry_nn.clip import ClipGradByGlobalNorm
 from wherry_program.program.control import py_func
 from wherry_tensor import Tensor, ops, where
+from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnimplementedError
 from wherry_tensor.static_builder import building, lasting
 from wherry_train.optimizer import SGD, Momentum
@@ -44,17 +45,9 @@ class StaticOptimizer(Wrapped):
     Gradients are averaged over all processes that see different samples (or summed, or sent in 16 bits, or only the largest of them, as the
     strategy says); with `sharding` each process updates some parameters; with `localsgd` parameters are averaged, not gradients; with
     `gradient_merge` every k-th run updates.
-
-    Raises:
-        NotImplementedError: the strategy has stages and mixed precision, which eager training has alone.
     """
 
     def __init__(self, optimizer: Any, hcg: HybridCommunicateGroup, strategy: Any) -> None:
-        if strategy.amp and (strategy.pipeline or hcg._degree("pipe") > 1):
-            raise UnimplementedError(
-                "fleet.distributed_optimizer: a pipeline of static mode computes in the dtypes of its program. Got amp and stages, expected one of "
-                "them. Switch amp off, or train eagerly with fleet.distributed_model."
-            )
         if strategy.amp:
             amp = import_module("wherry_graph.static.amp")
             configs = strategy.amp_configs
@@ -64,6 +57,9 @@ class StaticOptimizer(Wrapped):
                 use_pure_fp16=configs["use_pure_fp16"])
         super().__init__(optimizer)
         self._hcg, self._strategy = hcg, strategy
+        self._mixed = hasattr(optimizer, "get_loss_scaling")
+        if self._mixed:
+            optimizer._agreed = self._agreed
         self._compressed: Compressed | None = None
         self._shared: dict[str, Group] = {}  # parameters that several sections of a pipeline use, and the processes of these
         if strategy.dgc:
@@ -102,6 +98,7 @@ class StaticOptimizer(Wrapped):
         pairs: list[tuple[Any, Any]]
         if self._has_sections(loss):
             chosen = parameters or list(self._inner_opt._all_parameters()) or None
+            loss = self._inner_opt._scaled(loss) if self._mixed else loss
             pairs, self._shared = write_section(loss, self._hcg, self._strategy.pipeline_configs, chosen, no_grad_set)
             for p, _ in pairs:
                 p.is_firstly_shared = p.name not in self._shared or self._shared[p.name].rank == 0
@@ -123,6 +120,15 @@ class StaticOptimizer(Wrapped):
 
         found = py_func(exchanged, [g for _, g in pairs], [(g.sizes, g.dtype) for _, g in pairs])
         return [(p, g) for (p, _), g in zip(pairs, found, strict=True)]
+
+    def _agreed(self, finite: Any) -> Any:
+        """Of a mixed precision optimizer: are the gradients of all parts of the model finite? All processes take the same steps."""
+        hcg = self._hcg
+        groups = [hcg.get_model_parallel_group(), hcg.get_pipe_parallel_group(), hcg.get_sharding_parallel_group()]
+        for group in groups:
+            if group.nranks > 1:
+                finite = reduced(ops.full(shape=(), value=True, dtype=as_dtype("bool")) if finite is None else finite, group, ReduceOp.MIN)
+        return finite
 
     def _of_whole_sequence(self, p: Any, g: Any) -> Any:
         """A gradient, added up over the processes that divide the sequence between divided layers, where a parameter is used there."""
