@@ -164,6 +164,33 @@ if size == 2:
         assert got.dtype == expected.dtype and got.shape == expected.shape, (got, expected)
         np.testing.assert_allclose(got, expected, atol=1e-6)
 
+# what is saved has the values of all sections
+
+if size == 2:
+    main, startup = paddle.static.Program(), paddle.static.Program()
+    with paddle.static.program_guard(main, startup):
+        x, y = paddle.static.data("x", [None, 8]), paddle.static.data("y", [None, 1], "int64")
+        with guard("gpu:0"):
+            h = F.relu(paddle.static.nn.fc(x, 12))
+        with guard("gpu:1"):
+            out = paddle.static.nn.fc(h, 3)
+            loss = F.cross_entropy(out, y)
+        serving = main.clone(for_test=True)
+        fleet.distributed_optimizer(momentum(), strategy).minimize(loss)
+    exe, folder = paddle.static.Executor(), sys.argv[1]
+    exe.run(startup)
+    for _ in range(3):
+        exe.run(main, feed={"x": X, "y": Y}, fetch_list=[loss])
+    fleet.save_persistables(exe, f"{folder}/whole", main)
+    fleet.save_inference_model(exe, f"{folder}/served", ["x"], [serving.global_block().var(out.name)], serving)
+    now = exe.run(main, feed={"x": X, "y": Y}, fetch_list=[loss])[0]
+    loaded, _, targets = paddle.static.load_inference_model(f"{folder}/served/model", exe)
+    scores = exe.run(loaded, feed={"x": X}, fetch_list=targets)[0].astype("float64")
+    mine = np.log(np.exp(scores).sum(1)) - np.take_along_axis(scores, Y, 1)[:, 0]
+    np.testing.assert_allclose(now, mine.mean(), atol=1e-6)
+    values = paddle.static.load_program_state(f"{folder}/whole/model")
+    assert all(np.abs(values[p.name]).sum() > 0 for p in main.all_parameters()), values
+
 # what does not fit is told in all processes
 strategy = fleet.DistributedStrategy()
 strategy.hybrid_configs = {"pp_degree": size}

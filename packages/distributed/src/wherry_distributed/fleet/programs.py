@@ -25,7 +25,7 @@ from wherry_program.program.control import py_func
 from wherry_tensor import Tensor, ops, where
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnimplementedError
-from wherry_tensor.static_builder import building, lasting
+from wherry_tensor.static_builder import at_once, building, lasting
 from wherry_train.optimizer import SGD, Momentum
 
 
@@ -62,6 +62,7 @@ class StaticOptimizer(Wrapped):
             optimizer._agreed = self._agreed
         self._compressed: Compressed | None = None
         self._shared: dict[str, Group] = {}  # parameters that several sections of a pipeline use, and the processes of these
+        self._keepers: dict[str, int] = {}   # of a pipeline: the section whose process has the value of a variable that lasts
         if strategy.dgc:
             if type(optimizer) is not Momentum:
                 raise InvalidTypeError(f"strategy: dgc is for Momentum. Got {type(optimizer).__name__}, expected a paddle.optimizer.Momentum.")
@@ -99,7 +100,7 @@ class StaticOptimizer(Wrapped):
         if self._has_sections(loss):
             chosen = parameters or list(self._inner_opt._all_parameters()) or None
             loss = self._inner_opt._scaled(loss) if self._mixed else loss
-            pairs, self._shared = write_section(loss, self._hcg, self._strategy.pipeline_configs, chosen, no_grad_set)
+            pairs, self._shared, self._keepers = write_section(loss, self._hcg, self._strategy.pipeline_configs, chosen, no_grad_set)
             for p, _ in pairs:
                 p.is_firstly_shared = p.name not in self._shared or self._shared[p.name].rank == 0
         else:
@@ -153,6 +154,24 @@ class StaticOptimizer(Wrapped):
         grid.set_current(HybridCommunicateGroup(CommunicateTopology(names, dims)))
         self._hcg = grid.current()
         return True
+
+    def bring_together(self, program: Any, op_name: str) -> None:
+        """Give all processes the values that the sections of a pipeline have, to be saved by one of them. All call it.
+
+        Raises:
+            NotImplementedError: layers are divided, so that no process has the whole of their parameters.
+        """
+        divided = [p.name for p in program.all_parameters() if getattr(p, "is_distributed", False)]
+        if divided:
+            raise UnimplementedError(
+                f"{op_name}: a process has a part of a divided layer's parameter. Got '{divided[0]}', expected parameters that are whole. Let every "
+                f"process write its own with paddle.static.save(program, path), each to another path."
+            )
+        scope, group = import_module("wherry_graph.static").global_scope(), self._hcg.get_pipe_parallel_group()
+        with at_once():
+            for section in sorted(set(self._keepers.values())):
+                held = [scope.value(name) for name, at in sorted(self._keepers.items()) if at == section]
+                broadcast_tensors([x for x in held if x is not None], group.ranks[section], group)
 
     def _exchange(self) -> Callable[[list[Any], Group], None]:
         if self._compressed is not None:

@@ -89,7 +89,7 @@ def sections_of(program: Program) -> list[int]:
 
 def write_section(
     loss: Variable, hcg: HybridCommunicateGroup, configs: dict[str, Any], parameters: Iterable[Any] | None, no_grad_set: Iterable[Any] | None
-) -> tuple[list[tuple[Variable, Variable]], dict[str, Group]]:
+) -> tuple[list[tuple[Variable, Variable]], dict[str, Group], dict[str, int]]:
     """Leave of the program of `loss` the section of this process.
 
     Args:
@@ -98,7 +98,8 @@ def write_section(
         parameters, no_grad_set: as of `minimize`; None for all of the program, and for none.
 
     Returns:
-        The parameters of the section and their gradients; for parameters that several sections use, by name, the processes of these.
+        The parameters of the section and their gradients; for parameters that several sections use, by name, the processes of these; the section
+        whose process has the value of each variable that lasts.
 
     Raises:
         ValueError: there are not as many sections as processes in the group, or the loss is not in the last one.
@@ -121,6 +122,11 @@ def write_section(
     crossing = _crossing(program, places, made)
     trained = _trained(program, parameters, no_grad_set)
     shared = _shared(program, places, trained, hcg)
+    keepers: dict[str, int] = {}
+    for node, at in zip(program.nodes, places, strict=True):
+        for x in (*node.reads(), *node.outputs):
+            if x.persistable:
+                keepers.setdefault(x.name, at)
     mine = [node for node, at in zip(program.nodes, places, strict=True) if at == stage]
     plan = Plan(
         group, stage, int(configs["accumulate_steps"]), configs["schedule_mode"] == "F-then-B",
@@ -147,7 +153,7 @@ def write_section(
             if p.name in shared:  # in one section its gradient may be none at all
                 g = found.get(p.name)
                 found[p.name] = reduced(ops.full(shape=p.sizes, value=0, dtype=p.dtype) if g is None else g, shared[p.name])
-    return [(p, found[p.name]) for p in own if p.name in found], shared
+    return [(p, found[p.name]) for p in own if p.name in found], shared, keepers
 
 
 def _crossing(program: Program, places: Sequence[int], made: dict[int, int]) -> dict[tuple[int, int], list[Variable]]:
