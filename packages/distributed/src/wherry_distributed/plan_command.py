@@ -236,8 +236,9 @@ def _training_step(model: dict[str, Any], samples: int) -> float:
     from wherry_train.optimizer import Adam
 
     net = DataParallel(Sequential(*model["layers"]()))
-    optimizer, times = Adam(1e-9, parameters=net.parameters()), []
+    optimizer = Adam(1e-9, parameters=net.parameters())
     x, y = model["example"](samples)
+    times: list[float] = []
     windows = 4
     while len(times) < windows:
         barrier()

@@ -226,11 +226,11 @@ class _Ring(PyLayer):
     def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, causal: bool, scale: float, group: Group) -> Tensor:
         ctx.settings = settings = causal, scale, group
         if current_capture() is None:
-            out, wide, log_sum = _ring_forwards(q, k, v, settings)
+            out, wide, log_sum = _ring_forwards(settings, q, k, v)
         else:
             sizes = batch, length, heads, dim = sizes_of(q)
             out, wide, log_sum = py_func(
-                lambda *values: list(_ring_forwards(*values, settings)), [q, k, v],
+                lambda *values: list(_ring_forwards(settings, *values)), [q, k, v],
                 [(sizes, q.dtype), ((batch, heads, length, dim), as_dtype("float32")), ((batch, heads, length, 1), as_dtype("float32"))])
         ctx.save_for_backward(q, k, v, wide, log_sum)
         return out
@@ -239,16 +239,16 @@ class _Ring(PyLayer):
     def backward(ctx: Any, ct: Tensor) -> Any:
         saved, settings = ctx.saved_tensor(), ctx.settings
         if current_capture() is None:
-            return _ring_backwards(*saved, ct, settings)
+            return _ring_backwards(settings, *saved, ct)
         return tuple(py_func(
-            lambda *values: list(_ring_backwards(*values, settings)), [*saved, ct], [(sizes_of(x), x.dtype) for x in saved[:3]]))
+            lambda *values: list(_ring_backwards(settings, *values)), [*saved, ct], [(sizes_of(x), x.dtype) for x in saved[:3]]))
 
 
 def _heads_first(x: Tensor) -> Tensor:
     return ops.copy(x.astype("float32").transpose([0, 2, 1, 3]))
 
 
-def _ring_forwards(q: Tensor, k: Tensor, v: Tensor, settings: tuple[bool, float, Group]) -> tuple[Tensor, Tensor, Tensor]:
+def _ring_forwards(settings: tuple[bool, float, Group], q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """The result, the same in float32 with heads first, and the logarithm of the sum of each query's weights."""
     causal, scale, group = settings
     query, key, value = (_heads_first(x) for x in (q, k, v))
@@ -270,7 +270,7 @@ def _ring_forwards(q: Tensor, k: Tensor, v: Tensor, settings: tuple[bool, float,
 
 
 def _ring_backwards(
-    q: Tensor, k: Tensor, v: Tensor, out: Tensor, log_sum: Tensor, ct: Tensor, settings: tuple[bool, float, Group]
+    settings: tuple[bool, float, Group], q: Tensor, k: Tensor, v: Tensor, out: Tensor, log_sum: Tensor, ct: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Cotangents of queries, keys and values; those of keys and values go round with them."""
     causal, scale, group = settings

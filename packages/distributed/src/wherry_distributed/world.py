@@ -35,6 +35,7 @@ class World:
         self.groups: dict[int, Group] = {}
         self.when_made: list[Callable[[Group], None]] = []  # called with each new group
         self.when_ended: list[Callable[[], None]] = []      # before the processes part
+        self.dropped: list[tuple[Callable[[], bool], Any, Any]] = []  # calls on their way whose task is gone, and what holds their memory
         self.next_group = 1          # numbers are given in the same order everywhere
         self.lock = threading.RLock()
 
@@ -289,6 +290,14 @@ class Task:
         self._poll, self._watch, self._finish = poll, watch, finish
         self._held = held  # what holds the memory that messages are read from and written to
         self._lock = threading.Lock()
+
+    def __del__(self) -> None:
+        if self._poll is None or world.mpi is None or world.mpi.Is_finalized():
+            return
+        # Nobody has waited for it, and MPI goes on to read and write its memory.
+        world.dropped = [each for each in world.dropped if not each[0]()]
+        if not self._poll():
+            world.dropped.append((self._poll, self._held, self._finish))
 
     def is_completed(self) -> bool:
         """Has it ended? Results are where they belong then."""

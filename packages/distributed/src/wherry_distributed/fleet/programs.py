@@ -97,11 +97,12 @@ class StaticOptimizer(Wrapped):
     ) -> list[tuple[Any, Any]]:
         """Gradients, averaged over the processes; of a pipeline those of this process's section, which alone is left in the program."""
         pairs: list[tuple[Any, Any]]
+        p: Any
         if self._has_sections(loss):
             chosen = parameters or list(self._inner_opt._all_parameters()) or None
             loss = self._inner_opt._scaled(loss) if self._mixed else loss
             pairs, self._shared, self._keepers = write_section(loss, self._hcg, self._strategy.pipeline_configs, chosen, no_grad_set)
-            for p, _ in pairs:
+            for p, _ in pairs:  # a norm over all processes counts it once
                 p.is_firstly_shared = p.name not in self._shared or self._shared[p.name].rank == 0
         else:
             pairs = self._inner_opt.backward(loss, startup_program, parameters, no_grad_set, callbacks)

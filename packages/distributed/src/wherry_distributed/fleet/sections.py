@@ -147,7 +147,7 @@ def write_section(
     program.nodes.clear()
     grads = tuple(program.blocks[0].variable(p.sizes, p.dtype, f"{p.name}@GRAD") for p in used)
     recording_of("pipeline").record(PIPELINE, tuple(feeds), (plan,), (loss, *grads, *others), blocks=(forward, backward))
-    found = {p.name: g for p, g in zip(used, grads, strict=True)}
+    found: dict[str, Any] = {p.name: g for p, g in zip(used, grads, strict=True)}
     with no_grad():
         for p in own:
             if p.name in shared:  # in one section its gradient may be none at all
@@ -178,7 +178,7 @@ def _trained(program: Program, parameters: Iterable[Any] | None, no_grad_set: It
 
 def _shared(program: Program, places: Sequence[int], trained: Iterable[Variable], hcg: HybridCommunicateGroup) -> dict[str, Group]:
     """The processes of the sections that use a parameter, where there are several: of those of this process."""
-    found = {}
+    found: dict[str, Group] = {}
     for p in trained:
         users = sorted({at for node, at in zip(program.nodes, places, strict=True) if any(x is p for x in node.reads())})
         groups = [new_group([ranks[at] for at in users]) for ranks in hcg.topology().get_comm_list("pipe")] if len(users) > 1 else []
