@@ -237,11 +237,10 @@ class _Ring(PyLayer):
 
     @staticmethod
     def backward(ctx: Any, ct: Tensor) -> Any:
-        saved, settings = ctx.saved_tensor(), ctx.settings
+        taken, settings = [*ctx.saved_tensor(), ct], ctx.settings
         if current_capture() is None:
-            return _ring_backwards(settings, *saved, ct)
-        return tuple(py_func(
-            lambda *values: list(_ring_backwards(settings, *values)), [*saved, ct], [(sizes_of(x), x.dtype) for x in saved[:3]]))
+            return _ring_backwards(settings, *taken)
+        return tuple(py_func(lambda *values: list(_ring_backwards(settings, *values)), taken, [(sizes_of(x), x.dtype) for x in taken[:3]]))
 
 
 def _heads_first(x: Tensor) -> Tensor:
