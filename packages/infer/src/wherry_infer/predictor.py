@@ -133,8 +133,8 @@ class Tensor:
             ValueError: its dtype or shape is not that of the program, or this is an output.
         """
         kind, dtype, shape = self._plain
-        # What fitted in the call before does so again.
-        if type(data) is kind and data.dtype is dtype and data.shape == shape and self._home.is_current:  # type: ignore[union-attr]
+        # What fitted in the call before does so again; of a program on the CPU alone, whose memory this always is.
+        if type(data) is kind and data.dtype is dtype and data.shape == shape:  # type: ignore[union-attr]
             self._value, self._shared, self._given = _core.from_buffer(data), False, self._fitting[1]
         else:
             self._take("copy_from_cpu", data, copy=True)
@@ -450,6 +450,10 @@ class Predictor:
         self._outputs = {x.name: Tensor(x.name, x.dtype.name, x.sizes, False, home) for x in program.fetches}
         self._handles = list(self._inputs.values()), list(self._outputs.values())
         self._hooks: list[Callable[..., Any]] = []
+        config = model.config
+        # Runs on the CPU that nobody watches, of one program for all shapes.
+        self._plain = not (home.code or home.stream or model.ranks or config._profile or config._shape_file)
+        self._threads = config._threads
 
     def get_input_names(self) -> list[str]:
         """The names of the inputs, in order."""
@@ -488,12 +492,27 @@ class Predictor:
             ValueError: an input is missing, or does not fit.
         """
         handles, results = self._handles
+        if inputs is None and self._plain and not self._hooks and not _core.get_current_device():
+            given: list[Any] = [handle._value for handle in handles]
+            for value in given:
+                if value is None or _core.device_of(value):
+                    break  # the rest says what is missing, or copies it here
+            else:
+                before, recording = set_thread_budget(self._threads), set_grad_mode(False)
+                try:
+                    values = self._model.run(*given)
+                finally:
+                    set_grad_mode(recording)
+                    set_thread_budget(before)
+                for handle, value in zip(results, values, strict=True):
+                    handle._value = value
+                return None
         if inputs is not None:
             if len(inputs) != len(handles):
                 raise InvalidArgumentError(f"run: got {len(inputs)} inputs, expected {len(handles)}: {list(self._inputs)}.")
             for handle, data in zip(handles, inputs, strict=True):
                 handle._take("run", data, copy=False)
-        given: list[Any] = [handle._value for handle in handles]
+        given = [handle._value for handle in handles]
         if any([value is None for value in given]):  # noqa: C419  a generator takes longer than the rest
             missing = [handle._name for handle in handles if handle._value is None]
             raise InvalidArgumentError(

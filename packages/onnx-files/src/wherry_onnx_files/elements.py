@@ -141,7 +141,6 @@ def held_array(x: np.ndarray, code: int) -> np.ndarray:
 
 def tensor_of_array(x: np.ndarray, code: int) -> Tensor:
     """A tensor with a copy of an array that `decoded` or `held_array` gave."""
-    x = np.ascontiguousarray(x).reshape(x.shape)
     return from_buffer(x, _core.bfloat16 if code == BFLOAT16 else None)  # type: ignore[no-any-return]
 
 

@@ -192,7 +192,7 @@ def read_model(source: Any, mapped: bool = False) -> OnnxModel:
         OnnxFileError: the file is damaged, or no ONNX model. A FileFormatError.
         OSError: there is no such file.
     """
-    folder = None
+    path = None
     if isinstance(source, (bytes, bytearray, memoryview)):
         data = bytes(source)
     elif hasattr(source, "read"):
@@ -201,9 +201,8 @@ def read_model(source: Any, mapped: bool = False) -> OnnxModel:
         path = os.fspath(source)
         with open(path, "rb") as file:
             data = _mapped(file) if mapped else file.read()
-        folder = os.path.dirname(os.path.realpath(path))
     try:
-        return OnnxModel(proto.parse(data), Folder(folder, mapped))
+        return OnnxModel(proto.parse(data), Folder(path, mapped))
     except OnnxFileError:
         raise
     except ModelFileError as error:

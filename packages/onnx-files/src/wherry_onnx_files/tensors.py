@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import math
 import os
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,13 +30,18 @@ class Folder:
     """Where files with weights lie: beside the model, and nowhere else.
 
     Args:
-        path: of the folder; None where the model did not come from a file.
+        model: the path of the model; None where it did not come from a file.
         mapped: tensors lie in the files, mapped into memory, where they begin at a multiple of their items. Who writes to one gets a copy.
     """
 
-    def __init__(self, path: str | None, mapped: bool = False) -> None:
+    def __init__(self, model: str | None, mapped: bool = False) -> None:
         self.mapped = mapped
-        self.path = None if path is None else os.path.realpath(path)
+        self._model = None if model is None else os.path.abspath(model)
+
+    @cached_property
+    def path(self) -> str | None:
+        """Its path without links; looked up when a file is needed, which takes longer than a small model."""
+        return None if self._model is None else os.path.dirname(os.path.realpath(self._model))
 
     def read(self, name: str, offset: int, length: int | None, expected: int, what: str) -> Any:
         """`expected` bytes of a file, mapped into memory.

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
-from wherry_tensor.protobuf import LENGTH, Field, ModelFileError, Schema, skip_field, take_length, take_varint
+from wherry_tensor.protobuf import Field, ModelFileError, Schema
 
 __all__ = [
     "EMPTY", "Attr", "AttrType", "BlockDesc", "Complex", "OpDesc", "OpVersion", "OpVersionPair", "ProgramDesc", "Scalar", "Slot",
@@ -356,14 +356,14 @@ _many = {
 class _AttrMessage:
     """An attribute as it is in the file."""
 
-    name: str | None = None
-    type: int | None = None
-    values: dict[int, Any] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)
     unknown: bytes = b""
 
 
 class _AttrSchema(Schema):
-    """Attributes: the most frequent message, so a reader of its own that keeps one value instead of sixteen fields."""
+    """Attributes: the most frequent message, which keeps one value instead of sixteen fields."""
+
+    loose = True
 
     def __init__(self) -> None:
         scalar = Schema(
@@ -381,63 +381,19 @@ class _AttrSchema(Schema):
         self._put = dict(zip((f.name for f in fields), (put for _, _, put in self._putters), strict=True))
         self._repeated = frozenset(f.name for f in fields if f.repeated)
 
-    def read(self, data: bytes, at: int = 0, end: int | None = None) -> Attr:
-        end = len(data) if end is None else end
-        takers = self._takers
-        name = kind = value = None
-        others: dict[str, Any] | None = None
-        value_field = ""
-        unknown = b""
-        while at < end:
-            start = at
-            tag = data[at]
-            at += 1
-            if tag > 0x7F:
-                tag, at = take_varint(data, start, end)
-            if tag == 10:
-                start, at = take_length(data, at, end)
-                name = takers[10][1](data, start, at)
-                continue
-            if tag == 16:
-                kind, at = takers[16][1](data, at, end)
-                continue
-            found = takers.get(tag)
-            if found is None:
-                at = skip_field(data, at, end, tag, self)
-                unknown += data[start:at]
-                continue
-            label, take, repeated, many = found
-            if tag & 7 == LENGTH:
-                start, at = take_length(data, at, end)
-                item = take(data, start, at)
-            else:
-                item, at = take(data, at, end)
-            if value_field and label != value_field:  # more than one value: the one of the type is used, the others are kept
-                others = others or {}
-                others[value_field] = value
-                value = others.pop(label, None)
-            value_field = label
-            if not repeated:
-                value = item
-            elif value is None:
-                value = item if many else [item]
-            elif many:
-                value.extend(item)
-            else:
-                value.append(item)
+    def made(self, message: _AttrMessage) -> Attr:
+        values, unknown = message.values, message.unknown
+        name, kind = values.pop("name", None), values.pop("type", None)
         if name is None or kind is None or kind not in self._number:
             raise ModelFileError(
                 f"the file is damaged: the attribute {name!r} has no type that is known. Got {kind}, expected one of 0 to 17. "
                 f"Save the model again, with Paddle 2.6 or earlier."
             )
         wanted = f"f{self._number[kind]}"
-        if value_field and value_field != wanted:
-            others = others or {}
-            others[value_field] = value
-            value = others.pop(wanted, None)
-        if others:
+        value = values.pop(wanted, None)
+        if values:  # more than one value: the one of the type is used, the others are kept
             out = bytearray()
-            for label, content in others.items():
+            for label, content in values.items():
                 for item in content if label in self._repeated else [content]:
                     self._put[label](out, item)
             unknown = bytes(out) + unknown

@@ -9,9 +9,11 @@ the wire type that its kind asks for. What the numbers mean is checked by whoeve
 from __future__ import annotations
 
 import struct
+import sys
 from collections.abc import Callable
 from typing import Any
 
+from wherry_tensor._protobuf import Messages
 from wherry_tensor.errors import InvalidArgumentError
 
 __all__ = ["LENGTH", "Field", "ModelFileError", "Schema", "put_varint", "skip_field", "take_length", "take_varint"]
@@ -55,19 +57,23 @@ class Schema:
         message: the dataclass. Its attributes have defaults, and `unknown` is bytes.
         fields: what the message consists of, by ascending number.
         what: how errors call the message.
+
+    Attributes:
+        loose: a subclass sets it for messages of many fields of which few are there: what is there is in a dict, `message.values`, of which
+            `made` makes the message.
     """
+
+    loose = False
 
     def __init__(self, message: type, what: str, *fields: Field) -> None:
         self.message, self.what = message, what
         self.fields = fields
-        self._required = tuple(field.name for field in fields if field.required)
-        # By tag: the attribute, what reads it, whether it is a list, and whether the field is many of its items.
-        self._takers: dict[int, tuple[str, Callable[[bytes, int, int], Any], bool, bool]] = {}
         self._putters = [(field.name, field.repeated, _putter(field)) for field in fields]
+        self.messages = Messages(self, sys.modules[__name__])
         for field in fields:
-            self._takers[field.number << 3 | field.wire] = (field.name, _taker(field), field.repeated, False)
+            self.messages.take(field.number << 3 | field.wire, field, False)
             if field.repeated and field.wire != LENGTH:  # numbers may also be packed, many in one field
-                self._takers[field.number << 3 | LENGTH] = (field.name, _packed_taker(field), True, True)
+                self.messages.take(field.number << 3 | LENGTH, field, True)
         self._numbers = frozenset(field.number for field in fields)
 
     def read(self, data: bytes, at: int = 0, end: int | None = None) -> Any:
@@ -76,39 +82,10 @@ class Schema:
         Raises:
             ModelFileError: the bytes are not such a message.
         """
-        end = len(data) if end is None else end
-        message = self.message()
-        takers = self._takers
-        while at < end:
-            start = at
-            tag = data[at]
-            at += 1
-            if tag > 0x7F:
-                tag, at = take_varint(data, start, end)
-            found = takers.get(tag)
-            if found is None:
-                at = skip_field(data, at, end, tag, self)
-                message.unknown += data[start:at]
-                continue
-            name, take, repeated, many = found
-            if tag & 7 == LENGTH:
-                length = data[at] if at < end else 0x80
-                if length < 0x80 and length < end - at:
-                    start, at = at + 1, at + 1 + length
-                else:
-                    start, at = take_length(data, at, end)
-                value = take(data, start, at)
-            else:
-                value, at = take(data, at, end)
-            if not repeated:
-                setattr(message, name, value)
-            elif many:
-                getattr(message, name).extend(value)
-            else:
-                getattr(message, name).append(value)
-        for name in self._required:
-            if getattr(message, name) is None:
-                raise ModelFileError(f"the file is damaged: {self.what} has no {name!r}. Expected one. Save the model again.")
+        return self.messages.read(data, at, len(data) if end is None else end)
+
+    def made(self, message: Any) -> Any:
+        """What is made of a loose message."""
         return message
 
     def write(self, message: Any) -> bytes:
@@ -181,80 +158,24 @@ def skip_field(data: bytes, at: int, end: int, tag: int, schema: Schema) -> int:
     )
 
 
-def _take_int(data: bytes, at: int, end: int) -> tuple[int, int]:
-    if at < end and data[at] < 0x80:
-        return data[at], at + 1
-    value, at = take_varint(data, at, end)
-    return (value - (1 << 64) if value >> 63 else value), at
+# The errors of `_protobuf`, which reads.
 
 
-def _take_int32(data: bytes, at: int, end: int) -> tuple[int, int]:
-    if at < end and data[at] < 0x80:
-        return data[at], at + 1
-    value, at = take_varint(data, at, end)
-    value &= 0xFFFFFFFF
-    return (value - (1 << 32) if value >> 31 else value), at
+def cut_off(at: int, left: int, size: int) -> ModelFileError:
+    """The error for a number of fewer bytes than it has."""
+    return ModelFileError(f"the file is cut off: a number at byte {at} has {left} bytes, expected {size}. Copy the model again.")
 
 
-def _take_bool(data: bytes, at: int, end: int) -> tuple[bool, int]:
-    value, at = take_varint(data, at, end)
-    return value != 0, at
+def not_text(data: bytes, start: int, stop: int) -> ModelFileError:
+    """The error for text that is none."""
+    return ModelFileError(
+        f"the file is damaged: a name at byte {start} is not UTF-8. Got {data[start:stop][:40]!r}, expected text. Save the model again."
+    )
 
 
-def _take_float(data: bytes, at: int, end: int) -> tuple[float, int]:
-    if end - at < 4:
-        raise ModelFileError(f"the file is cut off: a number at byte {at} has {end - at} bytes, expected 4. Copy the model again.")
-    return _float.unpack_from(data, at)[0], at + 4
-
-
-def _take_double(data: bytes, at: int, end: int) -> tuple[float, int]:
-    if end - at < 8:
-        raise ModelFileError(f"the file is cut off: a number at byte {at} has {end - at} bytes, expected 8. Copy the model again.")
-    return _double.unpack_from(data, at)[0], at + 8
-
-
-# What stands between two places.
-
-
-def _bytes_in(data: bytes, start: int, stop: int) -> bytes:
-    return data[start:stop]
-
-
-def _view_in(data: bytes, start: int, stop: int) -> memoryview:
-    return memoryview(data)[start:stop]
-
-
-def _text_in(data: bytes, start: int, stop: int) -> str:
-    try:
-        return str(data[start:stop], "utf-8")
-    except UnicodeDecodeError as error:
-        raise ModelFileError(
-            f"the file is damaged: a name at byte {start} is not UTF-8. Got {data[start:stop][:40]!r}, expected text. Save the model again."
-        ) from error
-
-
-_readers: dict[str, Callable[[bytes, int, int], Any]] = {
-    "int": _take_int, "int32": _take_int32, "bool": _take_bool, "float": _take_float, "double": _take_double,
-    "bytes": _bytes_in, "view": _view_in, "text": _text_in,
-}  # fmt: skip
-
-
-def _taker(field: Field) -> Callable[[bytes, int, int], Any]:
-    """What reads a field: a number and where it ends, or what stands between two places."""
-    return _readers[field.kind] if isinstance(field.kind, str) else field.kind.read
-
-
-def _packed_taker(field: Field) -> Callable[[bytes, int, int], list[Any]]:
-    take = _taker(field)
-
-    def take_packed(data: bytes, at: int, stop: int) -> list[Any]:
-        values = []
-        while at < stop:
-            value, at = take(data, at, stop)
-            values.append(value)
-        return values
-
-    return take_packed
+def lacks(schema: Schema, name: str) -> ModelFileError:
+    """The error for a message without a field that it has to have."""
+    return ModelFileError(f"the file is damaged: {schema.what} has no {name!r}. Expected one. Save the model again.")
 
 
 # Writing.

@@ -37,17 +37,18 @@ def _folded(program: Program, frozen: bool, kept: tuple[Op, ...] = ()) -> Progra
     out = to_change(program)
     changing = volatile(out)
     handed = {id(x) for x in out.fetches} | {id(x) for block in out.blocks for x in block.outputs}
-    known: dict[int, Tensor] = {}
-    if frozen:
-        known = {id(x): x.bound for x in out.bound_variables() if id(x) not in changing and x.bound is not None}
-    room = SPARE + TIMES * sum(x.bound.size for x in out.bound_variables() if x.bound is not None)
+    bound = {id(x): x.bound for x in out.bound_variables() if x.bound is not None}
+    known: dict[int, Tensor] = {at: x for at, x in bound.items() if at not in changing} if frozen else {}
+    room: int | None = None  # counted for the first node that may be folded
     instead: dict[int, Variable] = {}
     gone = []
     for node in list(out.walk()):
-        if node.is_control or any(x is not None and id(x) not in known and not _only_shape(node, i, x) for i, x in enumerate(node.inputs)):
+        if node.is_control or _is_open(node, known):
             continue
         if node.op in kept or not is_pure(node, changing) or tensors_of_attrs(node.attrs) or any(id(x) in handed for x in node.outputs):
             continue
+        if room is None:
+            room = SPARE + TIMES * sum(x.size for x in bound.values())
         metas = node.op.infer(node.inputs, node.attrs)
         there = sum(known[id(x)].size for x in node.inputs if id(x) in known)
         made = sum(meta.size for meta in metas)
@@ -64,6 +65,9 @@ def _folded(program: Program, frozen: bool, kept: tuple[Op, ...] = ()) -> Progra
     return out
 
 
-def _only_shape(node: Node, i: int, x: Variable) -> bool:
-    """Whether an input counts for its shape alone, which is known."""
-    return bool(node.op.uses_shape_only(i)) and -1 not in x.sizes
+def _is_open(node: Node, known: dict[int, Tensor]) -> bool:
+    """Whether an input is neither known nor counts for its shape alone, which is known."""
+    for i, x in enumerate(node.inputs):  # noqa: SIM110  a generator takes longer than the rest
+        if x is not None and id(x) not in known and not (node.op.uses_shape_only(i) and -1 not in x.sizes):
+            return True
+    return False

@@ -571,7 +571,10 @@ def attrs_with(attrs: tuple[Any, ...], find: Callable[[Tensor], Tensor]) -> tupl
 
     A size of an axis that is known there becomes a number.
     """
-    if not any(type(v) is Size or type(v) is tuple for v in attrs):
+    for v in attrs:  # mostly numbers
+        if type(v) is Size or (type(v) is tuple and Size in map(type, v)):
+            break
+    else:
         return attrs
     return tuple(
         tuple(_size_with(n, find) if type(n) is Size else n for n in v) if type(v) is tuple
