@@ -17,7 +17,7 @@ import numpy as np
 import wherry as paddle
 from wherry.distributed import fleet
 
-optimizer, servers = sys.argv[1:]
+optimizer, servers, *norm = sys.argv[1:]
 paddle.enable_static()
 fleet.init(is_collective=False)
 ids, y = paddle.static.data("ids", [None, 3], "int64"), paddle.static.data("y", [None, 1])
@@ -27,6 +27,8 @@ first, last = (np.random.RandomState(i).randn(*shape).astype("float32") * 0.3 fo
 hidden = paddle.static.nn.fc(paddle.reshape(rows, [-1, 12]), 8, activation="relu", weight_attr=paddle.nn.initializer.Assign(first))
 loss = paddle.mean((paddle.static.nn.fc(hidden, 1, weight_attr=paddle.nn.initializer.Assign(last)) - y) ** 2)
 clip = paddle.nn.ClipGradByValue(0.05) if optimizer == "SGD" else None
+if norm:
+    clip = getattr(paddle.nn, norm[0])(0.05)
 made = getattr(paddle.optimizer, optimizer)(0.1, grad_clip=clip)
 fleet.distributed_optimizer(made, fleet.DistributedStrategy()).minimize(loss)
 if fleet.is_server():
@@ -62,12 +64,24 @@ def launched(script, folder, *arguments, servers=1, workers=2, expect=0):
 
 @pytest.mark.parametrize("optimizer", ["SGD", "Adagrad"])
 def test_synchronous_training_has_the_losses_of_one_process(optimizer, tmp_path):
-    script = tmp_path / "train.py"
+    together, alone = compared(tmp_path, optimizer)
+    assert together[-1] < together[0] / 2 and np.abs(together - alone).max() < 1e-6
+
+
+def compared(folder, optimizer, *norm, workers=2):
+    script = folder / "train.py"
     script.write_text(COMPARED)
-    together, _ = launched(script, tmp_path, optimizer, "servers", servers=2)
-    alone = subprocess.run([sys.executable, script, optimizer, "alone"], capture_output=True, text=True, timeout=120, check=True)
-    found = [np.array(eval(text.split("losses ")[1].splitlines()[0])) for text in (together.stdout, alone.stdout)]
-    assert found[0][-1] < found[0][0] / 2 and np.abs(found[0] - found[1]).max() < 1e-6
+    together, _ = launched(script, folder, optimizer, "servers", *norm, servers=2, workers=workers)
+    alone = subprocess.run([sys.executable, script, optimizer, "alone", *norm], capture_output=True, text=True, timeout=120, check=True)
+    return [np.array(eval(text.split("losses ")[1].splitlines()[0])) for text in (together.stdout, alone.stdout)]
+
+
+@pytest.mark.parametrize("norm", ["ClipGradByGlobalNorm", "ClipGradByNorm"])
+def test_norms_are_of_all_rows_of_a_table_which_lie_on_several_servers(norm, tmp_path):
+    together, alone = compared(tmp_path, "Adagrad", norm, workers=1)
+    assert np.abs(together - alone).max() < 1e-6
+    plain, _ = compared(tmp_path, "Adagrad", workers=1)
+    assert np.abs(plain - alone).max() > 1e-3
 
 
 @pytest.mark.parametrize("mode", ["async", "geo"])

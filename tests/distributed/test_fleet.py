@@ -30,10 +30,10 @@ def test_programs_of_static_mode_train_as_in_one_process(tmp_path):
     assert {"model.pdmodel", "model.pdiparams"} <= set(os.listdir(tmp_path / "saved" / "served"))
 
 
-@pytest.mark.parametrize("program", ["static_divided.py", "static_sections.py"])
+@pytest.mark.parametrize("program", ["static_divided.py", "static_sections.py", "static_sequences.py"])
 @pytest.mark.parametrize("count", [pytest.param(2, marks=pytest.mark.slow), 4])
 def test_programs_that_are_divided_train_as_in_one_process(tmp_path, program, count):
-    assert "all right 0" in launch(tmp_path, HERE / program, count=count)
+    assert "all right 0" in launch(tmp_path, HERE / program, str(tmp_path / "saved"), count=count)
 
 
 def steps(text):

@@ -54,7 +54,7 @@ def launch(tmp_path):
         done = subprocess.run(
             [sys.executable, "-m", "wherry_distributed.launch", "--nproc_per_node", str(count), "--log_dir", str(tmp_path / "log"), *options,
              str(PROGRAMS / program), *map(str, args)],
-            env=os.environ | (env or {}), capture_output=True, text=True, timeout=120, cwd=tmp_path, check=False,
+            env=os.environ | (env or {}), capture_output=True, text=True, timeout=60 + 60 * count, cwd=tmp_path, check=False,
         )
         logs = [(tmp_path / "log" / f"workerlog.{rank}").read_text() for rank in range(count)]
         assert expect is None or done.returncode == expect, (done.stdout, done.stderr, logs)

@@ -26,6 +26,9 @@ def test_fit_finds_what_times_were_made_of(cores):
     times = [(p, n, link.all_reduce(p, n) * max(1.0, p / cores)) for p in (2, 4, 8, 16) for n in (1024, 1 << 16, 1 << 20, 1 << 22)]
     found = planning.fit(times, cores)
     assert found.alpha == pytest.approx(3e-6) and found.beta == pytest.approx(4e-10)
+    shared = [(p, n, seconds + (0.003 if p > cores else 0)) for p, n, seconds in times]  # what the scheduler takes is not the link's
+    found = planning.fit(shared, cores)
+    assert found.alpha == pytest.approx(3e-6) and found.beta == pytest.approx(4e-10)
     only_size = planning.fit([(2, n, n * 1e-9) for n in (1 << 20, 1 << 22)], cores)
     assert only_size.alpha >= 0 and only_size.all_reduce(2, 1 << 21) == pytest.approx((1 << 21) * 1e-9)
     with pytest.raises(ValueError, match="two times at least"):

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 import wherry_distributed as dist
-from wherry_distributed import environment, launch, pmi
+from wherry_distributed import environment, job, launch, pmi
 from wherry_distributed.world import import_mpi
 
 
@@ -52,6 +52,40 @@ def test_the_same_bits_for_any_number_of_processes(spawned, tmp_path, counts):
         dist.spawn(spawned.train, args=(tmp_path,), nprocs=count)
     digests = {file.name: file.read_text() for file in tmp_path.iterdir()}
     assert len(digests) == 1 + sum(counts) and len(set(digests.values())) == 1, digests
+
+
+MAKER = """
+import mmap, os, sys
+handle = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT | os.O_EXCL)   # as shm_open
+os.ftruncate(handle, 4096)
+print("open", flush=True)
+sys.stdin.readline()
+memory = mmap.mmap(os.dup(handle), 4096)
+os.close(handle)
+print("mapped", flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.mark.skipif(not os.path.isdir("/dev/shm"), reason="shared memory has no names here")
+def test_the_end_of_a_job_leaves_the_memory_of_others_that_start(tmp_path):
+    path = f"/dev/shm/mpich_shm_{os.getpid():x}_test_0"
+    first, second, third = (job.Job.here(1) for _ in range(3))
+    maker = subprocess.Popen([sys.executable, "-c", MAKER, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+    try:
+        for ended, state in ((first, "open"), (second, "mapped")):
+            assert maker.stdout.readline().strip() == state
+            ended.close([])
+            assert os.path.exists(path), state
+            maker.stdin.write("on\n")
+        assert maker.wait(10) == 0
+        third.close([])
+        assert not os.path.exists(path)
+    finally:
+        maker.kill()
+        maker.communicate()
+        if os.path.exists(path):
+            os.unlink(path)
 
 
 def test_two_hosts_meet_at_a_master(programs, tmp_path):
@@ -177,8 +211,8 @@ def launch_job(monkeypatch):
         return jobs[-1]
 
     yield make
-    for job in jobs:
-        job.close([])
+    for each in jobs:
+        each.close([])
 
 
 @pytest.mark.parametrize("function", [dist.get_rank, dist.get_backend, dist.destroy_process_group])

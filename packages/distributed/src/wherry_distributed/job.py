@@ -7,7 +7,7 @@ import secrets
 import signal
 import socket
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -138,7 +138,7 @@ class Job:
         gone = {str(pid) for pid in pids}
         for path in _segments() - self.shared:
             with contextlib.suppress(OSError):
-                # Another job's board is not a file of ours, and it is not mapped in its first moments.
+                # Another job's board is not a file of ours, and in its first moments it is neither open nor mapped.
                 name = os.path.basename(path)
                 if name.split("_")[2] in gone if name.startswith("wherry_board_") else not _in_use(path, gone):
                     os.unlink(path)
@@ -155,13 +155,26 @@ def _segments() -> set[str]:
 
 
 def _in_use(path: str, gone: set[str]) -> bool:
-    """Does a process that lives have it mapped? Jobs of the same user run side by side."""
+    """Does a process that lives have it open or mapped? Jobs of the same user run side by side.
+
+    What makes it holds it open until it is mapped, so who looks at open files first, and at maps then, cannot miss it in between.
+    """
     for pid in os.listdir("/proc"):
         if pid.isdigit() and pid not in gone:
+            if any(path == target for target in _opened_by(pid)):
+                return True
             with contextlib.suppress(OSError), open(f"/proc/{pid}/maps") as file:
                 if path in file.read():
                     return True
     return False
+
+
+def _opened_by(pid: str) -> Iterator[str]:
+    """The files that a process has open."""
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(f"/proc/{pid}/fd"):
+            with contextlib.suppress(OSError):
+                yield os.readlink(entry.path)
 
 
 def _address_towards(host: str, port: int) -> str:

@@ -5,6 +5,8 @@ Each is a pair: what one direction copies to all processes, the other sums, and 
 """
 from __future__ import annotations
 
+from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 from wherry_autograd import PyLayer
@@ -18,22 +20,37 @@ from wherry_tensor import Tensor, concat, logical_and, ops, where, zeros, zeros_
 from wherry_tensor.errors import InvalidArgumentError
 
 
+def when_run(function: Callable[..., Tensor], x: Tensor, axis: int = 0, factor: Fraction = Fraction(1)) -> Tensor:
+    """A function of a tensor, which exchanges values with other processes; in a program it is computed when that runs.
+
+    Args:
+        axis, factor: of the result, which is so many times as long along one axis.
+    """
+    if current_capture() is None:
+        return function(x)
+    sizes = list(sizes_of(x))
+    if sizes and factor != 1:
+        sizes[axis] = int(sizes[axis] * factor) if sizes[axis] > 0 else -1
+    return py_func(function, [x], [(tuple(sizes), x.dtype)])[0]
+
+
 def reduced(x: Tensor, group: Group, op: int = ReduceOp.SUM) -> Tensor:
     """The sum over the processes, or their largest, as a new tensor; in a program it is computed when that runs."""
-    if current_capture() is not None:
-        return py_func(lambda value: reduced(value, group, op), [x], [(sizes_of(x), x.dtype)])[0]
-    total = ops.copy(x)
-    all_reduce(total, op, group)
-    return total
+    def summed(value: Tensor) -> Tensor:
+        total = ops.copy(value)
+        all_reduce(total, op, group)
+        return total
+
+    return when_run(summed, x)
 
 
 def _joined(x: Tensor, group: Group) -> Tensor:
-    if current_capture() is not None:
-        *rest, last = sizes_of(x)
-        return py_func(lambda value: _joined(value, group), [x], [((*rest, last * group.nranks if last > 0 else -1), x.dtype)])[0]
-    parts: list[Tensor] = []
-    all_gather(parts, x, group)
-    return concat(parts, axis=-1)
+    def joined(value: Tensor) -> Tensor:
+        parts: list[Tensor] = []
+        all_gather(parts, value, group)
+        return concat(parts, axis=-1)
+
+    return when_run(joined, x, -1, Fraction(group.nranks))
 
 
 def _own_part(x: Tensor, group: Group) -> Tensor:

@@ -28,6 +28,7 @@ from wherry_tensor.errors import EnforceNotMet, InvalidArgumentError
 
 SIZES = (1 << 10, 1 << 14, 1 << 17, 1 << 20, 1 << 22)  # bytes of all-reduces
 MARK = "calibrated: "
+LONG_ENOUGH = 3.0  # seconds of training steps, of which some are not disturbed by other work
 
 
 def parser(prog: str) -> argparse.ArgumentParser:
@@ -229,14 +230,17 @@ def calibrate(what: str, *arguments: str) -> None:
 
 
 def _training_step(model: dict[str, Any], samples: int) -> float:
-    from wherry_distributed import DataParallel, barrier
+    from wherry_distributed import DataParallel, ReduceOp, all_reduce, barrier
     from wherry_nn import Sequential
+    from wherry_tensor import to_tensor
     from wherry_train.optimizer import Adam
 
     net = DataParallel(Sequential(*model["layers"]()))
-    optimizer, times = Adam(1e-9, parameters=net.parameters()), []
+    optimizer = Adam(1e-9, parameters=net.parameters())
     x, y = model["example"](samples)
-    for _ in range(4):
+    times: list[float] = []
+    windows = 4
+    while len(times) < windows:
         barrier()
         begin = time.perf_counter()
         for _ in range(4):  # of one step this rank may leave the barrier before it long behind the others
@@ -245,6 +249,10 @@ def _training_step(model: dict[str, Any], samples: int) -> float:
             optimizer.clear_grad(set_to_zero=False)
         barrier()
         times.append((time.perf_counter() - begin) / 4)
+        if len(times) == 2:
+            wanted = to_tensor([LONG_ENOUGH / (4 * times[-1])])
+            all_reduce(wanted, ReduceOp.MAX)  # all go on as long
+            windows = max(4, min(60, int(wanted.item())))
     return min(times[1:])  # as the times of layers are: other work on the cores is not part of a step
 
 

@@ -242,8 +242,10 @@ def best(segments: Sequence[Segment], machine: Machine, ranks: int, batch: int) 
 def fit(times: Sequence[tuple[int, float, float]], cores: int) -> Link:
     """Alpha and beta of all-reduces: (ranks, bytes, seconds) on `cores`, which more ranks than that share.
 
-    Relative errors count, so that short messages do.
+    Where some ranks had a core each, only their times count: of others the kernel's scheduler takes most. Relative errors count, so that short
+    messages do.
     """
+    times = [each for each in times if each[0] <= cores] or times
     if len(times) < 2:
         raise InvalidArgumentError(f"launch --plan: two times at least are needed to fit a line. Got {short(times)}. Measure other sizes.")
     rows, ones = [], []
@@ -266,13 +268,18 @@ def fit_steps(segments: Sequence[Segment], machine: Machine, batch: int, times: 
     What steps take longer than their parts is due to caches and memory where each rank has a core. Beyond that ranks compute one after another,
     and each look at whether the others have come takes time from those that do; how much depends on the kernel's scheduler.
     """
-    def longer(ranks: int, seconds: float) -> float:
-        return seconds - forecast(segments, machine, {"dp": ranks}, batch).step
-
-    alone = [1 + longer(n, taken) / forecast(segments, machine, {"dp": n}, batch).compute for n, taken in times if machine.crowd(n) == 1]
-    machine = replace(machine, busy=max(1.0, float(np.median(alone))) if alone else 1.0)
-    turns = [longer(n, taken) / (machine.crowd(n) - 1) for n, taken in times if machine.crowd(n) > 1]
-    return replace(machine, turn=max(0.0, float(np.median(turns))) if turns else 0.0)
+    rows = []
+    for ranks, taken in times:
+        expected = forecast(segments, machine, {"dp": ranks}, batch)
+        rows.append((expected.compute / taken, (machine.crowd(ranks) - 1) / taken, (taken - expected.step) / taken))
+    busy, turn, longer = (np.array(column) for column in zip(*rows, strict=True))
+    found = np.linalg.lstsq(np.stack([busy, turn], 1), longer, rcond=None)[0]  # relative errors count
+    if found.min() < 0:  # one of the two cannot be seen: the other alone, to which all times are evidence
+        at = int(np.argmax(found))
+        alone = (busy, turn)[at]
+        found = np.zeros(2)
+        found[at] = max(0.0, float(alone @ longer / (alone @ alone))) if alone.any() else 0.0
+    return replace(machine, busy=1.0 + float(found[0]), turn=float(found[1]))
 
 
 def measure(

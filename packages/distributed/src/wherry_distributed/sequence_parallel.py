@@ -9,6 +9,7 @@ each process computes with those it has (Liu et al., "Ring attention with blockw
 """
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,19 @@ from wherry_autograd import PyLayer
 from wherry_distributed import grid
 from wherry_distributed.collective import ReduceOp, all_gather, all_reduce, reduce_scatter
 from wherry_distributed.messages import Messages
+from wherry_distributed.model_parallel import when_run
 from wherry_distributed.tensor_parallel import ColumnParallelLinear, RowParallelLinear
 from wherry_distributed.world import Group, group_of
 from wherry_nn import Layer
 from wherry_nn import functional as F  # noqa: N812
+from wherry_program.program.capture import current_capture
+from wherry_program.program.control import py_func
+from wherry_program.program.control.recording import sizes_of
 from wherry_tensor import Tensor, empty, full, ops, to_tensor, where, zeros, zeros_like
 from wherry_tensor.arguments import require_tensor
+from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.static_builder import building
 
 
 def _rows(op_name: str, x: Tensor, group: Group) -> int:
@@ -56,17 +63,22 @@ def _summed_part(x: Tensor, group: Group) -> Tensor:
 _FORMS = {"cut": _cut, "gather": _gathered, "sum": _summed_part}
 
 
+def _in_form(form: str, x: Tensor, group: Group) -> Tensor:
+    factor = Fraction(group.nranks) if form == "gather" else Fraction(1, group.nranks)
+    return when_run(lambda value: _FORMS[form](value, group), x, 0, factor)
+
+
 class _Exchange(PyLayer):
     """One exchange forwards, its opposite backwards."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, forwards: str, backwards: str, group: Group) -> Tensor:
         ctx.backwards, ctx.group = backwards, group
-        return _FORMS[forwards](x, group)
+        return _in_form(forwards, x, group)
 
     @staticmethod
     def backward(ctx: Any, ct: Tensor) -> Tensor:
-        return _FORMS[ctx.backwards](ct, ctx.group)
+        return _in_form(ctx.backwards, ct, ctx.group)
 
 
 def _exchanged(x: Tensor, forwards: str, backwards: str, group: Group | None) -> Tensor:
@@ -116,19 +128,19 @@ class ReduceScatterOp:
 def scatter(input: Tensor) -> Tensor:
     """This process's part of a sequence, without a gradient of its own."""
     group = grid.model_parallel_group(None)
-    return input if group.nranks == 1 else _cut(input, group)
+    return input if group.nranks == 1 else _in_form("cut", input, group)
 
 
 def all_gather_sequence(input: Tensor) -> Tensor:
     """The parts of all, without a gradient of its own."""
     group = grid.model_parallel_group(None)
-    return input if group.nranks == 1 else _gathered(input, group)
+    return input if group.nranks == 1 else _in_form("gather", input, group)
 
 
 def reduce_scatter_sequence(input: Tensor) -> Tensor:
     """This process's part of the sums, without a gradient of its own."""
     group = grid.model_parallel_group(None)
-    return input if group.nranks == 1 else _summed_part(input, group)
+    return input if group.nranks == 1 else _in_form("sum", input, group)
 
 
 class ColumnSequenceParallelLinear(ColumnParallelLinear):
@@ -186,6 +198,8 @@ def is_sequence_parallel_parameter(parameter: Any) -> bool:
 def register_sequence_parallel_allreduce_hooks(model: Layer, accumulation_steps: int = 1, fuse_sequence_parallel_allreduce: bool = False) -> None:
     """Let gradients of marked parameters be added up over the processes that divide the sequence, as they arise.
 
+    In static mode `minimize` of `fleet.distributed_optimizer` does it, and nothing is to be done here.
+
     Args:
         model: with marked parameters.
         accumulation_steps: no effect: each gradient is added up by itself.
@@ -195,7 +209,7 @@ def register_sequence_parallel_allreduce_hooks(model: Layer, accumulation_steps:
         `paddle.distributed.fleet.utils.sequence_parallel_utils.register_sequence_parallel_allreduce_hooks`.
     """
     group = grid.model_parallel_group(None)
-    if group.nranks == 1:
+    if group.nranks == 1 or building.builder is not None:
         return
 
     def summed(ct: Tensor) -> Tensor:
@@ -211,44 +225,70 @@ def register_sequence_parallel_allreduce_hooks(model: Layer, accumulation_steps:
 class _Ring(PyLayer):
     @staticmethod
     def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, causal: bool, scale: float, group: Group) -> Tensor:
-        ctx.settings = causal, scale, group
-        wide = [x.astype("float32").transpose([0, 2, 1, 3]) for x in (q, k, v)]
-        query, key, value = (ops.copy(x) for x in wide)
-        ring = _Round(group, causal, query.shape[2])
-        largest = full([*query.shape[:3], 1], -np.inf, dtype="float32")
-        total, out = zeros([*query.shape[:3], 1]), zeros_like(query)
-        for step in range(group.nranks):
-            ring.pass_on(step, [key, value])
-            if ring.meets(step):
-                scores = ring.masked(query.matmul(key, transpose_y=True) * scale, step)
-                now = ops.maximum(largest, scores.max(axis=-1, keepdim=True))
-                weights, shrink = (scores - now).exp(), (largest - now).exp()
-                total, out, largest = total * shrink + weights.sum(axis=-1, keepdim=True), out * shrink + weights.matmul(value), now
-            if step + 1 < group.nranks:
-                key, value = ring.take(step)
-        ring.messages.finish()
-        out = out / total
-        ctx.save_for_backward(*wide, out, largest + total.log())
-        return out.transpose([0, 2, 1, 3]).astype(q.dtype)
+        ctx.settings = settings = causal, scale, group
+        if current_capture() is None:
+            out, wide, log_sum = _ring_forwards(settings, q, k, v)
+        else:
+            sizes = batch, length, heads, dim = sizes_of(q)
+            out, wide, log_sum = py_func(
+                lambda *values: list(_ring_forwards(settings, *values)), [q, k, v],
+                [(sizes, q.dtype), ((batch, heads, length, dim), as_dtype("float32")), ((batch, heads, length, 1), as_dtype("float32"))])
+        ctx.save_for_backward(q, k, v, wide, log_sum)
+        return out
 
     @staticmethod
     def backward(ctx: Any, ct: Tensor) -> Any:
-        causal, scale, group = ctx.settings
-        query, key, value, out, log_sum = (ops.copy(x) for x in ctx.saved_tensor())
-        dtype, ct = ct.dtype, ops.copy(ct.astype("float32").transpose([0, 2, 1, 3]))
-        ring = _Round(group, causal, query.shape[2])
-        dots = (ct * out).sum(axis=-1, keepdim=True)
-        dq, dk, dv = zeros_like(query), zeros_like(key), zeros_like(value)
-        for step in range(group.nranks):
-            if ring.meets(step):
-                weights = (ring.masked(query.matmul(key, transpose_y=True) * scale, step) - log_sum).exp()
-                dv = dv + weights.matmul(ct, transpose_x=True)
-                ds = weights * (ct.matmul(value, transpose_y=True) - dots) * scale
-                dq, dk = dq + ds.matmul(key), dk + ds.matmul(query, transpose_x=True)
-            ring.pass_on(step, [key, value, dk, dv], last=True)
-            key, value, dk, dv = ring.take(step)
-        ring.messages.finish()
-        return tuple(x.transpose([0, 2, 1, 3]).astype(dtype) for x in (dq, dk, dv))
+        taken, settings = [*ctx.saved_tensor(), ct], ctx.settings
+        if current_capture() is None:
+            return _ring_backwards(settings, *taken)
+        return tuple(py_func(lambda *values: list(_ring_backwards(settings, *values)), taken, [(sizes_of(x), x.dtype) for x in taken[:3]]))
+
+
+def _heads_first(x: Tensor) -> Tensor:
+    return ops.copy(x.astype("float32").transpose([0, 2, 1, 3]))
+
+
+def _ring_forwards(settings: tuple[bool, float, Group], q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The result, the same in float32 with heads first, and the logarithm of the sum of each query's weights."""
+    causal, scale, group = settings
+    query, key, value = (_heads_first(x) for x in (q, k, v))
+    ring = _Round(group, causal, query.shape[2])
+    largest = full([*query.shape[:3], 1], -np.inf, dtype="float32")
+    total, out = zeros([*query.shape[:3], 1]), zeros_like(query)
+    for step in range(group.nranks):
+        ring.pass_on(step, [key, value])
+        if ring.meets(step):
+            scores = ring.masked(query.matmul(key, transpose_y=True) * scale, step)
+            now = ops.maximum(largest, scores.max(axis=-1, keepdim=True))
+            weights, shrink = (scores - now).exp(), (largest - now).exp()
+            total, out, largest = total * shrink + weights.sum(axis=-1, keepdim=True), out * shrink + weights.matmul(value), now
+        if step + 1 < group.nranks:
+            key, value = ring.take(step)
+    ring.messages.finish()
+    out = out / total
+    return out.transpose([0, 2, 1, 3]).astype(q.dtype), out, largest + total.log()
+
+
+def _ring_backwards(
+    settings: tuple[bool, float, Group], q: Tensor, k: Tensor, v: Tensor, out: Tensor, log_sum: Tensor, ct: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Cotangents of queries, keys and values; those of keys and values go round with them."""
+    causal, scale, group = settings
+    query, key, value, ct = (_heads_first(x) for x in (q, k, v, ct))
+    ring = _Round(group, causal, query.shape[2])
+    dots = (ct * out).sum(axis=-1, keepdim=True)
+    dq, dk, dv = zeros_like(query), zeros_like(key), zeros_like(value)
+    for step in range(group.nranks):
+        if ring.meets(step):
+            weights = (ring.masked(query.matmul(key, transpose_y=True) * scale, step) - log_sum).exp()
+            dv = dv + weights.matmul(ct, transpose_x=True)
+            ds = weights * (ct.matmul(value, transpose_y=True) - dots) * scale
+            dq, dk = dq + ds.matmul(key), dk + ds.matmul(query, transpose_x=True)
+        ring.pass_on(step, [key, value, dk, dv], last=True)
+        key, value, dk, dv = ring.take(step)
+    ring.messages.finish()
+    dq, dk, dv = (x.transpose([0, 2, 1, 3]).astype(q.dtype) for x in (dq, dk, dv))
+    return dq, dk, dv
 
 
 class _Round:

@@ -32,10 +32,11 @@ class World:
         self.board: Board | None = None
         self.whole_host = True       # do all ranks share one board?
         self.broken: str | None = None
-        self.eager = 100             # looks at a request before this process lets others have the core
+        self.eager = 10              # looks at a request before this process lets others have the core, which they need where they share it
         self.groups: dict[int, Group] = {}
         self.when_made: list[Callable[[Group], None]] = []  # called with each new group
         self.when_ended: list[Callable[[], None]] = []      # before the processes part
+        self.dropped: list[tuple[Callable[[], bool], Any, Any]] = []  # calls on their way whose task is gone, and what holds their memory
         self.next_group = 1          # numbers are given in the same order everywhere
         self.lock = threading.RLock()
 
@@ -291,6 +292,14 @@ class Task:
         self._held = held  # what holds the memory that messages are read from and written to
         self._lock = threading.Lock()
 
+    def __del__(self) -> None:
+        if self._poll is None or world.mpi is None or world.mpi.Is_finalized():
+            return
+        # Nobody has waited for it, and MPI goes on to read and write its memory.
+        world.dropped = [each for each in world.dropped if not each[0]()]
+        if not self._poll():
+            world.dropped.append((self._poll, self._held, self._finish))
+
     def is_completed(self) -> bool:
         """Has it ended? Results are where they belong then."""
         with self._lock:
@@ -323,7 +332,7 @@ class Task:
                     continue
                 if since is None:
                     since = time.monotonic()
-                time.sleep(0 if looks < world.eager + 200 else NAP)
+                time.sleep(NAP)
                 if watch is not None and looks % 64 == 0:
                     watch.look()
                     watch.lives(time.monotonic() - since)

@@ -16,13 +16,16 @@ from wherry_distributed.fleet.compression import Compressed, exchange_narrow
 from wherry_distributed.fleet.optimizers import ClipByNormOfAll, Wrapped, owners_of
 from wherry_distributed.fleet.sections import sections_of, write_section
 from wherry_distributed.gradients import broadcast_tensors, buckets, flattened, reduce_gradients, write_back
+from wherry_distributed.model_parallel import reduced
+from wherry_distributed.sequence_parallel import is_sequence_parallel_parameter
 from wherry_distributed.topology import CommunicateTopology, HybridCommunicateGroup
 from wherry_distributed.world import Group
 from wherry_nn.clip import ClipGradByGlobalNorm
 from wherry_program.program.control import py_func
 from wherry_tensor import Tensor, ops, where
+from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnimplementedError
-from wherry_tensor.static_builder import building, lasting
+from wherry_tensor.static_builder import at_once, building, lasting
 from wherry_train.optimizer import SGD, Momentum
 
 
@@ -42,23 +45,9 @@ class StaticOptimizer(Wrapped):
     Gradients are averaged over all processes that see different samples (or summed, or sent in 16 bits, or only the largest of them, as the
     strategy says); with `sharding` each process updates some parameters; with `localsgd` parameters are averaged, not gradients; with
     `gradient_merge` every k-th run updates.
-
-    Raises:
-        NotImplementedError: the strategy divides sequences, or has stages and mixed precision, which eager training has alone.
     """
 
     def __init__(self, optimizer: Any, hcg: HybridCommunicateGroup, strategy: Any) -> None:
-        found = hcg._degree("sep")
-        if found > 1:
-            raise UnimplementedError(
-                f"fleet.distributed_optimizer: sequences are not divided in programs of static mode. Got sep_degree={found}, expected 1. Train "
-                f"eagerly with fleet.distributed_model, or set the degree to 1."
-            )
-        if strategy.amp and (strategy.pipeline or hcg._degree("pipe") > 1):
-            raise UnimplementedError(
-                "fleet.distributed_optimizer: a pipeline of static mode computes in the dtypes of its program. Got amp and stages, expected one of "
-                "them. Switch amp off, or train eagerly with fleet.distributed_model."
-            )
         if strategy.amp:
             amp = import_module("wherry_graph.static.amp")
             configs = strategy.amp_configs
@@ -68,7 +57,12 @@ class StaticOptimizer(Wrapped):
                 use_pure_fp16=configs["use_pure_fp16"])
         super().__init__(optimizer)
         self._hcg, self._strategy = hcg, strategy
+        self._mixed = hasattr(optimizer, "get_loss_scaling")
+        if self._mixed:
+            optimizer._agreed = self._agreed
         self._compressed: Compressed | None = None
+        self._shared: dict[str, Group] = {}  # parameters that several sections of a pipeline use, and the processes of these
+        self._keepers: dict[str, int] = {}   # of a pipeline: the section whose process has the value of a variable that lasts
         if strategy.dgc:
             if type(optimizer) is not Momentum:
                 raise InvalidTypeError(f"strategy: dgc is for Momentum. Got {type(optimizer).__name__}, expected a paddle.optimizer.Momentum.")
@@ -103,11 +97,16 @@ class StaticOptimizer(Wrapped):
     ) -> list[tuple[Any, Any]]:
         """Gradients, averaged over the processes; of a pipeline those of this process's section, which alone is left in the program."""
         pairs: list[tuple[Any, Any]]
+        p: Any
         if self._has_sections(loss):
             chosen = parameters or list(self._inner_opt._all_parameters()) or None
-            pairs = write_section(loss, self._hcg.get_pipe_parallel_group(), self._strategy.pipeline_configs, chosen, no_grad_set)
+            loss = self._inner_opt._scaled(loss) if self._mixed else loss
+            pairs, self._shared, self._keepers = write_section(loss, self._hcg, self._strategy.pipeline_configs, chosen, no_grad_set)
+            for p, _ in pairs:  # a norm over all processes counts it once
+                p.is_firstly_shared = p.name not in self._shared or self._shared[p.name].rank == 0
         else:
             pairs = self._inner_opt.backward(loss, startup_program, parameters, no_grad_set, callbacks)
+        pairs = [(p, self._of_whole_sequence(p, g)) for p, g in pairs]
         if not pairs or not self._groups_of_samples or self._strategy.localsgd or self._strategy.adaptive_localsgd:
             return pairs
         names = [p.name for p, _ in pairs]
@@ -123,6 +122,20 @@ class StaticOptimizer(Wrapped):
 
         found = py_func(exchanged, [g for _, g in pairs], [(g.sizes, g.dtype) for _, g in pairs])
         return [(p, g) for (p, _), g in zip(pairs, found, strict=True)]
+
+    def _agreed(self, finite: Any) -> Any:
+        """Of a mixed precision optimizer: are the gradients of all parts of the model finite? All processes take the same steps."""
+        hcg = self._hcg
+        groups = [hcg.get_model_parallel_group(), hcg.get_pipe_parallel_group(), hcg.get_sharding_parallel_group()]
+        for group in groups:
+            if group.nranks > 1:
+                finite = reduced(ops.full(shape=(), value=True, dtype=as_dtype("bool")) if finite is None else finite, group, ReduceOp.MIN)
+        return finite
+
+    def _of_whole_sequence(self, p: Any, g: Any) -> Any:
+        """A gradient, added up over the processes that divide the sequence between divided layers, where a parameter is used there."""
+        group = self._hcg.get_model_parallel_group()
+        return reduced(g, group) if group.nranks > 1 and is_sequence_parallel_parameter(p) else g
 
     def _has_sections(self, loss: Any) -> bool:
         """Is the program a pipeline? Where the strategy says so without `pp_degree`, there are as many stages as the program has sections."""
@@ -142,6 +155,24 @@ class StaticOptimizer(Wrapped):
         grid.set_current(HybridCommunicateGroup(CommunicateTopology(names, dims)))
         self._hcg = grid.current()
         return True
+
+    def bring_together(self, program: Any, op_name: str) -> None:
+        """Give all processes the values that the sections of a pipeline have, to be saved by one of them. All call it.
+
+        Raises:
+            NotImplementedError: layers are divided, so that no process has the whole of their parameters.
+        """
+        divided = [p.name for p in program.all_parameters() if getattr(p, "is_distributed", False)]
+        if divided:
+            raise UnimplementedError(
+                f"{op_name}: a process has a part of a divided layer's parameter. Got '{divided[0]}', expected parameters that are whole. Let every "
+                f"process write its own with paddle.static.save(program, path), each to another path."
+            )
+        scope, group = import_module("wherry_graph.static").global_scope(), self._hcg.get_pipe_parallel_group()
+        with at_once():
+            for section in sorted(set(self._keepers.values())):
+                held = [scope.value(name) for name, at in sorted(self._keepers.items()) if at == section]
+                broadcast_tensors([x for x in held if x is not None], group.ranks[section], group)
 
     def _exchange(self) -> Callable[[list[Any], Group], None]:
         if self._compressed is not None:
@@ -249,6 +280,8 @@ class StaticOptimizer(Wrapped):
         startup = static.default_startup_program() if startup_program is None else startup_program
         for groups, divided in ((self._groups_of_samples, (True, False)), ([self._hcg.get_model_parallel_group()], (False,))):
             self._equal([p for p in params if getattr(p, "is_distributed", False) in divided], [g for g in groups if g.nranks > 1], startup)
+        for name, group in sorted(self._shared.items()):
+            self._equal([p for p in params if p.name == name], [group], startup)
 
     def _equal(self, params: list[Any], groups: list[Group], startup: Any) -> None:
         held = [startup.blocks[0].vars[p.name] for p in params if p.name in startup.blocks[0].vars]

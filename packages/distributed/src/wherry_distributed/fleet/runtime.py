@@ -404,6 +404,7 @@ class Fleet:
             self.barrier_worker()
             return
         static = _static("save_persistables")
+        self._bring_together(main_program or static.default_main_program(), "save_persistables")
         if self.is_first_worker():
             static.save(main_program or static.default_main_program(), os.path.join(dirname, "model"))
         self.barrier_worker()
@@ -425,6 +426,7 @@ class Fleet:
         if servers is not None:
             servers.flush()
             self.barrier_worker()
+        self._bring_together(program, "save_inference_model")
         if self.is_first_worker():
             if servers is not None and servers.look_ups.get(program):
                 targets = [x.name for x in target_vars]
@@ -435,6 +437,10 @@ class Fleet:
                 os.path.join(dirname, "model"), [block.var(name) for name in feeded_var_names], list(target_vars), executor or static.Executor(),
                 program=program)
         self.barrier_worker()
+
+    def _bring_together(self, program: Any, what: str) -> None:
+        if isinstance(self._optimizer, StaticOptimizer):
+            self._optimizer.bring_together(program, f"fleet.{what}")
 
 
 def _static(what: str) -> Any:

@@ -7,22 +7,25 @@ mean gradients of the parameters of its section, which the optimizer goes on wit
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
 from wherry_autograd import no_grad
-from wherry_distributed.collective import all_reduce
+from wherry_distributed.collective import all_reduce, broadcast_object_list
 from wherry_distributed.messages import Messages
+from wherry_distributed.model_parallel import reduced
 from wherry_distributed.pipeline.schedule import all_forward_then_backward, one_forward_one_backward
-from wherry_distributed.world import Group
+from wherry_distributed.topology import HybridCommunicateGroup
+from wherry_distributed.world import Group, new_group
 from wherry_nn import unique_name
 from wherry_program.program.backward import gradients
 from wherry_program.program.control.recording import floats, recording_of, rules
 from wherry_program.program.ir import Block, ControlOp, Node, Program, Variable
 from wherry_program.program.replay import replayed
-from wherry_tensor import Tensor, zeros
-from wherry_tensor.errors import InvalidArgumentError, UnimplementedError
+from wherry_tensor import Tensor, concat, ops, to_tensor, zeros
+from wherry_tensor.errors import InvalidArgumentError
 from wherry_tensor.static_builder import building
 
 PIPELINE = ControlOp("pipeline", ("plan",), ("io",))
@@ -41,6 +44,7 @@ class Plan:
         leaving, kept: how many values leave the forward block for others, and for the backward block.
         differentiated: of the values that leave, those that the backward block takes a cotangent of; at the end the loss, in the last section.
         entering: of the values that come in, those that the backward block gives a cotangent of; None where nothing depends on them.
+        made: other variables that a run may be asked for: the section that makes each, and in that section the variable of the forward block.
     """
 
     group: Group
@@ -52,6 +56,7 @@ class Plan:
     leaving: int
     differentiated: list[int]
     entering: list[bool]
+    made: list[tuple[int, Variable | None]]
 
     @property
     def last(self) -> bool:
@@ -83,20 +88,23 @@ def sections_of(program: Program) -> list[int]:
 
 
 def write_section(
-    loss: Variable, group: Group, configs: dict[str, Any], parameters: Iterable[Any] | None, no_grad_set: Iterable[Any] | None
-) -> list[tuple[Variable, Variable]]:
-    """Leave of the program of `loss` the section of this process. Returns its parameters and their gradients.
+    loss: Variable, hcg: HybridCommunicateGroup, configs: dict[str, Any], parameters: Iterable[Any] | None, no_grad_set: Iterable[Any] | None
+) -> tuple[list[tuple[Variable, Variable]], dict[str, Group], dict[str, int]]:
+    """Leave of the program of `loss` the section of this process.
 
     Args:
-        group: a process for each section.
+        hcg: whose pipeline has a process for each section.
         configs: `strategy.pipeline_configs`.
         parameters, no_grad_set: as of `minimize`; None for all of the program, and for none.
 
+    Returns:
+        The parameters of the section and their gradients; for parameters that several sections use, by name, the processes of these; the section
+        whose process has the value of each variable that lasts.
+
     Raises:
         ValueError: there are not as many sections as processes in the group, or the loss is not in the last one.
-        NotImplementedError: a parameter belongs to two sections.
     """
-    program = loss.program
+    program, group = loss.program, hcg.get_pipe_parallel_group()
     places = sections_of(program)
     count = max(places, default=0) + 1
     if count != group.nranks:
@@ -112,11 +120,17 @@ def write_section(
         )
     stage = group.rank
     crossing = _crossing(program, places, made)
-    trained = _trained(program, places, parameters, no_grad_set)
+    trained = _trained(program, parameters, no_grad_set)
+    shared = _shared(program, places, trained, hcg)
+    keepers: dict[str, int] = {}
+    for node, at in zip(program.nodes, places, strict=True):
+        for x in (*node.reads(), *node.outputs):
+            if x.persistable:
+                keepers.setdefault(x.name, at)
     mine = [node for node, at in zip(program.nodes, places, strict=True) if at == stage]
     plan = Plan(
         group, stage, int(configs["accumulate_steps"]), configs["schedule_mode"] == "F-then-B",
-        {a: [_gets_cotangent(x) for x in values] for (a, b), values in crossing.items() if b == stage}, {}, 0, [], [])
+        {a: [_gets_cotangent(x) for x in values] for (a, b), values in crossing.items() if b == stage}, {}, 0, [], [], [])
     entering = [x for (_, b), values in crossing.items() if b == stage for x in values]
     leaving: list[Variable] = []
     for (a, b), values in crossing.items():
@@ -128,15 +142,18 @@ def write_section(
     read = {id(x) for node in mine for x in node.reads()}
     feeds = [x for x in program.feeds if id(x) in read]
     own = [x for x in trained if id(x) in read]
-    forward, backward, used = _blocks(program, mine, feeds, entering, leaving, loss if plan.last else None, own, plan)
-    for node in program.nodes:
-        for x in () if node.in_place else node.outputs:
-            if x is not loss:
-                program.blocks[0].vars.pop(x.name, None)
+    others = [x for node in program.nodes if not node.in_place for x in node.outputs if x is not loss and not x.is_array]
+    forward, backward, used = _blocks(program, mine, feeds, entering, leaving, loss if plan.last else None, own, others, made, plan)
     program.nodes.clear()
     grads = tuple(program.blocks[0].variable(p.sizes, p.dtype, f"{p.name}@GRAD") for p in used)
-    recording_of("pipeline").record(PIPELINE, tuple(feeds), (plan,), (loss, *grads), blocks=(forward, backward))
-    return list(zip(used, grads, strict=True))
+    recording_of("pipeline").record(PIPELINE, tuple(feeds), (plan,), (loss, *grads, *others), blocks=(forward, backward))
+    found: dict[str, Any] = {p.name: g for p, g in zip(used, grads, strict=True)}
+    with no_grad():
+        for p in own:
+            if p.name in shared:  # in one section its gradient may be none at all
+                g = found.get(p.name)
+                found[p.name] = reduced(ops.full(shape=p.sizes, value=0, dtype=p.dtype) if g is None else g, shared[p.name])
+    return [(p, found[p.name]) for p in own if p.name in found], shared, keepers
 
 
 def _crossing(program: Program, places: Sequence[int], made: dict[int, int]) -> dict[tuple[int, int], list[Variable]]:
@@ -153,23 +170,25 @@ def _gets_cotangent(x: Variable) -> bool:
     return floats(x) and not x.stop_gradient
 
 
-def _trained(program: Program, places: Sequence[int], parameters: Iterable[Any] | None, no_grad_set: Iterable[Any] | None) -> list[Variable]:
+def _trained(program: Program, parameters: Iterable[Any] | None, no_grad_set: Iterable[Any] | None) -> list[Variable]:
     chosen = None if parameters is None else {each if isinstance(each, str) else each.name for each in parameters}
     left_out = {each if isinstance(each, str) else each.name for each in no_grad_set or ()}
-    trained = [p for p in program.parameters() if not p.stop_gradient and p.name not in left_out and (chosen is None or p.name in chosen)]
+    return [p for p in program.parameters() if not p.stop_gradient and p.name not in left_out and (chosen is None or p.name in chosen)]
+
+
+def _shared(program: Program, places: Sequence[int], trained: Iterable[Variable], hcg: HybridCommunicateGroup) -> dict[str, Group]:
+    """The processes of the sections that use a parameter, where there are several: of those of this process."""
+    found: dict[str, Group] = {}
     for p in trained:
         users = sorted({at for node, at in zip(program.nodes, places, strict=True) if any(x is p for x in node.reads())})
-        if len(users) > 1:
-            raise UnimplementedError(
-                f"fleet.minimize: a parameter of static mode belongs to one section of a pipeline. Got '{p.name}' in sections {users}, expected one. "
-                f"Use two parameters, or train eagerly with SharedLayerDesc."
-            )
-    return trained
+        groups = [new_group([ranks[at] for at in users]) for ranks in hcg.topology().get_comm_list("pipe")] if len(users) > 1 else []
+        found.update((p.name, group) for group in groups if group.is_member())
+    return found
 
 
 def _blocks(
     program: Program, mine: list[Node], feeds: list[Variable], entering: list[Variable], leaving: list[Variable], loss: Variable | None,
-    own: list[Variable], plan: Plan,
+    own: list[Variable], others: list[Variable], made: dict[int, int], plan: Plan,
 ) -> tuple[Block, Block, list[Variable]]:
     """Two blocks, of one small batch forwards and backwards, and the parameters that have a gradient.
 
@@ -185,6 +204,7 @@ def _blocks(
         forward.inputs.append(y)
     with recording.inside(forward):
         replayed(mine, env, lambda x: x)
+    plan.made = [(made[id(x)], recording.variable_of(env[id(x)]) if made[id(x)] == plan.stage else None) for x in others]
     forward.outputs = [recording.variable_of(env[id(x)]) for x in leaving]
     targets, cotangents = [forward.outputs[i] for i in plan.differentiated], []
     for x in targets:
@@ -218,8 +238,7 @@ def _blocks(
 def _run_pipeline(run: Any, node: Node, env: dict[int, Any]) -> None:
     with no_grad():
         results = _Run(run, node, env).results()
-    for x, value in zip(node.outputs, results, strict=True):
-        env[id(x)] = value
+    env.update((id(x), value) for x, value in zip(node.outputs, results, strict=True) if value is not None)
 
 
 class _Run:
@@ -227,7 +246,20 @@ class _Run:
 
     def __init__(self, run: Any, node: Node, env: dict[int, Any]) -> None:
         self.run, self.env, self.plan = run, env, node.attr("plan")
-        self.forward, self.backward = node.blocks
+        self.forward, self.backward = copy(node.blocks[0]), node.blocks[1]
+        asked = {id(x) for x in run.fetches}
+        self.others = node.outputs[-len(self.plan.made) :] if self.plan.made else ()
+        self.asked = [id(x) in asked for x in self.others]
+        for x, wanted in zip(self.others, self.asked, strict=True):
+            if wanted and not _of_samples(x) and not floats(x):
+                raise InvalidArgumentError(
+                    f"Executor.run: a pipeline has '{x.name}' once for each small batch. Got {x.dtype.name}{list(x.sizes)} in fetch_list, expected a "
+                    f"float, of which the mean is taken, or a first axis of samples. Cast it to a float in the program."
+                )
+        own = [y for (_, y), wanted in zip(self.plan.made, self.asked, strict=True) if wanted and y is not None]
+        self.end = len(self.forward.outputs)  # of what the schedule takes
+        self.forward.outputs = [*self.forward.outputs, *own]
+        self.found: list[list[Tensor]] = [[] for _ in own]
         self.messages = Messages(self.plan.group)
         self.parts = self._cut([x for x in node.inputs if x is not None])
         self.kept: dict[int, list[Tensor]] = {}  # by small batch: what the backward block reads of the forward one
@@ -250,8 +282,8 @@ class _Run:
                 part.append(value[i * size : (i + 1) * size])
         return parts
 
-    def results(self) -> list[Tensor]:
-        """The mean loss, and mean gradients."""
+    def results(self) -> list[Tensor | None]:
+        """The mean loss, mean gradients, and what else the run was asked for."""
         plan = self.plan
         make = all_forward_then_backward if plan.all_forward_first else one_forward_one_backward
         for step in make(plan.stage, plan.group.nranks, plan.micros):
@@ -262,20 +294,33 @@ class _Run:
         for value in self.losses:
             loss = loss + value * part
         all_reduce(loss, group=plan.group)
-        return [loss, *(total * part for total in self.sums)]
+        return [loss, *(total * part for total in self.sums), *self._others()]
+
+    def _others(self) -> Iterator[Tensor | None]:
+        """Variables that were asked for, which all processes get of the section that makes them; None for others."""
+        found, group = iter(self.found), self.plan.group
+        for x, wanted, (section, _) in zip(self.others, self.asked, self.plan.made, strict=True):
+            if not wanted:
+                yield None
+                continue
+            held: list[Any] = [None]
+            if section == self.plan.stage:
+                held[0] = _whole(x, next(found)).numpy()
+            broadcast_object_list(held, group.ranks[section], group)
+            yield to_tensor(held[0], dtype=x.dtype)
 
     def _forwards(self, micro: int) -> None:
         plan = self.plan
-        values = list(self.parts[micro])
-        for source in plan.sources:
-            values += self.messages.receive(source, micro)
-        out = self.run.run_block(self.forward, self.env, values)
+        entered = [x for source in plan.sources for x in self.messages.receive(source, micro)]
+        out = self.run.run_block(self.forward, self.env, [*self.parts[micro], *entered])
         for target, places in plan.targets.items():
             self.messages.send([out[i] for i, _ in places], target, micro)
         if plan.last:
             self.losses.append(out[plan.leaving])
-        self.kept[micro] = out[plan.leaving + plan.last :]
-        self.entered[micro] = values[len(self.parts[micro]) :]
+        self.kept[micro] = out[plan.leaving + plan.last : self.end]
+        for values, x in zip(self.found, out[self.end :], strict=True):
+            values.append(x)
+        self.entered[micro] = entered
 
     def _backwards(self, micro: int) -> None:
         plan, sums = self.plan, {}  # type: ignore[var-annotated]
@@ -292,6 +337,21 @@ class _Run:
                 self.messages.send([next(cts) for back in flags if back], source, micro)
         grads = list(found)
         self.sums = [a + b for a, b in zip(self.sums, grads, strict=True)] if self.sums else grads
+
+
+def _of_samples(x: Variable) -> bool:
+    """Has it a first axis of samples?"""
+    return bool(x.sizes) and x.sizes[0] < 0
+
+
+def _whole(x: Variable, parts: list[Tensor]) -> Tensor:
+    """A value of all samples, from those of small batches: side by side where there is one for each sample, otherwise the mean."""
+    if _of_samples(x):
+        return concat(parts, axis=0)
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total * (1.0 / len(parts))
 
 
 rules(PIPELINE, _run_pipeline)

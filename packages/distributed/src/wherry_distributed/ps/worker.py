@@ -85,6 +85,8 @@ class ParameterServers:
         self.sparse: dict[str, dict[str, Any]] = {}
         self.settings: dict[str, dict[str, float]] = {}  # of the counts of tables: strategy.fleet_desc_configs
         self.optimizer: Optimizer | None = None
+        self.clip: ClipGradByNorm | ClipGradByGlobalNorm | None = None  # by a norm over rows, which workers take
+        self.unclipped: set[str] = set()
         self.bases: dict[str, Array] = {}  # of geo: parameters as they were exchanged last
         self.steps = 0
 
@@ -119,10 +121,10 @@ class ParameterServers:
     ) -> tuple[list[Any], list[tuple[Any, Any]]]:
         """Add gradients to the program of `loss`, and that servers take the steps of `optimizer`. As `Optimizer.minimize`.
 
-        Gradients are clipped on the servers; by a global norm on each worker, before they are averaged.
+        Gradients are clipped on the servers; by a global norm, or by the norm of a sparse table, on each worker, before they are averaged.
 
         Raises:
-            NotImplementedError: `geo` with another optimizer than SGD; clipping by a norm over rows of sparse tables.
+            NotImplementedError: `geo` with another optimizer than SGD, or with sparse tables.
         """
         builder = building.builder
         if builder is None:
@@ -155,12 +157,10 @@ class ParameterServers:
             of_rows = [(rows[id(x)], g) for x, g in pairs if id(x) in rows]
             pairs = [(p, g) for p, g in pairs if id(p) not in rows]
             clip = optimizer._grad_clip
-            if isinstance(clip, ClipGradByNorm | ClipGradByGlobalNorm) and of_rows:
-                raise UnimplementedError(
-                    f"minimize: a norm over the rows of a sparse table, which lie on several servers, is not there. Got {type(clip).__name__} with "
-                    f"sparse_embedding, expected ClipGradByValue or none."
-                )
-            if isinstance(clip, ClipGradByGlobalNorm):  # over all parameters, of which a server has some; the others clip on servers
+            if of_rows:  # of which each server has some: their norm is known here alone
+                self.clip = clip if isinstance(clip, ClipGradByNorm | ClipGradByGlobalNorm) else None
+                self.unclipped = {p.name for p, _ in pairs if not getattr(p, "need_clip", True)}
+            elif isinstance(clip, ClipGradByGlobalNorm):  # over all parameters, of which a server has some; the others clip on servers
                 with builder.updating(optimizer):
                     pairs = list(clip(pairs))
             self._divide([p for p, _ in pairs])
@@ -326,7 +326,6 @@ class ParameterServers:
         """Send gradients to the servers: `values` are those of `names`; then, of each table, ids, gradients and `counts` arrays of counts."""
         by_name = dict(zip(names, values))
         rest = iter(values[len(names) :])
-        dense = [{name: by_name[name] for name in of if name in by_name} for of in self.dense]
         sparse: dict[str, tuple[Array, Array]] = {}
         for table, count in zip(tables, counts, strict=True):
             ids, gradient = next(rest), next(rest)
@@ -336,9 +335,33 @@ class ParameterServers:
             if table in sparse:  # used twice in the program
                 ids, gradient = np.concatenate([sparse[table][0], ids]), np.concatenate([sparse[table][1], gradient])
             sparse[table] = ids, gradient
+        if self.clip is not None:
+            self._clip(by_name, sparse, self.clip.clip_norm)
+        dense = [{name: by_name[name] for name in of if name in by_name} for of in self.dense]
         assert self.optimizer is not None
         together = self.mode == "sync"
         self._client("train").push(dense, sparse, float(self.optimizer.get_lr()), together, wait=together)
+
+    def _clip(self, dense: dict[str, Array], sparse: dict[str, tuple[Array, Array]], limit: float) -> None:
+        """Scale gradients so that the norm of all of them, or of each table's, is at most `limit`; an id that occurs twice has the sum."""
+        squares = {table: self._squares(table, ids, rows) for table, (ids, rows) in sparse.items()}
+        chosen = [name for name in dense if name not in self.unclipped] if isinstance(self.clip, ClipGradByGlobalNorm) else []
+        if isinstance(self.clip, ClipGradByGlobalNorm):
+            total = sum(squares.values()) + sum(float(np.square(dense[name], dtype=np.float64).sum()) for name in chosen)
+            squares = dict.fromkeys(squares, total)
+            for name in chosen:
+                dense[name] = dense[name] * dense[name].dtype.type(limit / max(total**0.5, limit))
+        for table, (ids, rows) in sparse.items():
+            scaled = rows.copy()  # counts stand before gradients
+            scaled[:, -self.sparse[table]["width"] :] *= limit / max(squares[table] ** 0.5, limit)
+            sparse[table] = ids, scaled
+
+    def _squares(self, table: str, ids: Array, rows: Array) -> float:
+        kept = ids != self.sparse[table]["padding"] if self.sparse[table]["padding"] is not None else np.ones(len(ids), bool)
+        found, places = np.unique(ids[kept], return_inverse=True)
+        total = np.zeros((len(found), self.sparse[table]["width"]))
+        np.add.at(total, places, rows[kept][:, -total.shape[1] :])
+        return float(np.square(total).sum())
 
     def _value(self, parameter: Any) -> Array:
         return np.asarray(parameter.get_value().numpy())

@@ -193,7 +193,7 @@ class _Caster:
         expected = {id(x): x.dtype for x in block.outputs}
         with recording_into_block(self.program, block) as recording:
             for node in nodes:
-                recording.scope, recording.role = node.scope, node.role
+                recording.scope, recording.role, recording.device = node.scope, node.role, node.device
                 self.node(block, node)
             outputs = []
             for x in block.outputs:  # the node around it knows the dtype that they had
@@ -398,6 +398,10 @@ class OptimizerWithMixedPrecision:
         callbacks: Any = None,
     ) -> list[tuple[Any, Any]]:
         """Change the program, scale the loss, and compute the (scaled) gradients."""
+        return append_backward(self._scaled(loss), parameter_list, no_grad_set, callbacks)
+
+    def _scaled(self, loss: Variable) -> Any:
+        """Change the program; returns the scaled loss."""
         _require_loss(loss, "backward")
         program = self._train_program = loss.program
         self._to_fp16_var_names = cast_model_to_fp16(
@@ -409,7 +413,11 @@ class OptimizerWithMixedPrecision:
         with recording_into(program):
             wide: Any = loss if loss.dtype is _core.float32 else ops.cast(loss, dtype=_core.float32)
             self._scaled_loss = ops.multiply(wide, ops.reshape(self._loss_scaling, shape=tuple(loss.sizes)))
-        return append_backward(self._scaled_loss, parameter_list, no_grad_set, callbacks)
+        return self._scaled_loss
+
+    def _agreed(self, finite: Any) -> Any:
+        """Are all gradients finite? `finite` says it of those of this program, None where it has none; other processes may have others."""
+        return finite
 
     def apply_gradients(self, params_grads: list[tuple[Any, Any]]) -> list[Any]:
         """Divide the gradients by the factor, and take the step if all of them are finite."""
@@ -429,6 +437,7 @@ class OptimizerWithMixedPrecision:
                     here = ops.reduce_all(ops.isfinite(wide), tuple(range(wide.ndim)), False)
                     finite = here if finite is None else ops.logical_and(finite, here)
                     unscaled.append((p, wide))
+                finite = self._agreed(finite)
                 if finite is None:
                     return []
                 self._first_state(params_grads)
