@@ -317,7 +317,7 @@ void gemm(const wry_call *call, int64_t m, int64_t n, int64_t k, Matrix<T> a, Ma
   // Flat ones pass through memory once, so packing would double the traffic. The blocks are fixed:
   // a last one may be so narrow that gemm_serial sums it in another way.
   if ((m == 1 && (b.row == 1 || b.column == 1)) || (m <= 2 * gemm_rows && b.column == 1)) {
-    const int64_t block = b.column != 1 ? 64 : m == 1 ? 1024
+    const int64_t block = b.column != 1 ? 64 : m == 1 ? row_block(n)
                                                       : 256;
     parallel_blocks(call, n, block, [&](int64_t, int64_t first, int64_t last) {
       gemm_serial(m, last - first, k, a, b.from(0, first), c + first, ldc, start.at(0, first));

@@ -203,6 +203,10 @@ Pieces gemm_pieces(const wry_call *call, int64_t m, int64_t n, int64_t columns, 
 // Up to here, waking threads costs more than they save.
 inline constexpr int64_t small_product = 64 * 64 * 64;
 
+// How many columns of one row times a matrix are a piece of work: fixed by the size, since a last piece may be summed in
+// another way. Wide ones pass through memory in long runs, but each thread should have some.
+WRY_INLINE int64_t row_block(int64_t n) { return min_of<int64_t>(1024, max_of<int64_t>(256, n / 1024 * 256)); }
+
 WRY_INLINE int64_t round_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
 
 // ---- whole products -----------------------------------------------------------------------------
