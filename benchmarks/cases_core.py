@@ -105,9 +105,9 @@ def torch_cases():
 
         cases[f"conv2d {name}, forward+backward"] = both
     for name, shape in NORMS.items():
-        image, gain, bias = t(shape), t([shape[1]], 1), t([shape[1]], 2)
-        cases[f"group_norm {name}, 32 groups"] = lambda i=image, g=gain, b=bias: F.group_norm(i, 32, g, b)
-        leaves = tuple(leaf.clone().requires_grad_() for leaf in (image, gain, bias))
+        image, scale, shift = t(shape), t([shape[1]], 1), t([shape[1]], 2)
+        cases[f"group_norm {name}, 32 groups"] = lambda i=image, g=scale, b=shift: F.group_norm(i, 32, g, b)
+        leaves = tuple(leaf.clone().requires_grad_() for leaf in (image, scale, shift))
 
         def both_of_norm(leaves=leaves):
             for leaf in leaves:
@@ -170,8 +170,8 @@ def wherry_cases():
         "tiny adds of three shapes in turn": lambda: [a + b for a, b in pairs],
     }
     for name, shape in NORMS.items():
-        image, gain, bias = t(shape), t([shape[1]], 1), t([shape[1]], 2)
-        cases[f"group_norm {name}, 32 groups"] = lambda i=image, g=gain, b=bias: wherry.nn.functional.group_norm(i, 32, weight=g, bias=b)
+        image, scale, shift = t(shape), t([shape[1]], 1), t([shape[1]], 2)
+        cases[f"group_norm {name}, 32 groups"] = lambda i=image, g=scale, b=shift: wherry.nn.functional.group_norm(i, 32, weight=g, bias=b)
         leaves = t(shape), t([shape[1]], 1), t([shape[1]], 2)
         for leaf in leaves:
             leaf.stop_gradient = False

@@ -235,19 +235,9 @@ static void multiply_block(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<
     for (int64_t j = 0; j < n; j += columns) {
       gemm_pack_columns(panel, min_of(n - j, int64_t(columns)), depth, b.from(at, j));
       const Start<T> here = at > 0 ? Start<T>{true, nullptr, nullptr} : start.at(0, j);
-      // Rows of the next panel, some with each tile: short runs far apart are nothing that hardware foresees.
-      const bool fetch = b.column == 1 && j + 2 * columns <= n;
-      const T *next = b.data + at * b.row + j + columns;
-      const int64_t share = (depth * rows + m - 1) / m;
-      for (int64_t i = 0, row = 0; i < m; i += rows) {
-        if (fetch)
-          for (const int64_t end = min_of(depth, row + share); row < end; ++row) {
-            __builtin_prefetch(next + row * b.row, 0, 2);
-            __builtin_prefetch(next + row * b.row + columns / 2, 0, 2);
-          }
+      for (int64_t i = 0; i < m; i += rows)
         gemm_tile<T, 2>(min_of<int64_t>(m - i, rows), n - j, depth, pack ? room + i * depth : a.data + i * a.row + at * a.column,
                         pack ? 1 : a.row, pack ? rows : a.column, panel, columns, c + i * ldc + j, ldc, here.at(i, 0));
-      }
     }
   }
 }
@@ -327,7 +317,7 @@ void gemm(const wry_call *call, int64_t m, int64_t n, int64_t k, Matrix<T> a, Ma
   // Flat ones pass through memory once, so packing would double the traffic. The blocks are fixed:
   // a last one may be so narrow that gemm_serial sums it in another way.
   if ((m == 1 && (b.row == 1 || b.column == 1)) || (m <= 2 * gemm_rows && b.column == 1)) {
-    const int64_t block = b.column != 1 ? 64 : m == 1 ? 1024
+    const int64_t block = b.column != 1 ? 64 : m == 1 ? row_block(n)
                                                       : 256;
     parallel_blocks(call, n, block, [&](int64_t, int64_t first, int64_t last) {
       gemm_serial(m, last - first, k, a, b.from(0, first), c + first, ldc, start.at(0, first));

@@ -33,9 +33,9 @@ inline constexpr int gemm_rows = 4;  // 8 of 16; the products need registers too
 template <typename T>
 inline constexpr int gemm_columns = 2 * lanes<T>;
 
-// How many steps of k one pass takes. On Zen 4 (32 KiB and 1 MiB of first- and second-level cache)
-// 256, 384 and 512 lay within a few per cent of each other; a 256^3 product is one pass with 384.
-inline constexpr int64_t gemm_depth = 384;
+// How many steps of k one pass takes: with 256 a panel of B takes 32 KiB at most, and stays in the first-level cache
+// while those of A pass. On Emerald Rapids (48 KiB there) 384 took 5 % longer at 1024 and 2048.
+inline constexpr int64_t gemm_depth = 256;
 
 // A matrix as it lies in memory: element (i, j) is data[i * row + j * column].
 template <typename T>
@@ -191,7 +191,7 @@ void gemm_pack_columns(T *out, int64_t count, int64_t k, Matrix<T> b);
 template <typename T>
 void gemm_packed(int64_t m, int64_t n, int64_t k, const T *a, const T *b, T *c, int64_t ldc, Start<T> start);
 
-// A task computes at most this many rows and columns of C: its block of A (256 x gemm_depth floats are 384 KiB) stays
+// A task computes at most this many rows and columns of C: its block of A (256 x gemm_depth floats are 256 KiB) stays
 // in the second-level cache while panels of B pass.
 inline constexpr int64_t task_rows = 32 * gemm_rows, task_columns = 512;
 
@@ -202,6 +202,10 @@ struct Pieces {
 Pieces gemm_pieces(const wry_call *call, int64_t m, int64_t n, int64_t columns, int64_t widest = task_columns);
 // Up to here, waking threads costs more than they save.
 inline constexpr int64_t small_product = 64 * 64 * 64;
+
+// How many columns of one row times a matrix are a piece of work: fixed by the size, since a last piece may be summed in
+// another way. Wide ones pass through memory in long runs, but each thread should have some.
+WRY_INLINE int64_t row_block(int64_t n) { return min_of<int64_t>(1024, max_of<int64_t>(256, n / 1024 * 256)); }
 
 WRY_INLINE int64_t round_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
 

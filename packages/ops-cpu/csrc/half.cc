@@ -292,7 +292,7 @@ void gemm(const wry_call *call, int64_t m, int64_t n, int64_t k, Matrix<T> a, Ma
   if (m * n * k <= small_product) return gemm_serial(m, n, k, a, b, c, ldc, start, scratch, thread_index());
   // Flat ones pass through memory once. The blocks are fixed: a last one may be summed in another way.
   if (m == 1 && (b.row == 1 || b.column == 1)) {
-    parallel_blocks(call, n, b.column != 1 ? 64 : 1024, [&](int64_t, int64_t first, int64_t last) {
+    parallel_blocks(call, n, b.column != 1 ? 64 : row_block(n), [&](int64_t, int64_t first, int64_t last) {
       gemm_serial(m, last - first, k, a, b.from(0, first), c + first, ldc, start.at(0, first), scratch, thread_index());
     });
     return;

@@ -1,17 +1,19 @@
 """auto_cast, decorate, GradScaler: which dtype where, gradients, what is skipped, how the factor moves."""
 import threading
+import warnings
 
 import numpy as np
 import pytest
 
 import wherry_nn as nn
 import wherry_tensor as wt
+from wherry_autograd import no_grad
 from wherry_nn import functional as F
 from wherry_nn.functional.flash_attention import flash_attn_unpadded
 from wherry_nn.functional.fused import fused_dropout_add
-from wherry_tensor import _core, ops
+from wherry_tensor import _core, columns, ops
 from wherry_train import amp, optimizer
-from wherry_train.amp import lists
+from wherry_train.amp import casting, lists
 
 
 @pytest.fixture
@@ -541,3 +543,65 @@ def test_a_step_after_an_interrupted_unscaling_is_skipped(monkeypatch):
     scaler.step(optimizer)
     scaler.update()
     np.testing.assert_array_equal(param.numpy(), np.array(before, "float32") - 3)
+
+
+# Casts that are kept, and what is said where 16 bits gain nothing.
+
+@pytest.fixture
+def counted():
+    names = []
+
+    def layer(op, inputs, attrs):
+        names.append(op.name)
+        return op.apply(inputs, attrs)
+
+    _core.push_layer(layer, "outer")
+    yield names
+    _core.pop_layer(layer, "outer")
+
+
+def test_casts_of_parameters_are_kept_in_a_block_that_records_nothing(x, counted):
+    model = nn.Linear(4, 4)
+    x = x.astype("bfloat16")
+    with no_grad(), amp.auto_cast(dtype="bfloat16"):
+        expected = F.linear(x, model.weight)
+        calls = len(counted)
+        again = F.linear(x, model.weight)
+        assert len(counted) == calls + 1  # the product alone
+        assert np.array_equal(again.astype("float32").numpy(), expected.astype("float32").numpy())
+        model.weight.set_value(np.zeros((4, 4), "float32"))
+        assert not F.linear(x, model.weight).astype("float32").numpy().any()
+        with amp.auto_cast(False):
+            assert F.linear(x.astype("float32"), model.weight).dtype is _core.float32
+
+
+def test_casts_that_are_recorded_are_made_again(x):
+    model = nn.Linear(4, 4)
+    with amp.auto_cast(dtype="bfloat16"):
+        for _ in range(2):  # the first backward uses up the graph of its cast
+            F.linear(x, model.weight).sum().backward()
+        twice = model.weight.grad.numpy()
+        model.clear_gradients()
+        with no_grad():
+            F.linear(x, model.weight)
+        F.linear(x, model.weight).sum().backward()  # not with the cast that has no history
+    assert np.allclose(twice, 2 * model.weight.grad.numpy())
+    model.weight.stop_gradient = True
+    with amp.auto_cast(dtype="bfloat16"):
+        assert F.linear(x, model.weight) is not None and F.linear(x, model.weight).stop_gradient
+
+
+def test_a_block_says_once_that_16_bits_gain_no_time(monkeypatch):
+    monkeypatch.setattr(casting, "_told", set())
+    monkeypatch.setitem(columns.no_faster, ("cpu", "bfloat16"), "the reason")
+    with pytest.warns(UserWarning, match="training in bfloat16 takes no less time than in float32 here: the reason") as told:
+        for _ in range(2):
+            with amp.auto_cast(dtype="bfloat16"):
+                pass
+    assert len(told) == 1 and told[0].filename == __file__
+    monkeypatch.delitem(columns.no_faster, ("cpu", "bfloat16"))
+    monkeypatch.setattr(casting, "_told", set())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with amp.auto_cast(dtype="bfloat16"):
+            pass

@@ -14,7 +14,7 @@ from types import ModuleType
 
 from wherry_ops_cpu import _kernels, lapack
 from wherry_tensor import _core
-from wherry_tensor.columns import require_vocabulary
+from wherry_tensor.columns import no_faster, require_vocabulary
 
 SERVES_VOCABULARY = 5
 
@@ -47,6 +47,10 @@ def register() -> None:
     if not _registered:
         lapack.register()
     _registered = isa
+    for dtype in ("float16", "bfloat16"):
+        no_faster["cpu", dtype] = f"this processor's kernels ({isa}) multiply it as float32"
+    if isa == "avx512bf16":
+        del no_faster["cpu", "bfloat16"]
 
 
 def relaxed_kernels() -> ModuleType | None:

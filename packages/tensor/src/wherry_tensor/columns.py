@@ -12,9 +12,12 @@ from typing import Any
 
 from wherry_tensor._core import VOCABULARY_VERSION, Op
 
-__all__ = ["Column", "load_families", "registry", "require_vocabulary"]
+__all__ = ["Column", "load_families", "no_faster", "registry", "require_vocabulary"]
 
 registry: dict[str, Column] = {}
+
+no_faster: dict[tuple[str, str], str] = {}
+"""Devices ("cpu") and dtypes of 16 bits whose products take as long as those of float32, and why: kernels say so when they are registered."""
 
 
 class Column:

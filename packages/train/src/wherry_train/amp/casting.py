@@ -8,13 +8,15 @@ compute in the dtypes that the forward pass has chosen. Outside of `auto_cast` t
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 from wherry_nn import Layer
 from wherry_nn import layers as nn_layers
-from wherry_tensor import _core, ops
+from wherry_nn.parameter import Parameter
+from wherry_tensor import _core, columns, ops
 from wherry_tensor._core import DType, Op, Tensor, pop_layer, push_layer
 from wherry_tensor.arguments import names_of
 from wherry_tensor.errors import AssertedTypeError, short
@@ -29,6 +31,7 @@ __all__ = [
 
 Rules: TypeAlias = "dict[Op | None, Any]"
 
+_float32 = _core.float32
 _half = {"float16": _core.float16, "bfloat16": _core.bfloat16}
 
 
@@ -41,6 +44,7 @@ class _Autocast:
     def __init__(self, rules: Rules | None, low: DType) -> None:
         self.rules = rules
         self.low = low
+        self._kept: dict[Parameter, tuple[int, Tensor]] = {}  # parameters that were cast: their version, and the cast
 
     def __call__(self, op: Op, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
         rules = self.rules
@@ -51,14 +55,31 @@ class _Autocast:
             rule = rules[None]
         elif rule is lists.white and (op is ops.linear or op is ops.conv2d) and inputs[2] is not None:
             return self._biased(rules, op, inputs, attrs)
-        return op.apply(rule(inputs, self.low), attrs)
+        return op.apply(self._white(inputs) if rule is lists.white else rule(inputs, self.low), attrs)
+
+    def _white(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """As `lists.white`, but casts of parameters last as long as the block. Not those that are recorded: backward uses their graph up.
+        Nor where other layers want to see every op (captures)."""
+        if not _core.inner_layers():
+            recording = _core.is_grad_enabled()
+            inputs = tuple([
+                self._narrow(x) if type(x) is Parameter and x.dtype is _float32 and (x.stop_gradient or not recording) else x for x in inputs
+            ])
+        return lists.white(inputs, self.low)
+
+    def _narrow(self, x: Parameter) -> Tensor:
+        kept = self._kept.get(x)
+        version = x.inplace_version
+        if kept is None or kept[0] != version:
+            self._kept[x] = kept = version, ops.cast(x, dtype=self.low)
+        return kept[1]
 
     def _biased(self, rules: Rules, op: Op, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
         """In Paddle the bias is added by a separate op, so the rule of `add` decides its dtype."""
         rule: Any = rules.get(ops.add, rules[None])
         if rule is lists.white or inputs[2].dtype is self.low:
-            return op.apply(lists.white(inputs, self.low), attrs)
-        product = op.apply((*lists.white(inputs[:2], self.low), None), attrs)
+            return op.apply(self._white(inputs), attrs)
+        product = op.apply((*self._white(inputs[:2]), None), attrs)
         bias = inputs[2]
         if op is ops.conv2d and attrs[op.attr_names.index("data_format")] == "NCHW":
             bias = ops.reshape(bias, shape=(bias.size, *[1] * (product.ndim - 2)))
@@ -73,6 +94,7 @@ class _State(threading.local):
 
 _state = _State()
 _tables: dict[Any, Rules] = {}
+_told: set[tuple[str, str]] = set()  # devices and dtypes that were warned of
 
 
 @contextmanager
@@ -85,6 +107,9 @@ def auto_cast(
     use_promote: bool = True,
 ) -> Iterator[None]:
     """Inside a `with` block, let ops run in 16 bits where that pays. Also a decorator of functions.
+
+    In `no_grad`, what a parameter is cast to is kept until the block ends or the parameter changes. So a loop that answers belongs inside of
+    the block, not the block inside of the loop. Where products of the dtype take no less time than those of float32, that is said once.
 
     Args:
         enable: False switches an enclosing `auto_cast` off.
@@ -121,6 +146,7 @@ def auto_cast(
                 f"float32 leave auto_cast out."
             )
         low = _half[dtype]
+        _tell_no_gain(dtype)
         rules = _table(level, bool(use_promote), custom_white_list, custom_black_list)
     below = _state.layer
     if below is None and rules is None:
@@ -247,6 +273,7 @@ def current_arguments() -> dict[str, Any] | None:
 
 def _leave(layer: _Autocast, below: _Autocast | None, waiting: Any) -> None:
     layer.rules = None
+    layer._kept.clear()
     _state.layer = below
     if below is not None:
         below.rules = waiting
@@ -254,6 +281,19 @@ def _leave(layer: _Autocast, below: _Autocast | None, waiting: Any) -> None:
         pop_layer(layer, "outer")
     except ValueError:
         return  # another layer was pushed above it inside the block, and is still there: this one stays, idle
+
+
+def _tell_no_gain(dtype: str) -> None:
+    """Once in a process for each dtype."""
+    kind = _core.name_of_device(_core.get_current_device()).partition(":")[0]
+    reason = columns.no_faster.get((kind, dtype))
+    if reason is None or (kind, dtype) in _told:
+        return
+    _told.add((kind, dtype))
+    warnings.warn(
+        f"auto_cast: training in {dtype} takes no less time than in float32 here: {reason}. What 16 bits save is memory, and time where "
+        f"weights are read for few rows (decoding).", stacklevel=4,
+    )
 
 
 def _checked_level(level: Any) -> str:
