@@ -17,7 +17,7 @@ class Finder(MetaPathFinder):
     """Asked last, for what is not there yet.
 
     Args:
-        addresses: of the zip that holds a module, by the name of the module.
+        addresses: of the zip that holds a module, by the name of the module, or of the package that it is in.
         fetch: gets the content of an address, and waits for it.
         folder: on `sys.path`; the content goes there.
     """
@@ -30,7 +30,7 @@ class Finder(MetaPathFinder):
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        address = self.addresses.get(name.partition(".")[0])
+        address = self.addresses.get(name) or self.addresses.get(name.partition(".")[0])
         if address is None:
             return None
         content = self.fetch(address)

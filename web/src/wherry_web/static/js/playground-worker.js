@@ -27,12 +27,13 @@ addEventListener("message", async ({ data: { id, call, args } }) => {
 });
 
 async function boot(manifest, shared, files) {
-  const { pyodide, times } = await startPython(manifest, [manifest.bundle.url, manifest.playground.url], (text) => postMessage({ event: "step", text }));
+  const { pyodide, times } = await startPython(manifest, [manifest.playground.url], (text) => postMessage({ event: "step", text }));
   const cells = pyodide.pyimport("wherry_web.playground.cells");
   session = cells.Session(post);
   session.beside(JSON.stringify(files));
-  const packages = new Set(Object.values(manifest.playground.packages));
-  session.offer(JSON.stringify(manifest.playground.packages), (url) => contentNow(url, packages), pyodide.runPython("import site; site.getsitepackages()[0]"));
+  const { packages, sources } = manifest.playground;
+  const known = new Set([sources, ...Object.values(packages)]);
+  session.offer(JSON.stringify(packages), (url) => contentNow(url, known), pyodide.runPython("import site; site.getsitepackages()[0]"), sources);
   // What does not go through Python's streams: it belongs to no run.
   for (const stream of ["setStdout", "setStderr"]) pyodide[stream]({ batched: (text) => console.info(text) });
   if (shared) {
