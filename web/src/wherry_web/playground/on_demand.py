@@ -26,6 +26,7 @@ class Finder(MetaPathFinder):
         self.addresses = dict(addresses)
         self.fetch = fetch
         self.folder = folder
+        self.loaded: set[str] = set()
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -33,12 +34,13 @@ class Finder(MetaPathFinder):
         address = self.addresses.get(name) or self.addresses.get(name.partition(".")[0])
         if address is None:
             return None
-        content = self.fetch(address)
-        # A package may bring several modules.
-        self.addresses = {known: other for known, other in self.addresses.items() if other != address}
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            archive.extractall(self.folder)
-        importlib.invalidate_caches()
+        # A finder ahead of this one may have imported something of the same zip meanwhile, after the usual ones had been asked.
+        if address not in self.loaded:
+            content = self.fetch(address)
+            self.loaded.add(address)
+            with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                archive.extractall(self.folder)
+            importlib.invalidate_caches()
         return importlib.machinery.PathFinder.find_spec(name, path)
 
 
