@@ -29,7 +29,9 @@ def run(name, arguments, folder):
     )
 
 
-@pytest.mark.parametrize("name, arguments, says", CASES, ids=[" ".join([n, *a[-1:]]) for n, a, _ in CASES])
+@pytest.mark.parametrize("name, arguments, says", [
+    pytest.param(*case, id=" ".join([case[0], *case[1][-1:]]), marks=[pytest.mark.slow] if "transformer" in case[1] else []) for case in CASES
+])
 def test_example_ends_well(name, arguments, says, tmp_path):
     pytest.importorskip("sklearn")
     done = run(name, arguments, tmp_path)

@@ -24,7 +24,7 @@ def test_compiled_functions_check_their_arguments():
 
 @pytest.mark.parametrize("weather", ["foreign", "finalizers", "fair"])
 def test_public_calls_hold_in_any_weather(weather):
-    _no_findings("api", "--calls", "300", "--weather", weather, "--seed", "100", "--deaths")
+    _no_findings("api", "--calls", "200", "--weather", weather, "--seed", "100", "--deaths")
 
 
 def test_arrays_outlive_every_in_place_function():
@@ -32,15 +32,15 @@ def test_arrays_outlive_every_in_place_function():
 
 
 def test_changed_files_are_refused_or_read():
-    _no_findings("files", "--calls", "3000")
+    _no_findings("files", "--calls", "1500")
 
 
 def test_changed_models_are_refused_or_read():
-    _no_findings("models", "--calls", "4000")
+    _no_findings("models", "--calls", "2000")
 
 
 def test_changed_quantized_files_are_refused_or_read():
-    _no_findings("quantized", "--calls", "2000")
+    _no_findings("quantized", "--calls", "1000")
 
 
 def test_public_calls_in_programs_hold():

@@ -129,3 +129,92 @@ def test_scales_of_paddles_files_are_refused_by_operator(tmp_path, value, newer,
 def quantize(x, scale, axis):
     q = ops.quantize_linear(x, scale, None, axis=axis, group=None, low=-128, high=127, dtype=paddle.int8)
     return ops.dequantize_linear(q, scale, None, axis=axis, group=None, dtype=paddle.float32)
+
+
+def recurrent_file(path, kind, directions, steps=None):
+    """A layer of random weights: floats, or whole numbers with a step for each ("tensor") or for each output of a gate ("channel")."""
+    gates, inside, hidden = {"LSTM": 4, "GRU": 3}[kind], 24, 32
+    rng = np.random.default_rng(gates + directions)
+    constants = {"B": (rng.standard_normal((directions, 2 * gates * hidden)) * 0.1).astype(np.float32)}
+    nodes = []
+    for name, width in ("W", inside), ("R", hidden):
+        weight = (rng.standard_normal((directions, gates * hidden, width)) * 0.2).astype(np.float32)
+        if steps is None:
+            constants[name] = weight
+            continue
+        axes = (0, 1, 2) if steps == "tensor" else (0, 2)
+        scale = np.abs(weight).max(axes, keepdims=True) / np.float32(127)
+        constants[f"{name}_q"] = np.rint(weight / scale).astype(np.int8)
+        constants[f"{name}_scale"] = scale.reshape(() if steps == "tensor" else -1)
+        nodes.append(onnx.helper.make_node("DequantizeLinear", [f"{name}_q", f"{name}_scale"], [name], axis=1))
+    outputs = ["out", "last", "cell"][: 3 if kind == "LSTM" else 2]
+    options = {"hidden_size": hidden, "direction": "bidirectional" if directions == 2 else "forward"}
+    options |= {"linear_before_reset": 1} if kind == "GRU" else {}
+    nodes.append(onnx.helper.make_node(kind, ["x", "W", "R", "B"], outputs, **options))
+    tensor = onnx.helper.make_tensor_value_info
+    graph = onnx.helper.make_graph(
+        nodes, "layer", [tensor("x", onnx.TensorProto.FLOAT, [7, 3, inside])], [tensor(y, onnx.TensorProto.FLOAT, None) for y in outputs],
+        [onnx.numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()],
+    )
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 14)], ir_version=8), path)
+    return rng.standard_normal((7, 3, inside)).astype(np.float32)
+
+
+def keeps_whole(path, op, directions):
+    """What it computes, floats or not, with as many ops that read weights of int8."""
+    program = read_model(path).program()
+    fast = passes.default(program, passes.INFERENCE)
+    kinds = [node.type for node in fast.walk()]
+    assert kinds.count(op) == directions and "dequantize_linear" not in kinds
+    assert {y.bound.dtype.name for y in fast.bound_variables() if y.bound is not None and y.bound.size > 1000} == {"int8"}
+    return lambda x: [[y.numpy() for y in compiled(one)(paddle.to_tensor(x))] for one in (program, fast)]
+
+
+@pytest.mark.parametrize("steps", ["tensor", "channel"])
+@pytest.mark.parametrize("directions", [1, 2])
+@pytest.mark.parametrize(("kind", "op"), [("LSTM", "weight_only_lstm"), ("GRU", "weight_only_gru")])
+def test_recurrent_layers_behind_dequantized_weights_keep_them_whole(tmp_path, kind, op, directions, steps):
+    path = str(tmp_path / "layer.onnx")
+    x = recurrent_file(path, kind, directions, steps)
+    expected = onnxruntime.InferenceSession(path).run(None, {"x": x})
+    for found in keeps_whole(path, op, directions)(x):
+        for y, wanted in zip(found, expected, strict=True):
+            np.testing.assert_allclose(y, wanted, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("per_channel", [False, True])
+@pytest.mark.parametrize("directions", [1, 2])
+def test_lstms_that_onnx_runtime_quantized_keep_their_weights_whole(tmp_path, directions, per_channel):
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    plain, small = str(tmp_path / "float.onnx"), str(tmp_path / "small.onnx")
+    x = recurrent_file(plain, "LSTM", directions)
+    quantize_dynamic(plain, small, weight_type=QuantType.QInt8, per_channel=per_channel)
+    model, whole = onnx.load(plain), onnx.load(small).graph
+    assert [node.op_type for node in whole.node] == ["DynamicQuantizeLSTM"]
+    constants = {one.name: onnx.numpy_helper.to_array(one) for one in whole.initializer}
+    for one in model.graph.initializer:
+        if one.name in ("W", "R"):
+            scale = constants[f"{one.name}_scale"].reshape(directions, 1, -1)
+            one.CopyFrom(onnx.numpy_helper.from_array((constants[f"{one.name}_quantized"] * scale).transpose(0, 2, 1).copy(), one.name))
+    # The same weights in floats; ONNX Runtime's own rounds inputs and states as well.
+    expected = onnxruntime.InferenceSession(model.SerializeToString()).run(None, {"x": x})
+    beside = onnxruntime.InferenceSession(small).run(None, {"x": x})
+    for found in keeps_whole(small, "weight_only_lstm", directions)(x):
+        for y, wanted, rounded in zip(found, expected, beside, strict=True):
+            np.testing.assert_allclose(y, wanted, rtol=1e-5, atol=1e-6)
+            np.testing.assert_allclose(y, rounded, atol=0.03)
+
+
+def test_lstms_with_weights_of_other_shapes_are_refused(tmp_path):
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    plain, small = str(tmp_path / "float.onnx"), str(tmp_path / "small.onnx")
+    recurrent_file(plain, "LSTM", 1)
+    quantize_dynamic(plain, small, weight_type=QuantType.QInt8)
+    model = onnx.load(small)
+    for constant in model.graph.initializer:
+        if constant.name == "W_quantized":
+            constant.dims[:] = [1, 24 * 128]
+    with pytest.raises(FileFormatError, match="three axes"):
+        read_model(model.SerializeToString()).program()

@@ -23,23 +23,23 @@ PADDLE_IS_WRONG = {
 }
 
 
-@pytest.fixture(scope="module")
-def found(tmp_path_factory):
+@pytest.fixture(scope="module", params=[3, pytest.param(1, marks=pytest.mark.slow)], ids=["every third", "all"])
+def found(tmp_path_factory, request):
     """(framework, key) -> results by case; "crossed" is what a framework computes with the files of the other."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONHASHSEED", "0")  # Paddle's conversion goes through sets of names
-        return run(tmp_path_factory.mktemp("conversions"))
+        return run(tmp_path_factory.mktemp("conversions"), request.param)
 
 
-def run(folder):
+def run(folder, step):
     out = {}
     for framework in FRAMEWORKS:
         (folder / framework).mkdir()
-        ran = outcome("conversion_worker.py", framework, folder / f"{framework}.run", "run", folder / framework)
+        ran = outcome("conversion_worker.py", framework, folder / f"{framework}.run", "run", folder / framework, step)
         for (name, key), value in ran.items():
             out.setdefault((framework, key), {})[name] = value
     for framework, other in ("wherry", "paddle"), ("paddle", "wherry"):
-        crossed = outcome("conversion_worker.py", framework, folder / f"{framework}.load", "load", folder / other)
+        crossed = outcome("conversion_worker.py", framework, folder / f"{framework}.load", "load", folder / other, step)
         out[framework, "crossed"] = {name: value for (name, _), value in crossed.items()}
     return out
 
@@ -53,7 +53,7 @@ def run(folder):
 ], ids=["eager", "captured", "saved and loaded", "Paddle's files here", "our files in Paddle"])  # fmt: skip
 def test_what_paddle_computes_is_computed_here(found, ours, theirs):
     expected = {name: value for name, value in found[theirs].items() if not isinstance(value, str)}
-    assert len(expected) > 180  # the others Paddle refuses
+    assert len(expected) > 0.8 * len(found[theirs])  # the others Paddle refuses
     wrong = [name for name, value in expected.items() if not same(found[ours][name], value) and (ours[1] == "eager" or name not in PADDLE_IS_WRONG)]
     assert not wrong, {name: (found[ours][name], expected[name]) for name in wrong}
 
@@ -68,13 +68,13 @@ def test_gradients_of_what_is_captured_are_those_of_what_runs_eagerly(found):
     eager = found["wherry", "eager gradients"]
     wrong = [name for name, value in found["wherry", "gradients"].items() if not isinstance(eager[name], str) and not same(value, eager[name])]
     # A number of Python has no gradient, the tensor that `float` makes of it in a program has, in Paddle too; a list of a program is not taken apart.
-    assert wrong == ["casts", "uses_create_array"]
+    assert wrong == [name for name in ("casts", "uses_create_array") if name in eager]
 
 
 def test_our_files_give_in_paddle_what_they_give_here(found):
     mine, there = found["wherry", "loaded"], found["paddle", "crossed"]
     wrong = [name for name, value in mine.items() if not same(there[name], value)]
-    assert wrong == ["masked"]  # a sum of no elements, which Paddle refuses
+    assert wrong == [name for name in ("masked",) if name in mine]  # a sum of no elements, which Paddle refuses
 
 
 def same(found, expected, numbers=True):

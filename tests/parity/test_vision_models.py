@@ -15,11 +15,11 @@ pytestmark = needs_paddle
 PROGRAM = Path(__file__).parent / "vision_program.py"
 
 
-@pytest.fixture(scope="module")
-def both(tmp_path_factory):
+@pytest.fixture(scope="module", params=["some", pytest.param("all", marks=pytest.mark.slow)])
+def both(tmp_path_factory, request):
     folder = tmp_path_factory.mktemp("models")
-    theirs = result_of("paddle", PROGRAM, "save", folder)
-    ours = result_of("wherry", PROGRAM, "load", folder)
+    theirs = result_of("paddle", PROGRAM, "save", folder, request.param)
+    ours = result_of("wherry", PROGRAM, "load", folder, request.param)
     for file in folder.iterdir():  # hundreds of megabytes
         file.unlink()
     assert ours.keys() == theirs.keys()

@@ -1,8 +1,8 @@
 """Models of `paddle.vision`, made, saved and run. Run by either framework:
 
-    vision_program.py save FOLDER       makes the models with random weights, saves them, and runs them
-    vision_program.py load FOLDER       reads the files of `save`, and runs what they hold
-    vision_program.py names             says the names and shapes of all parameters of most models
+    vision_program.py save FOLDER WHICH    makes some or all of the models with random weights, saves them, and runs them
+    vision_program.py load FOLDER WHICH    reads the files of `save`, and runs what they hold
+    vision_program.py names                says the names and shapes of all parameters of most models
 
 Each prints `RESULT` and a JSON object. `test_vision_models.py` compares.
 """
@@ -45,6 +45,8 @@ MODELS = {
 }
 # Making their random weights takes long, and they repeat the blocks of others.
 LARGE = "vgg13 vgg16 vgg19 resnet152 resnext101_64x4d resnext152_32x4d resnext152_64x4d wide_resnet101_2 densenet201 densenet264".split()
+# Of whose blocks another model of the list is made, too.
+SIBLINGS = ("resnext50_32x4d", "wide_resnet50_2", "vgg13_bn", "mobilenet_v3_large", "shufflenet_v2_swish", "squeezenet1_0")
 TRAINED = ("resnet18", "mobilenet_v3_small")
 
 
@@ -84,7 +86,7 @@ def told(name, model, size):
     return found
 
 
-def main(what, folder=""):
+def main(what, folder="", which="all"):
     if what == "names":
         found = {}
         for name in models.__all__:
@@ -94,6 +96,8 @@ def main(what, folder=""):
         return found
     found = {}
     for name, (make, size) in MODELS.items():
+        if which == "some" and (" " in name or name in SIBLINGS):
+            continue
         paddle.seed(11)
         path = os.path.join(folder, name + ".pdparams")
         if what == "save":

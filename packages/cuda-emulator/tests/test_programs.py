@@ -184,14 +184,25 @@ def test_the_command_refuses_what_it_cannot_do(tmp_path: Path, capsys):
             __main__.main(wrong)
 
 
+def watched(monkeypatch):
+    """The object files that compilers are asked for from here on."""
+    made, run = [], building._run
+
+    def asked(command, *where, **environment):
+        if "-c" in command:
+            made.append(command[-1])
+        return run(command, *where, **environment)
+
+    monkeypatch.setattr(building, "_run", asked)
+    return made
+
+
 def test_an_edit_compiles_one_file_again(tmp_path: Path, monkeypatch):
     for name in ("one", "two"):
         (tmp_path / f"{name}.cu").write_text(f"__global__ void {name}(int *x) {{ *x = 1; }}\n")
     sources = [tmp_path / "one.cu", tmp_path / "two.cu"]
     wherry_cuda_emulator.compile(sources, tmp_path / "both.so")
-    compiled = []
-    run = building._run
-    monkeypatch.setattr(building, "_run", lambda command: (compiled.append(command[-1]) if "-c" in command else None) or run(command))
+    compiled = watched(monkeypatch)
     sources[1].write_text("__global__ void two(int *x) { *x = 2; }\n")
     wherry_cuda_emulator.compile(sources, tmp_path / "both.so")
     assert [Path(made).name for made in compiled] == ["1-two.o"]
@@ -206,9 +217,7 @@ def test_an_edit_of_a_header_compiles_the_files_that_include_it(tmp_path: Path, 
     (tmp_path / "other.cu").write_text("__global__ void c(int *x) { *x = 3; }\n")
     sources = [tmp_path / "ours.cu", tmp_path / "cudas.cu", tmp_path / "other.cu"]
     wherry_cuda_emulator.compile(sources, tmp_path / "all.so", include_dirs=[header.parent])
-    compiled = []
-    run = building._run
-    monkeypatch.setattr(building, "_run", lambda command: (compiled.append(command[-1]) if "-c" in command else None) or run(command))
+    compiled = watched(monkeypatch)
     header.write_text("#define NUMBER 2\n")
     wherry_cuda_emulator.compile(sources, tmp_path / "all.so", include_dirs=[header.parent])
     names = {Path(made).name for made in compiled}

@@ -75,6 +75,17 @@ WRY_INLINE i32 nearest_ints(f32 v) {
 #endif
 }
 
+// The same of numbers up to 2^22, without the instructions of WASM for numbers that do not fit.
+WRY_INLINE i32 nearest_small_ints(f32 v) {
+#if defined(__wasm_simd128__)
+  // Above 2^23 floats are whole numbers, which lie behind one another in memory.
+  constexpr float whole = 12582912;
+  return (i32)(v + whole) - 0x4b400000;
+#else
+  return nearest_ints(v);
+#endif
+}
+
 // to[4 i + j] = from j[i]: four runs of 16 bytes laid into each other.
 WRY_INLINE void lay_by_fours(const void *a, const void *b, const void *c, const void *d, void *to) {
   typedef uint8_t bytes __attribute__((vector_size(16)));

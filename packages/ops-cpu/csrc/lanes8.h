@@ -10,7 +10,7 @@
 
 #include "int8.h"
 
-#if defined(__SSE4_1__)
+#if defined(__SSE4_1__) || defined(__wasm_simd128__)
 #define WRY_LANES 1
 
 namespace WRY_NAMESPACE {
@@ -25,6 +25,33 @@ WRY_INLINE Shift shift_of_lanes(int32_t zero) {
   return {add, zero + add};
 }
 
+#if defined(__wasm_simd128__)
+constexpr int lane_pixels = 2;
+template <>
+struct Lanes<16> {
+  using Ints = v128_t;
+  using Reals = f32;
+  static WRY_INLINE Ints add_products(Ints sum, Ints x, Ints w) {
+    const v128_t even = wasm_i32x4_dot_i16x8(wasm_v128_and(x, wasm_i16x8_splat(255)), wasm_i16x8_shr(wasm_i16x8_shl(w, 8), 8));
+    return wasm_i32x4_add(wasm_i32x4_add(sum, even), wasm_i32x4_dot_i16x8(wasm_u16x8_shr(x, 8), wasm_i16x8_shr(w, 8)));
+  }
+  static WRY_INLINE Ints low_bytes(Ints a, Ints b) { return wasm_i8x16_shuffle(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23); }
+  static WRY_INLINE Ints high_bytes(Ints a, Ints b) { return wasm_i8x16_shuffle(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31); }
+  static WRY_INLINE Ints low_words(Ints a, Ints b) { return wasm_i16x8_shuffle(a, b, 0, 8, 1, 9, 2, 10, 3, 11); }
+  static WRY_INLINE Ints high_words(Ints a, Ints b) { return wasm_i16x8_shuffle(a, b, 4, 12, 5, 13, 6, 14, 7, 15); }
+  static WRY_INLINE Ints words(Ints a, Ints b) { return wasm_i16x8_narrow_i32x4(a, b); }
+  static WRY_INLINE Ints add_words(Ints a, int b) { return wasm_i16x8_add_sat(a, wasm_i16x8_splat(int16_t(b))); }
+  static WRY_INLINE Ints bytes(Ints a, Ints b, int8_t) { return wasm_i8x16_narrow_i16x8(a, b); }
+  static WRY_INLINE Ints bytes(Ints a, Ints b, uint8_t) { return wasm_u8x16_narrow_i16x8(a, b); }
+  static WRY_INLINE Ints at_least(Ints a, int8_t low) { return wasm_i8x16_max(a, wasm_i8x16_splat(low)); }
+  static WRY_INLINE Ints at_least(Ints a, uint8_t low) { return wasm_u8x16_max(a, wasm_u8x16_splat(low)); }
+  static WRY_INLINE Reals reals(Ints a) { return (f32)wasm_f32x4_convert_i32x4(a); }
+  // NaN, and what is far too small, become a number that narrowing makes the least one.
+  static WRY_INLINE Ints nearest(Reals a) { return (v128_t)nearest_small_ints((f32)wasm_f32x4_pmax(wasm_f32x4_splat(-65536), (v128_t)a)); }
+  static WRY_INLINE Reals at_most(Reals a, float high) { return (f32)wasm_f32x4_pmin((v128_t)a, wasm_f32x4_splat(high)); }  // NaN stays
+  static WRY_INLINE Ints flipped(Ints a) { return wasm_v128_xor(a, wasm_i8x16_splat(-128)); }
+};
+#else
 #define WRY_PAIRS(PREFIX, BITS)                                                                                       \
   PREFIX##_add_epi32(PREFIX##_add_epi32(sum, PREFIX##_madd_epi16(PREFIX##_and_si##BITS(x, PREFIX##_set1_epi16(255)),  \
                                                                  PREFIX##_srai_epi16(PREFIX##_slli_epi16(w, 8), 8))), \
@@ -73,6 +100,7 @@ WRY_LANES_OF(16, __m128i, __m128, _mm, 128, WRY_PAIRS(_mm, 128));
 #endif
 #undef WRY_LANES_OF
 #undef WRY_PAIRS
+#endif
 
 template <int V>
 WRY_INLINE typename Lanes<V>::Ints ints_at(const void *at) {

@@ -21,7 +21,7 @@ struct End {
   bool scaled;
 
   // Limits are whole, so that it makes no difference whether they come before or behind the rounding. NaN becomes the lower one.
-  WRY_INLINE i32 bytes_of(f32 v) const { return nearest_ints(min(max(v, splat<f32>(low)), splat<f32>(high))) + zero; }
+  WRY_INLINE i32 bytes_of(f32 v) const { return nearest_small_ints(min(max(v, splat<f32>(low)), splat<f32>(high))) + zero; }
 };
 
 // The attributes from `activation` on: it, out_scale, out_zero_point, low, high.
@@ -239,8 +239,15 @@ struct Behind {
     for (int64_t i = 0; i < rows; ++i) {
       const Sixteen x = row_of(i);
       uint8_t values[out_block], *at = count == out_block ? whole + i * pitch : values;
+#if defined(__wasm_simd128__)
+      // They fit, so that narrowing changes none.
+      const v128_t low = wasm_i16x8_narrow_i32x4((v128_t)to.bytes_of(x.v[0]), (v128_t)to.bytes_of(x.v[1]));
+      const v128_t high = wasm_i16x8_narrow_i32x4((v128_t)to.bytes_of(x.v[2]), (v128_t)to.bytes_of(x.v[3]));
+      wasm_v128_store(at, to.dtype == WRY_INT8 ? wasm_i8x16_narrow_i16x8(low, high) : wasm_u8x16_narrow_i16x8(low, high));
+#else
 #pragma GCC unroll 4
       for (int v = 0; v < out_parts; ++v) store_ints(at + v * f32_lanes, to.bytes_of(x.v[v]));
+#endif
       if (WRY_UNLIKELY(count < out_block)) memcpy(whole + i * pitch, values, size_t(count));
     }
   }

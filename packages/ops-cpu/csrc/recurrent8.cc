@@ -38,7 +38,7 @@ bool project_all(const wry_call *call, weight_only::Job job, const float *x, con
 void multiply_states(weight_only::Job job, const float *h, int64_t rows, float *to) {
   for (int64_t r = 0; r < rows; r += weight_only::most_rows) {
     job.x = h + r * job.inside, job.to = to + r * job.out, job.rows = min_of<int64_t>(rows - r, weight_only::most_rows);
-    for (int64_t b = 0; b * weight_only::block < job.out; ++b) weight_only::multiply_block<false, float>(job, b);
+    weight_only::multiply_blocks<false, float>(job, 0, (job.out + weight_only::block - 1) / weight_only::block);
   }
 }
 

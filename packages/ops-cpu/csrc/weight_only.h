@@ -17,7 +17,15 @@ namespace weight_only {
 constexpr int64_t block = 16;                  // outputs side by side
 constexpr int parts = int(block) / f32_lanes;  // vectors of a block
 constexpr int most_rows = 4;                   // that are few
-constexpr int64_t ahead = 2048;                // bytes from a weight to the one that is asked for beside it
+
+// Bytes from a weight to those that are asked for beside it. A first-level cache keeps too few requests under way for all of the bandwidth: the second
+// level asks for what is farther away.
+constexpr int64_t ahead = 1024, far_ahead = 8192;
+
+WRY_INLINE void ask_ahead(const void *at) {
+  __builtin_prefetch(static_cast<const char *>(at) + ahead);
+  __builtin_prefetch(static_cast<const char *>(at) + far_ahead, 0, 2);
+}
 
 // What stands for zero in the floats that weights of 4 bits become.
 #if defined(WRY_AVX512)
@@ -74,110 +82,126 @@ WRY_INLINE f32 zero_at(const Job &job, int64_t group, int64_t column) {
 
 // ---- few rows -------------------------------------------------------------------------------------
 
+// What one group of inputs adds to a block of outputs: the sums of products, times the scales.
 template <bool Four, typename S, int Rows>
-__attribute__((noinline)) void few_rows(const Job &job, int64_t first) {
-  constexpr int columns = parts;
-  constexpr int chains = Rows * columns >= 4 ? 1 : Rows * columns >= 2 ? 2
-                                                                       : 4;  // sums that are under way at once
-  const int64_t block_bytes = (Four ? (job.inside + 7) / 8 * 8 : job.inside) * bytes_of_input<Four>;
-  const char *weight = static_cast<const char *>(job.weight) + first * block_bytes;
+WRY_INLINE void add_group(const Job &job, const char *weight, int64_t first, int64_t g, f32 (&total)[Rows][parts]) {
+  constexpr int chains = Rows * parts >= 4 ? 1 : Rows * parts >= 2 ? 2
+                                                                   : 4;  // sums that are under way at once
   const float *x = job.x;
-  f32 total[Rows][columns];
+  const int64_t begin = g * job.group, end = min_of(job.inside, begin + job.group);
+  f32 sum[chains][Rows][parts];
 #pragma GCC unroll 4
-  for (int r = 0; r < Rows; ++r)
-#pragma GCC unroll 8
-    for (int v = 0; v < columns; ++v) total[r][v] = f32{};
-  for (int64_t g = 0; g < job.groups; ++g) {
-    const int64_t begin = g * job.group, end = min_of(job.inside, begin + job.group);
-    // Scales of one block lie a row apart, which nobody foresees.
-    __builtin_prefetch(static_cast<const S *>(job.scale) + (g + 8) * job.out + first * block);
-    f32 sum[chains][Rows][columns];
+  for (int u = 0; u < chains; ++u)
 #pragma GCC unroll 4
-    for (int u = 0; u < chains; ++u)
+    for (int r = 0; r < Rows; ++r)
+#pragma GCC unroll 8
+      for (int v = 0; v < parts; ++v) sum[u][r][v] = f32{};
+  if constexpr (Four) {
+    const char *at = weight + begin * bytes_of_input<Four>;
+    for (int64_t k = begin; k < end; k += 8, at += 8 * bytes_of_input<Four>) {
+      ask_ahead(at);
+#pragma GCC unroll 8
+      for (int v = 0; v < parts; ++v) {
+        const u32 words = load(reinterpret_cast<const uint32_t *>(at) + v * f32_lanes);
+#pragma GCC unroll 8
+        for (int j = 0; j < 8; ++j) {
+          const f32 w = nibbles(words, j);
 #pragma GCC unroll 4
-      for (int r = 0; r < Rows; ++r)
-#pragma GCC unroll 8
-        for (int v = 0; v < columns; ++v) sum[u][r][v] = f32{};
-    if constexpr (Four) {
-      const char *at = weight + begin * bytes_of_input<Four>;
-      for (int64_t k = begin; k < end; k += 8, at += 8 * bytes_of_input<Four>) {
-        __builtin_prefetch(at + ahead);
-#pragma GCC unroll 8
-        for (int v = 0; v < columns; ++v) {
-          const u32 words = load(reinterpret_cast<const uint32_t *>(at) + v * f32_lanes);
-#pragma GCC unroll 8
-          for (int j = 0; j < 8; ++j) {
-            const f32 w = nibbles(words, j);
-#pragma GCC unroll 4
-            for (int r = 0; r < Rows; ++r) sum[j % chains][r][v] = fma(w, x[r * job.pitch + k + j], sum[j % chains][r][v]);
-          }
+          for (int r = 0; r < Rows; ++r) sum[j % chains][r][v] = fma(w, x[r * job.pitch + k + j], sum[j % chains][r][v]);
         }
       }
-    } else {
-      const int8_t *at = reinterpret_cast<const int8_t *>(weight) + begin * block;
-      int64_t k = begin;
-      const auto step = [&](int64_t place, int u) {
-#pragma GCC unroll 8
-        for (int v = 0; v < columns; ++v) {
-          const f32 w = bytes_at(at + u * block + v * f32_lanes);
-#pragma GCC unroll 4
-          for (int r = 0; r < Rows; ++r) sum[u % chains][r][v] = fma(w, x[r * job.pitch + place], sum[u % chains][r][v]);
-        }
-      };
-      for (; k + 4 <= end; k += 4, at += 4 * block) {
-        __builtin_prefetch(at + ahead);
-#pragma GCC unroll 4
-        for (int u = 0; u < 4; ++u) step(k + u, u);
-      }
-      for (; k < end; ++k, at += block) step(k, 0);
     }
+  } else {
+    const int8_t *at = reinterpret_cast<const int8_t *>(weight) + begin * block;
+    int64_t k = begin;
+    const auto step = [&](int64_t place, int u) {
 #pragma GCC unroll 8
-    for (int v = 0; v < columns; ++v) {
-      const int64_t column = first * block + v * f32_lanes;
-      const f32 scale = scale_at<S>(job, g, column);
-      f32 zero{};
-      if (job.sums) zero = zero_at<Four>(job, g, column);
+      for (int v = 0; v < parts; ++v) {
+        const f32 w = bytes_at(at + u * block + v * f32_lanes);
 #pragma GCC unroll 4
-      for (int r = 0; r < Rows; ++r) {
-        f32 all = sum[0][r][v];
-#pragma GCC unroll 4
-        for (int u = 1; u < chains; ++u) all += sum[u][r][v];
-        if (job.sums) all = all - zero * job.sums[r * job.groups + g];
-        total[r][v] = fma(all, scale, total[r][v]);
+        for (int r = 0; r < Rows; ++r) sum[u % chains][r][v] = fma(w, x[r * job.pitch + place], sum[u % chains][r][v]);
       }
+    };
+    for (; k + 4 <= end; k += 4, at += 4 * block) {
+      ask_ahead(at);
+#pragma GCC unroll 4
+      for (int u = 0; u < 4; ++u) step(k + u, u);
+    }
+    for (; k < end; ++k, at += block) step(k, 0);
+  }
+#pragma GCC unroll 8
+  for (int v = 0; v < parts; ++v) {
+    const int64_t column = first * block + v * f32_lanes;
+    const f32 scale = scale_at<S>(job, g, column);
+    f32 zero{};
+    if (job.sums) zero = zero_at<Four>(job, g, column);
+#pragma GCC unroll 4
+    for (int r = 0; r < Rows; ++r) {
+      f32 all = sum[0][r][v];
+#pragma GCC unroll 4
+      for (int u = 1; u < chains; ++u) all += sum[u][r][v];
+      if (job.sums) all = all - zero * job.sums[r * job.groups + g];
+      total[r][v] = fma(all, scale, total[r][v]);
     }
   }
-  for (int r = 0; r < Rows; ++r)
-    for (int v = 0; v < columns; ++v) {
-      const int64_t column = first * block + v * f32_lanes;
-      if (column >= job.out) break;
-      f32 value = total[r][v];
-      if (job.bias) value += load(job.bias + column);
-      float *to = job.to + r * job.out + column;
-      const bool whole = column + f32_lanes <= job.out;
-      if (job.is_added) value += whole ? load(to) : load_partial(to, job.out - column);
-      if (whole) store(to, value);
-      else store_partial(to, value, job.out - column);
-    }
 }
 
-// At most `most_rows` rows by a block of outputs.
+// So many blocks of outputs take the inputs group by group: these stay in the first-level cache, and scales are read as many side by side.
+template <bool Four, typename S, int Rows, int Blocks>
+__attribute__((noinline)) void few_rows(const Job &job, int64_t first) {
+  const int64_t block_bytes = (Four ? (job.inside + 7) / 8 * 8 : job.inside) * bytes_of_input<Four>;
+  const char *weight = static_cast<const char *>(job.weight) + first * block_bytes;
+  f32 total[Blocks][Rows][parts];
+#pragma GCC unroll 4
+  for (int b = 0; b < Blocks; ++b)
+#pragma GCC unroll 4
+    for (int r = 0; r < Rows; ++r)
+#pragma GCC unroll 8
+      for (int v = 0; v < parts; ++v) total[b][r][v] = f32{};
+  for (int64_t g = 0; g < job.groups; ++g) {
+    // Scales of two groups lie a row apart, which nobody foresees.
+    const S *scales = static_cast<const S *>(job.scale) + (g + 8) * job.out + first * block;
+#pragma GCC unroll 4
+    for (int b = 0; b < Blocks; ++b) {
+      __builtin_prefetch(scales + b * block);
+      add_group<Four, S, Rows>(job, weight + b * block_bytes, first + b, g, total[b]);
+    }
+  }
+  for (int b = 0; b < Blocks; ++b)
+    for (int r = 0; r < Rows; ++r)
+      for (int v = 0; v < parts; ++v) {
+        const int64_t column = (first + b) * block + v * f32_lanes;
+        if (column >= job.out) break;
+        f32 value = total[b][r][v];
+        if (job.bias) value += load(job.bias + column);
+        float *to = job.to + r * job.out + column;
+        const bool whole = column + f32_lanes <= job.out;
+        if (job.is_added) value += whole ? load(to) : load_partial(to, job.out - column);
+        if (whole) store(to, value);
+        else store_partial(to, value, job.out - column);
+      }
+}
+
+// At most `most_rows` rows by the blocks of outputs from `first` to `last`.
 template <bool Four, typename S>
-WRY_INLINE void multiply_block(const Job &job, int64_t first) {
+WRY_INLINE void multiply_blocks(const Job &job, int64_t first, int64_t last) {
+  constexpr int together = 4;
+  if (job.rows == 1)
+    for (; first + together <= last; first += together) few_rows<Four, S, 1, together>(job, first);
   const auto rows = [&](auto count) {
     constexpr int n = decltype(count)::value;
-    if (job.rows == n) few_rows<Four, S, n>(job, first);
+    if (job.rows == n) few_rows<Four, S, n, 1>(job, first);
   };
-  rows(std::integral_constant<int, 1>()), rows(std::integral_constant<int, 2>());
-  rows(std::integral_constant<int, 3>()), rows(std::integral_constant<int, most_rows>());
+  for (; first < last; ++first) {
+    rows(std::integral_constant<int, 1>()), rows(std::integral_constant<int, 2>());
+    rows(std::integral_constant<int, 3>()), rows(std::integral_constant<int, most_rows>());
+  }
 }
 
 template <bool Four, typename S>
 void multiply_few(const wry_call *call, const Job &job) {
   const int64_t blocks = (job.out + block - 1) / block, bytes = max_of<int64_t>(1, job.inside * bytes_of_input<Four>);
-  parallel_for(call, blocks, max_of<int64_t>(1, 65536 / bytes), [&](int64_t begin, int64_t end) {
-    for (int64_t b = begin; b < end; ++b) multiply_block<Four, S>(job, b);
-  });
+  parallel_for(call, blocks, max_of<int64_t>(1, 65536 / bytes), [&](int64_t begin, int64_t end) { multiply_blocks<Four, S>(job, begin, end); });
 }
 
 // ---- many rows ------------------------------------------------------------------------------------

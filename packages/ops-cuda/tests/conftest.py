@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,13 @@ def emulator() -> Emulator:
     if found is None:
         pytest.skip("only the emulator is lazy, counts and answers as asked; this is a GPU")
     return found
+
+
+@pytest.fixture
+def two_blocks():
+    """A function that gives a context in which the emulator's grids have at most two blocks: kernels then have to go on by themselves."""
+    emulator = _emulator()
+    return lambda: nullcontext() if emulator is None else emulator.few_blocks(2)
 
 
 @pytest.fixture

@@ -222,6 +222,38 @@ def test_two_gpus_copy_between_each_other_and_compute_each_for_itself(emulator):
     assert "gpu:1" in lines[3]
 
 
+# The memory that a copy goes to is that of its own stream: the other GPU's has to wait for it.
+_TO_AND_FRO = """
+import wherry as paddle
+x = paddle.full([64], 3.0).cuda(0)
+print((x.cuda(1) + 1).tolist()[0], (x.cuda(1).cuda(0) + x).tolist()[0])
+"""
+
+
+def test_what_two_gpus_copy_waits_for_each_other(emulator):
+    environment = {**os.environ, "CUDA_EMULATOR_DEVICES": "2"}
+    assert subprocess.run([sys.executable, "-c", _TO_AND_FRO], capture_output=True, text=True, env=environment, check=True).stdout == "4.0 6.0\n"
+
+
+def test_views_whose_rows_begin_more_than_2_to_the_31_elements_apart(emulator):
+    environment = {**os.environ, "CUDA_EMULATOR_MEMORY": "7"}  # gigabytes, of which little is touched
+    assert subprocess.run([sys.executable, "-c", _FAR], capture_output=True, text=True, env=environment, check=True).stdout == "True True True True\n"
+
+
+_FAR = """
+import numpy as np
+import wherry as paddle
+paddle.set_device("gpu")
+far = paddle.empty([2, 2**31 + 64], dtype="uint8")[:, :96]
+values = np.arange(192, dtype="uint8").reshape(2, 96) // 2
+far[:] = paddle.to_tensor(values)
+row = paddle.to_tensor(values[0])
+sums = paddle.add(far, row), paddle.add(far[:, ::2], row[::2]), paddle.maximum(row, far)
+print((far.numpy() == values).all(), (sums[0].numpy() == values + values[0]).all(), (sums[1].numpy() == (values + values[0])[:, ::2]).all(),
+      (sums[2].numpy() == values).all())
+"""
+
+
 @pytest.mark.parametrize("content", [b"no library", None])
 def test_a_library_that_is_none_of_ours_is_said_to_be_so(tmp_path, content):
     library = tmp_path / "libother.so"

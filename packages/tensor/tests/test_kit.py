@@ -31,6 +31,15 @@ def test_right_reference_passes_in_every_dtype():
     kit.check_kernel(made(ops.add, two_vectors, lambda x, y: x + y, dtypes="floats complex"))
 
 
+def test_16_bits_that_were_rounded_the_other_way_are_found():
+    def most_of_a_unit_beside(x, y):
+        return x + y + 0.75 * 2.0**-9  # sums from 2 to 4; the tolerance is more than a unit
+
+    with pytest.raises(AssertionError, match="values are not the exact ones rounded once to float16; at"):
+        kit.check_kernel(made(ops.add, two_vectors, most_of_a_unit_beside, dtypes="float16"))
+    kit.check_kernel(made(ops.add, two_vectors, most_of_a_unit_beside, dtypes="float16", tolerance={"float16": (2e-3, 1e-3)}))
+
+
 def test_device_that_disagrees_with_the_cpu_is_found(monkeypatch):
     run, calls = kit._run, []
 

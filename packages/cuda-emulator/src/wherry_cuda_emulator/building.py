@@ -16,7 +16,7 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -107,7 +107,8 @@ def compile(
     folders = [include(), *(Path(folder).absolute() for folder in include_dirs)]
     cuda = cuda_include()
     plain = [*_PLAIN, *(f"-D{name}={value}" for name, value in (define or {}).items())]
-    shared = [*plain, "-isystem", str(cuda), "-isystem", str(cuda / "cccl"), *(f"-I{folder}" for folder in folders)]
+
+    theirs, ours = _View(cuda, folders, [file for file in files if file not in own]), _View(cuda, [include()], own)
     headers = [path for folder in folders for path in sorted(folder.rglob("*.h"))] + sorted((_HERE / "csrc").glob("*.h"))
     beside = {path for source in map(Path, sources) for path in source.parent.iterdir() if path.suffix in (".h", ".cuh", ".hpp", ".inl", ".cu")}
     known_files = [*files, *headers, *sorted(beside), *sorted(_HERE.glob("*.py")), cuda / "cuda_runtime_api.h"]
@@ -123,19 +124,21 @@ def compile(
         cache = [found] if (found := shutil.which("ccache")) else []
 
         # For kernels that are compiled at run time: how, and what else their images depend on.
-        recipe = shlex.join([*cache, compiler, *shared, *_KERNELS[mode]])
+        recipe = shlex.join([*cache, compiler, *plain, *theirs.folders(str), *_KERNELS[mode]])
         baked = [f"-DCUDA_EMULATOR_{name}={json.dumps(text)}" for name, text in (
-            ("RECIPE", recipe), ("COMPILER", shlex.quote(compiler)), ("HEADERS", _digest(compiler, mode, shared, headers)))]
+            ("RECIPE", recipe), ("COMPILER", shlex.quote(compiler)), ("HEADERS", _digest(compiler, mode, plain, headers)))]
 
         def one(at: int) -> Path:
             source = files[at]
+            view = ours if source in own else theirs
+            shared = [*plain, *view.folders(), *view.options]
             made = objects / f"{at}-{source.stem}.o"
             options = _KERNELS[mode] if source.suffix == ".cu" else (*_HOST[mode], *(["-fvisibility=hidden"] if source in own else []))
             if source in own and source.stem == "library":
                 options = (*options, *baked)
             if source.suffix == ".cu" and _OURS not in source.read_text(errors="replace"):
-                instead = ["-w", "-I", str(include() / "cuda_emulator" / "instead"), "-include", "cuda_emulator/cuda.h"]
-                text = _translated([compiler, *instead, *shared, *options, "-x", "c++", "-E", str(source)])
+                instead = ["-w", "-I", view.named(include() / "cuda_emulator" / "instead"), "-include", "cuda_emulator/cuda.h"]
+                text = _translated([compiler, *instead, *shared, *options, "-x", "c++", "-E", view.named(source)], view.root)
                 source = objects / f"{at}-{source.stem}.ii"
                 # Or no call of a function of the file is inlined.
                 language, options = "c++-cpp-output", (*options, "-w", "-fno-semantic-interposition")
@@ -145,12 +148,13 @@ def compile(
             needs, known = made.with_suffix(".d"), made.with_suffix(".digest")
 
             def state() -> str:
-                read = [source, *_prerequisites(needs)]
+                read = [source, *(Path(view.root) / name for name in _prerequisites(needs))]
                 return _digest(compiler, mode, [*shared, *options], read) if all(file.exists() for file in read) else ""
 
             if made.exists() and known.exists() and known.read_text() == state():
                 return made
-            _run([*cache, compiler, *shared, *options, "-MMD", "-MF", str(needs), "-x", language, "-c", str(source), "-o", str(made)])
+            rule = ["-MMD", "-MF", str(needs), "-x", language, "-c", view.named(source), "-o", str(made)]
+            _run([*cache, compiler, *shared, *options, *rule], view.root, CCACHE_NOHASHDIR="1")
             known.write_text(state())
             return made
 
@@ -166,12 +170,29 @@ def compile(
     return output
 
 
-def _prerequisites(rule: Path) -> list[Path]:
+class _View:
+    """Files and folders as they are seen from the folder that holds them all. Compilers run there: the text that they are given, and what ccache
+    keeps of it, is then the same in another checkout."""
+
+    def __init__(self, cuda: Path, include_dirs: list[Path], files: list[Path]) -> None:
+        self._searched = [("-isystem", cuda), ("-isystem", cuda / "cccl"), *(("-I", folder) for folder in include_dirs)]
+        self.root = os.path.commonpath([cuda, *include_dirs, *(file.absolute() for file in files)])
+        self.options = [] if self.root == os.sep else [f"-ffile-prefix-map={self.root}=."]
+
+    def named(self, path: Path) -> str:
+        return str(path.absolute()) if self.root == os.sep else os.path.relpath(path, self.root)
+
+    def folders(self, name: Callable[[Path], str] | None = None) -> list[str]:
+        """The options that name folders of headers; `name` says each in another way."""
+        return [word for option, folder in self._searched for word in (option, (name or self.named)(folder))]
+
+
+def _prerequisites(rule: Path) -> list[str]:
     """The files that a compiler's `-MMD` has named."""
     if not rule.exists():
         return []
     names = re.findall(r"(?:\\ |[^\s\\])+", rule.read_text().partition(": ")[2])
-    return [Path(name.replace("\\ ", " ")) for name in names]
+    return [name.replace("\\ ", " ") for name in names]
 
 
 @functools.cache
@@ -187,15 +208,15 @@ def _digest(compiler: str, mode: str, options: list[str], files: list[Path]) -> 
     return state.hexdigest()
 
 
-def _translated(command: list[str]) -> str:
+def _translated(command: list[str], folder: str) -> str:
     try:
-        return translate(_run(command))
+        return translate(_run(command, folder))
     except ValueError as error:
         raise RuntimeError(f"wherry_cuda_emulator.compile: {error}") from None
 
 
-def _run(command: list[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True)
+def _run(command: list[str], folder: str | None = None, **environment: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env={**os.environ, **environment})
     if done.returncode:
         raise RuntimeError(f"wherry_cuda_emulator.compile: the compiler refused.\n{' '.join(command)}\n{done.stderr}")
     return done.stdout

@@ -108,6 +108,8 @@ class Emulator:
         self.library = path if isinstance(path, ctypes.CDLL) else ctypes.PyDLL(os.fspath(path))
         self.library.cuda_emulator_report.restype = self.library.cuda_emulator_measured.restype = ctypes.c_char_p
         self.library.cuda_emulator_set.argtypes = [ctypes.c_int, ctypes.c_uint64, ctypes.c_int]
+        self.library.cuda_emulator_limit_blocks.argtypes = [ctypes.c_int64]
+        self.library.cuda_emulator_limit_blocks.restype = ctypes.c_int64
 
     @property
     def report(self) -> str:
@@ -142,6 +144,24 @@ class Emulator:
         finally:
             self.library.cuda_emulator_measure(0)
             found += measures(self.library.cuda_emulator_measured().decode())
+
+    @contextmanager
+    def few_blocks(self, most: int) -> Iterator[None]:
+        """Inside of `with`, grids whose size a program takes from `wry_most_blocks` have at most so many blocks in each direction.
+
+        Small tests then reach what a kernel does when a grid does not cover its data: the next round of `i += gridDim.x * blockDim.x`, and the
+        barrier before it. `CUDA_EMULATOR_BLOCKS` is the same for a whole process.
+
+        Raises:
+            ValueError: `most` is less than 1.
+        """
+        if most < 1:
+            raise ValueError(f"Emulator.few_blocks: no grid has so few blocks. Got {most}, expected 1 or more.")
+        before = self.library.cuda_emulator_limit_blocks(most)
+        try:
+            yield
+        finally:
+            self.library.cuda_emulator_limit_blocks(before)
 
     def clear(self) -> None:
         """Forget the error, and work that waits in streams; the device can be used again."""

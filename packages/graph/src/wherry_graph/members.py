@@ -390,6 +390,11 @@ class ProgramMembers:
     if TYPE_CHECKING:
         blocks: list[Block]
 
+    @property
+    def desc(self) -> Any:
+        """The description that Paddle keeps beside its Python objects: here the program itself, for `core.Graph(program.desc)`."""
+        return self
+
     def global_block(self) -> Block:
         """The first block.
 

@@ -35,15 +35,16 @@ from wherry_tensor.functions.creation import to_tensor
 from wherry_tensor.suggestions import did_you_mean
 
 __all__ = [
-    "PostTrainingQuantization", "among", "inputs_of_product", "is_product", "kinds_of", "output_axis_of", "round_value", "round_weight", "weight_of",
+    "OTHERS", "PRODUCTS", "PostTrainingQuantization", "among", "inputs_of_product", "is_product", "kinds_of", "output_axis_of", "round_value",
+    "round_weight", "weight_of",
 ]
 
 _ALGORITHMS: dict[str, Callable[..., Any]] = {
     "KL": KLObserverLayer, "hist": HistObserverLayer, "mse": MSEObserverLayer, "emd": EMDObserverLayer, "avg": AVGObserverLayer,
     "abs_max": AbsmaxObserverLayer, "min_max": AbsmaxObserverLayer,
 }
-_PRODUCTS = ("conv2d", "depthwise_conv2d", "conv2d_transpose", "mul", "matmul", "matmul_v2")
-_OTHERS = {
+PRODUCTS = ("conv2d", "depthwise_conv2d", "conv2d_transpose", "mul", "matmul", "matmul_v2")
+OTHERS = {
     "concat": (ops.concat,), "elementwise_add": (ops.add,), "elementwise_mul": (ops.multiply,), "elementwise_sub": (ops.subtract,),
     "pool2d": (ops.max_pool2d, ops.avg_pool2d), "relu": (ops.relu,), "sigmoid": (ops.sigmoid,), "softmax": (ops.softmax,), "tanh": (ops.tanh,),
 }
@@ -134,7 +135,7 @@ class PostTrainingQuantization:
         kinds = ("range_abs_max", "moving_average_abs_max", "abs_max")
         among("PostTrainingQuantization", "activation_quantize_type", activation_quantize_type, kinds)
         for kind in quantizable_op_type:
-            among("PostTrainingQuantization", "quantizable_op_type", kind, (*_PRODUCTS, *_OTHERS))
+            among("PostTrainingQuantization", "quantizable_op_type", kind, (*PRODUCTS, *OTHERS))
         data = [x for x in (batch_generator, sample_generator, data_loader) if x is not None]
         if len(data) != 1:
             raise AssertedArgumentError(
@@ -142,7 +143,7 @@ class PostTrainingQuantization:
                 f"expected one."
             )
         holder(activation_bits), holder(weight_bits)
-        self._kinds = frozenset(quantizable_op_type or _PRODUCTS) | (frozenset((*_PRODUCTS, *_OTHERS)) if is_full_quantize else frozenset())
+        self._kinds = frozenset(quantizable_op_type or PRODUCTS) | (frozenset((*PRODUCTS, *OTHERS)) if is_full_quantize else frozenset())
         self._activation_bits, self._weight_bits = activation_bits, weight_bits
         options = {"percent": hist_percent} if algo == "hist" else {}
         self._observer = lambda: _ALGORITHMS[algo](None, activation_bits, **options)
@@ -330,7 +331,7 @@ def kinds_of(node: Node) -> set[str]:
         return {"conv2d_transpose"}
     if node.op in (ops.matmul, ops.linear):
         return {"mul", "matmul", "matmul_v2"}
-    return {kind for kind, known in _OTHERS.items() if node.op in known}
+    return {kind for kind, known in OTHERS.items() if node.op in known}
 
 
 def weight_of(node: Node) -> Variable | None:
@@ -383,6 +384,8 @@ def _batches(
 
 
 def _in_order(batch: Any, names: list[str]) -> list[Tensor]:
+    if isinstance(batch, (tuple, list)) and len(batch) == 1 and isinstance(batch[0], Mapping):
+        (batch,) = batch  # as a DataLoader with `feed_list` gives it, for one place
     if isinstance(batch, Mapping):
         missing = [name for name in names if name not in batch]
         if missing:

@@ -18,6 +18,7 @@ from wherry_program.program.capture import capture
 from wherry_program.program.ir import BACKWARD, Block, Node, Variable
 from wherry_quant.numbers import holder
 from wherry_quant.post_training import (
+    PRODUCTS,
     among,
     inputs_of_product,
     is_product,
@@ -31,25 +32,45 @@ from wherry_tensor import ops
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnimplementedError, short
 from wherry_tensor.functions.creation import to_tensor
 
-__all__ = ["IrGraph", "QuantizationFreezePass", "QuantizationTransformPass"]
+__all__ = ["Graph", "IrGraph", "QuantizationFreezePass", "QuantizationTransformPass"]
 
 _ROUNDED = ".quantized.dequantized"  # behind the name of what was rounded, as in Paddle
+BESIDE = ".quant_dequant"  # the same, of inputs of other operators than products
 _WHOLE = ".whole"  # between the name of what is rounded for good and that
 _ACTIVATIONS = ("abs_max", "range_abs_max", "moving_average_abs_max")
 _WEIGHTS = ("abs_max", "channel_wise_abs_max")
-_PRODUCTS = ("conv2d", "depthwise_conv2d", "conv2d_transpose", "mul", "matmul", "matmul_v2")
 _OF_GRADIENTS = (ops.matmul, ops.linear, ops.conv2d_input_vjp, ops.conv2d_weight_vjp, ops.conv2d, ops.conv2d_transpose)
+
+
+def Graph(desc: Any) -> Program:  # noqa: N802  Paddle's name of a class
+    """A copy of a program, for passes to change.
+
+    Args:
+        desc: `program.desc`, which is the program.
+
+    Source:
+        `paddle.framework.core.Graph`.
+    """
+    if not isinstance(desc, Program):
+        raise InvalidTypeError(
+            f"Graph: not a program. Got {short(desc)} ({type(desc).__name__}), expected a paddle.static.Program. Pass program.desc."
+        )
+    return desc.clone()  # type: ignore[no-any-return]
 
 
 class IrGraph:
     """A program, as Paddle's passes of quantization take it.
 
     Args:
-        graph: a `static.Program`, which passes change.
+        graph: a `static.Program`, which passes change; `core.Graph(program.desc)` is a copy of one.
         for_test: it tests: scales of activations stay as they are.
 
+    Attributes:
+        program: the program.
+        out_node_mapping_table: names of variables that passes replace, by those that they had; empty here, where names stay.
+
     Source:
-        `paddle.framework.IrGraph`, which is made of `core.Graph(program.desc)` there.
+        `paddle.framework.IrGraph`.
     """
 
     def __init__(self, graph: Any, for_test: bool = False) -> None:
@@ -58,6 +79,16 @@ class IrGraph:
                 f"IrGraph: not a program. Got {short(graph)} ({type(graph).__name__}), expected a paddle.static.Program. Pass the program itself."
             )
         self.program, self._for_test = graph, for_test
+        self.out_node_mapping_table: dict[str, str] = {}
+
+    @property
+    def graph(self) -> Program:
+        """The program, for `static.CompiledProgram`."""
+        return self.program
+
+    def all_sub_graphs(self) -> list[IrGraph]:
+        """What passes go through: itself; they look at the first block alone."""
+        return [self]
 
     def is_test(self) -> bool:
         """Whether it was made for a test."""
@@ -121,6 +152,8 @@ class QuantizationTransformPass:
         >>> wherry.disable_static()
     """
 
+    _mark = _ROUNDED
+
     def __init__(
         self, scope: Any = None, place: Any = None, weight_bits: int = 8, activation_bits: int = 8, activation_quantize_type: str = "abs_max",
         weight_quantize_type: str = "abs_max", window_size: int = 10000, moving_rate: float = 0.9, skip_pattern: Sequence[str] = ("skip_quant",),
@@ -140,7 +173,7 @@ class QuantizationTransformPass:
         among(what, "activation_quantize_type", activation_quantize_type, _ACTIVATIONS)
         among(what, "weight_quantize_type", weight_quantize_type, _WEIGHTS)
         for kind in quantizable_op_type:
-            among(what, "quantizable_op_type", kind, _PRODUCTS)
+            among(what, "quantizable_op_type", kind, PRODUCTS)
         holder(weight_bits), holder(activation_bits)
         self._scope, self._bits, self._weight_bits = scope, activation_bits, weight_bits
         self._kind, self._each, self._rate = activation_quantize_type, weight_quantize_type == "channel_wise_abs_max", moving_rate
@@ -156,7 +189,7 @@ class QuantizationTransformPass:
         Returns:
             The same.
         """
-        program = _program_of(graph, "QuantizationTransformPass.apply")
+        program = program_of(graph, "QuantizationTransformPass.apply")
         tests = self._is_test if self._is_test is not None else isinstance(graph, IrGraph) and graph.is_test()
         main, done = program.blocks[0], dict[int, Variable]()
         nodes, recording = list(main.nodes), capture(main)
@@ -166,32 +199,37 @@ class QuantizationTransformPass:
                 if node.role == BACKWARD:
                     if node.op in _OF_GRADIENTS:
                         node.inputs = tuple(x if x is None else done.get(id(x), x) for x in node.inputs)
-                elif kinds_of(node) & self._kinds and not any(part in node.scope for part in self._skipped):
+                elif self._takes(node):
                     recording.role, recording.scope = node.role, node.scope
+                    inputs = inputs_of_product(node)
                     with recording:
-                        node.inputs = (*(self._rounded(main, node, x, done, tests) for x in inputs_of_product(node)), *node.inputs[2:])
+                        node.inputs = (*(self._rounded(main, node, x, done, tests) for x in inputs), *node.inputs[len(inputs) :])
                 main.nodes.append(node)
         return graph
+
+    def _takes(self, node: Node) -> bool:
+        return bool(kinds_of(node) & self._kinds) and not any(part in node.scope for part in self._skipped)
 
     def _rounded(self, block: Block, node: Node, x: Variable | None, done: dict[int, Variable], tests: bool) -> Variable | None:
         if x is None or not x.dtype.is_floating or id(x) in done:
             return x if x is None else done.get(id(x), x)
-        if x is node.inputs[1] and _is_parameter(x):
+        if is_product(node) and x is node.inputs[1] and is_parameter(x):
             axis = output_axis_of(node) % x.ndim
             with no_grad():
                 largest = ops.reduce_max(ops.abs(x.detach()), axes=tuple(i for i in range(x.ndim) if not self._each or i != axis), keepdim=True)
                 scale = ops.maximum(largest, to_tensor(1e-7, dtype=x.dtype.name))
+            block.rename(capture(block).variable_of(scale), f"{x.name}@scale")
             found = rounded(x, scale, self._weight_bits)
         else:
             found = rounded(x, self._scale(x, tests), self._bits)
         made = found if isinstance(found, Variable) else capture(block).variable_of(found)
-        block.rename(made, f"{x.name}{_ROUNDED}")
+        block.rename(made, f"{x.name}{self._mark}")
         done[id(x)] = made
         return made
 
     def _scale(self, x: Variable, tests: bool) -> Any:
-        scope = self._scope or global_scope()
-        scale = _kept(scope, f"{x.name}@scale", 0.001)
+        scope, name = self._scope or global_scope(), _scaled(x, self._mark)
+        scale = _kept(scope, f"{name}@scale", 0.001)
         if tests:
             return scale
         with no_grad():
@@ -201,7 +239,7 @@ class QuantizationTransformPass:
             elif self._kind == "range_abs_max":
                 ops.copy.into((scale,), ops.maximum(scale, largest))
             else:
-                state, accum = (_kept(scope, f"{x.name}@{part}", 1.0) for part in ("state", "accum"))
+                state, accum = (_kept(scope, f"{name}@{part}", 1.0) for part in ("state", "accum"))
                 ops.copy.into((state,), state * self._rate + 1.0)
                 ops.copy.into((accum,), accum * self._rate + largest)
                 ops.copy.into((scale,), accum / state)
@@ -240,7 +278,8 @@ class QuantizationFreezePass:
         among("QuantizationFreezePass", "round_type", round_type, ("round",))
         among("QuantizationFreezePass", "weight_quantize_type", weight_quantize_type, _WEIGHTS)
         holder(weight_bits), holder(activation_bits)
-        self._scope, self._weight_bits, self._bits, self._each = scope, weight_bits, activation_bits, weight_quantize_type == "channel_wise_abs_max"
+        self._scope, self._weight_bits, self._bits = scope, weight_bits, activation_bits
+        self._each: bool | None = weight_quantize_type == "channel_wise_abs_max"  # None: as the transform pass did
 
     def apply(self, graph: Any) -> Any:
         """Round for good.
@@ -254,17 +293,17 @@ class QuantizationFreezePass:
         Raises:
             ValueError: nothing is rounded, or the scope lacks a scale.
         """
-        program = _program_of(graph, "QuantizationFreezePass.apply")
+        program = program_of(graph, "QuantizationFreezePass.apply")
         variables = {x.name: x for x in program.list_vars()}
         done: dict[str, Variable] = {}
         with paused(), no_grad():
             for node in list(program.blocks[0].nodes):
-                if node.role == BACKWARD or not is_product(node):
+                if node.role == BACKWARD:
                     continue
-                for x in inputs_of_product(node):
-                    if x is not None and x.name.endswith(_ROUNDED) and x.name not in done:
-                        origin = variables[x.name[: -len(_ROUNDED)]]
-                        done[x.name] = self._whole(program, node, origin)
+                for x in node.inputs:
+                    mark = "" if x is None else next((mark for mark in (_ROUNDED, BESIDE) if x.name.endswith(mark)), "")
+                    if x is not None and mark and x.name not in done:
+                        done[x.name] = self._whole(program, node, variables[x.name[: -len(mark)]], mark)
                 node.inputs = tuple(x if x is None else done.get(x.name, x) for x in node.inputs)
         if not done:
             raise InvalidArgumentError(
@@ -274,26 +313,33 @@ class QuantizationFreezePass:
         forget_unused(program)
         return graph
 
-    def _whole(self, program: Program, node: Node, origin: Variable) -> Variable:
-        scope = self._scope or global_scope()
-        if _is_parameter(origin):
+    def _whole(self, program: Program, node: Node, origin: Variable, mark: str) -> Variable:
+        scope, name = self._scope or global_scope(), _scaled(origin, mark)
+        if mark == _ROUNDED and is_parameter(origin):
             value = scope.value(origin.name) if origin.bound is None else origin.bound
             if value is None:
                 raise InvalidArgumentError(
                     f"QuantizationFreezePass.apply: a weight has no value. Got no '{origin.name}' in the scope, expected that of training. "
                     f"Run the startup program, or load the weights, before."
                 )
-            return round_weight(program, node, origin, self._weight_bits, self._each, mark=_WHOLE, value=value)
-        scale = scope.value(f"{origin.name}@scale")
+            each = self._each if self._each is not None else program.blocks[0].vars[f"{origin.name}@scale"].size > 1
+            return round_weight(program, node, origin, self._weight_bits, each, mark=_WHOLE, value=value)
+        scale = scope.value(f"{name}@scale")
         if scale is None:
             raise InvalidArgumentError(
-                f"QuantizationFreezePass.apply: the scope has no scale of an input. Got no '{origin.name}@scale' in it, expected that of training. "
+                f"QuantizationFreezePass.apply: the scope has no scale of an input. Got no '{name}@scale' in it, expected that of training. "
                 f"Pass the scope that QuantizationTransformPass had."
             )
-        return round_value(program, node, origin, float(np.asarray(scale.numpy()).reshape(-1)[0]), self._bits, _WHOLE)
+        largest = float(np.asarray(scale.numpy()).reshape(-1)[0])
+        return round_value(program, node, origin, largest, self._bits, _WHOLE + (BESIDE if mark == BESIDE else ""))
 
 
-def _is_parameter(x: Variable) -> bool:
+def _scaled(x: Variable, mark: str) -> str:
+    """The name that the scale of a rounded input goes by, as in Paddle."""
+    return x.name + (BESIDE if mark == BESIDE else "")
+
+
+def is_parameter(x: Variable) -> bool:
     """Whether a variable is a weight, whose value the program or the scope has."""
     return x.made_by is None and not x.is_data and x.ndim >= 2
 
@@ -324,7 +370,7 @@ def _kept(scope: Any, name: str, start: float) -> Any:
     return found
 
 
-def _program_of(graph: Any, what: str) -> Program:
+def program_of(graph: Any, what: str) -> Program:
     program = graph.program if isinstance(graph, IrGraph) else graph
     if not isinstance(program, Program):
         raise InvalidTypeError(f"{what}: not a program. Got {short(graph)} ({type(graph).__name__}), expected a paddle.static.Program or an IrGraph.")

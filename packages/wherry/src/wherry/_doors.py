@@ -290,6 +290,16 @@ framework: IrGraph < wherry_quant.transforming
 base.framework: IrGraph < wherry_quant.transforming
 static.quantization: QuantizationFreezePass QuantizationTransformPass < wherry_quant.transforming
 static.quantization.quantization_pass: QuantizationFreezePass QuantizationTransformPass < wherry_quant.transforming
+static.quantization: AddQuantDequantForInferencePass AddQuantDequantPass AddQuantDequantPassV2 < wherry_quant.transforming_others
+static.quantization: ConvertToInt8Pass OutScaleForInferencePass OutScaleForTrainingPass < wherry_quant.transforming_others
+static.quantization: QuantWeightPass QuantizationTransformPassV2 < wherry_quant.transforming_others
+static.quantization.quantization_pass: AddQuantDequantForInferencePass AddQuantDequantPass AddQuantDequantPassV2 < wherry_quant.transforming_others
+static.quantization.quantization_pass: ConvertToInt8Pass OutScaleForInferencePass OutScaleForTrainingPass < wherry_quant.transforming_others
+static.quantization.quantization_pass: QuantWeightPass QuantizationTransformPassV2 < wherry_quant.transforming_others
+static.quantization: WeightQuantization < wherry_quant.weights_of_files
+static.quantization.post_training_quantization: WeightQuantization < wherry_quant.weights_of_files
+framework.core: Graph < wherry_quant.transforming
+base.core: Graph < wherry_quant.transforming
 static.quantization: PostTrainingQuantization < wherry_quant.post_training
 static.quantization.post_training_quantization: PostTrainingQuantization < wherry_quant.post_training
 static.quantization: quant_config=* < wherry._inside.quant_config
@@ -365,10 +375,7 @@ nn.quant.lsq: FakeQuantActLSQPlus FakeQuantWeightLSQPlus
 nn.quant.quant_layers: FakeQuantAbsMax FakeQuantChannelWiseAbsMax FakeQuantMAOutputScaleLayer FakeQuantMovingAverageAbsMax MAOutputScaleLayer
 nn.quant.quant_layers: MovingAverageAbsMaxScale QuantStub QuantizedColumnParallelLinear QuantizedConv2D QuantizedConv2DTranspose QuantizedLinear
 nn.quant.quant_layers: QuantizedMatmul QuantizedRowParallelLinear
-static.quantization: AddQuantDequantForInferencePass AddQuantDequantPass AddQuantDequantPassV2 ConvertToInt8Pass OutScaleForInferencePass
-static.quantization: OutScaleForTrainingPass PostTrainingQuantizationProgram QuantWeightPass
-static.quantization: QuantizationTransformPassV2 ReplaceFakeQuantDequantPass TransformForMobilePass WeightQuantization
-static.quantization.post_training_quantization: WeightQuantization
+static.quantization: PostTrainingQuantizationProgram ReplaceFakeQuantDequantPass TransformForMobilePass
 static.quantization.utils: _channelwise_quant_axis1_ops _get_input_name_index _get_op_input_var_names _get_op_output_var_names
 static.quantization.utils: _get_output_name_index bias_correction_w calculate_quant_cos_error load_variable_data quant_tensor set_variable_data
 static.quantization.utils: stable_sigmoid tqdm dequant_tensor
@@ -378,9 +385,8 @@ amp.debugging: TensorCheckerConfig check_layer_numerics collect_operator_stats c
 amp.debugging: disable_tensor_checker enable_operator_stats_collection enable_tensor_checker
 """),
     (_INNER, """
-framework.core: Graph
 base.framework: IrNode IrOpNode IrVarNode
-base.core: Graph PassBuilder
+base.core: PassBuilder
 pir: Block Operation OpResult PassManager Program Value translate_to_pir
 pir.core: Program create_parameter default_main_program default_startup_program program_guard
 pir_utils: IrGuard test_with_pir_api

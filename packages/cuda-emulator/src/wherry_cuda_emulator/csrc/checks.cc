@@ -159,6 +159,11 @@ static void check_global(char *a, size_t bytes, bool write, bool atomic, const v
       fail(access(write, bytes, pc) + "of device " + std::to_string(it->second.device) + ", and runs on device " + std::to_string(now->device), pc);
       abandon();
     }
+    const std::string early = not_there_yet(it->second);
+    if (!early.empty()) {
+      fail(access(write, bytes, pc) + early, pc);
+      abandon();
+    }
     near = it->first, near_end = near + it->second.bytes, near_constant = it->second.constant;
   }
   if (write && near_constant) {
@@ -232,6 +237,13 @@ void touch(char *a, size_t bytes, bool write, const std::string &what) {
   copying = what;
   ++launch_serial;
   name_work(what);
+  const auto of = std::prev(allocations.upper_bound(a));
+  const std::string early = not_there_yet(of->second);
+  if (!early.empty()) {
+    fail(what + (write ? " writes " : " reads ") + std::to_string(bytes) + " bytes " + early);
+    sticky = cudaErrorLaunchFailure;
+    return;
+  }
   const auto visit = [&](Shadow &s) {
     const bool bad = races_with_a_stream(s, launch_serial, write, false, false, nullptr);
     fresh(s, launch_serial);

@@ -41,7 +41,7 @@ struct Module {
   char *begin, *end;
 };
 static std::vector<Module> modules;
-size_t in_use;
+size_t in_use, arena_size = size_t(4) << 30, device_memory = size_t(1) << 30;
 
 static char *arena_top;
 static size_t managed_ones;                           // allocations that are
@@ -232,10 +232,10 @@ cudaError_t allocate(void **out, size_t bytes, int device, const char *name, boo
   // sees every byte, and aligns as cudaMalloc does.
   char *at = settings.checked ? base : base + ((pages * page - bytes) & ~size_t(15));
   mprotect(base, pages * page, PROT_READ | PROT_WRITE);
-  memset(base, 0xFF, pages * page);
+  memset(base, 0xFF, std::min(pages * page, filled_most));
   if (!device_open && !managed) mprotect(base, pages * page, PROT_NONE);
   managed_ones += managed;
-  allocations[at] = {bytes, pages, true, device, name, false, managed};
+  allocations[at] = {bytes, pages, true, device, name, false, managed, 0, 0};
   in_use += bytes;
   *out = at;
   return cudaSuccess;
@@ -257,7 +257,7 @@ cudaError_t give_back(void *p) {
   if (by_guards()) madvise(base, bytes, GUARD_INSTALL);
   else madvise(base, bytes, MADV_DONTNEED), mprotect(base, bytes, PROT_NONE);
   retired[it->second.pages].push_back(base);
-  if (written) memset(written + (base - arena), 0, bytes);
+  if (written) madvise(written + (base - arena), bytes, MADV_DONTNEED);  // none of it, again
   forget_accesses(base, bytes);
   return cudaSuccess;
 }
@@ -350,6 +350,10 @@ void start() {
   static bool started;
   if (started) return;
   started = true;
+  if (const char *gigabytes = getenv("CUDA_EMULATOR_MEMORY")) {
+    device_memory = size_t(std::min(std::max(atoi(gigabytes), 1), 256)) << 30;
+    arena_size = 4 * device_memory;
+  }
   arena = arena_top = reserve(arena_size, PROT_NONE);
   stacks = reserve((stack_size + page) * max_threads, PROT_READ | PROT_WRITE);
   for (size_t i = 0; i < max_threads; ++i) mprotect(stacks + i * (stack_size + page), page, PROT_NONE);
@@ -363,6 +367,7 @@ void start() {
   }
   if (const char *driver = getenv("CUDA_EMULATOR_DRIVER")) plant_driver(driver);
   if (const char *devices = getenv("CUDA_EMULATOR_DEVICES")) settings.devices = std::min(std::max(atoi(devices), 1), 8);
+  if (const char *blocks = getenv("CUDA_EMULATOR_BLOCKS")) settings.blocks = std::max(atoi(blocks), 1);
   if (const char *streams = getenv("CUDA_EMULATOR_STREAMS")) settings.lazy = strcmp(streams, "eager") != 0;
   void *probe = mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   settings.guards = madvise(probe, page, GUARD_INSTALL) == 0;

@@ -63,6 +63,11 @@ std::string race_of_streams(uint32_t serial, bool wrote) {
   return "what " + other->second.what + (wrote ? " wrote" : " read") + " on another stream: neither waits for the other (cudaStreamWaitEvent, or a wait of the host)";
 }
 
+std::string not_there_yet(const Allocation &memory) {
+  if (!known || !memory.number || comes_after(current.order, memory.stream, memory.number)) return "";
+  return "of memory that cudaMallocAsync gives on another stream, for which nothing waits (cudaStreamWaitEvent, or a wait of the host)";
+}
+
 void note_pending(const void *pinned, size_t bytes, bool to_host, int stream, uint64_t number) {
   pending.push_back({static_cast<const char *>(pinned), static_cast<const char *>(pinned) + bytes, to_host, stream, number});
 }

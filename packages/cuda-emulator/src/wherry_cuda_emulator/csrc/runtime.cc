@@ -15,6 +15,7 @@
 #include <memory>
 #include <set>
 #include <thread>
+#include <utility>
 
 struct CUstream_st {
   int device = 0;
@@ -130,6 +131,8 @@ static Capture *forbidding() {
 #define UNSAFE(what) \
   if (Capture *c_ = forbidding()) return spoil(c_, what)
 
+static bool keeps_order() { return settings.checked && (streams.size() > max_devices || settings.devices > 1); }  // one stream needs none
+
 // Work does not run on a device that has failed, but what frees memory does.
 static cudaError_t push(cudaStream_t stream, std::function<void()> work, bool always = false, std::string what = "") {
   CUstream_st *s = stream_of(stream);
@@ -148,7 +151,7 @@ static cudaError_t push(cudaStream_t stream, std::function<void()> work, bool al
   ++s->pushed;
   join(s->order, order_of_host());
   s->order[s->number] = s->pushed;
-  const bool several = streams.size() > max_devices;  // one stream needs no order
+  const bool several = keeps_order();
   const Work me = several ? Work{s->number, s->pushed, s->order} : Work();
   s->queue.push_back([=] {
     if (!always && sticky != cudaSuccess) return;
@@ -216,6 +219,11 @@ cudaError_t enqueue_named(const char *name, const char *file, int line, dim3 gri
     if (base_name(kernel_name(const_cast<void *>(asked.first))) == base_name(name)) limit = std::max(limit, asked.second);
   const char *slash = strrchr(file, '/');
   return enqueue(name, std::string(slash ? slash + 1 : file) + ":" + std::to_string(line), limit, grid, block, shared, stream, closure, closure_size, call, destroy);
+}
+int64_t most_blocks(int64_t most) {
+  std::lock_guard<std::recursive_mutex> lock(mutex);
+  start();
+  return std::min(most, settings.blocks);
 }
 void refuse_in_a_kernel(const char *file, int line) {
   if (self != &host_thread) not_emulated("a kernel launches a kernel (dynamic parallelism), which is not emulated", file, line);
@@ -286,7 +294,13 @@ CUDA_EMULATOR_API cudaError_t cudaMemPrefetchAsync(const void *, size_t, cudaMem
 CUDA_EMULATOR_API cudaError_t cudaMallocAsync(void **p, size_t bytes, cudaStream_t s) {
   LOCK;
   WAITS(s, "cudaMallocAsync (the emulator has no nodes that allocate)");
-  return result(allocate(p, bytes, stream_of(s)->device));
+  CUstream_st *in = stream_of(s);
+  const cudaError_t e = allocate(p, bytes, in->device);
+  if (e != cudaSuccess || !*p || !keeps_order()) return result(e);
+  push(s, [] {}, true);
+  Allocation &made = allocations[static_cast<char *>(*p)];
+  made.stream = in->number, made.number = in->pushed;
+  return cudaSuccess;
 }
 CUDA_EMULATOR_API cudaError_t cudaFree(void *p) {
   LOCK;
@@ -775,6 +789,10 @@ CUDA_EMULATOR_API void cuda_emulator_set(int order, uint64_t seed, int lazy) {
   LOCK;
   drain_all();
   settings.order = order, settings.seed = seed, settings.lazy = lazy != 0;
+}
+CUDA_EMULATOR_API int64_t cuda_emulator_limit_blocks(int64_t most) {
+  LOCK;
+  return std::exchange(settings.blocks, most);
 }
 CUDA_EMULATOR_API const char *cuda_emulator_report() { return report.c_str(); }
 CUDA_EMULATOR_API void cuda_emulator_counts(uint64_t *out) {

@@ -26,11 +26,12 @@
 namespace cuda_emulator {
 
 constexpr size_t page = 4096, stack_size = 64 << 10, max_threads = 1024;
-constexpr size_t arena_size = size_t(4) << 30;     // addresses of device memory, freed blocks included
-constexpr size_t device_memory = size_t(1) << 30;  // what may be allocated at once
-constexpr size_t shared_size = 256 << 10;          // addresses
-constexpr int shared_unasked = 48 << 10;           // what a block may have, as on hardware,
-constexpr int shared_most = 99 << 10;              // and with cudaFuncSetAttribute: what each device from 8.0 on can give
+extern size_t arena_size;                         // addresses of device memory, freed blocks included
+extern size_t device_memory;                      // what may be allocated at once
+constexpr size_t filled_most = size_t(64) << 20;  // of an allocation, from its begin: huge ones cost no more memory than is touched
+constexpr size_t shared_size = 256 << 10;         // addresses
+constexpr int shared_unasked = 48 << 10;          // what a block may have, as on hardware,
+constexpr int shared_most = 99 << 10;             // and with cudaFuncSetAttribute: what each device from 8.0 on can give
 
 enum Order { FORWARD,
              REVERSE,
@@ -43,6 +44,7 @@ struct Settings {
   bool guards = false;              // the system can put guards into page tables (Linux 6.13)
   int driver = CUDART_VERSION;      // the version of CUDA that the driver serves; 0: there is none
   int devices = 1;                  // how many there are
+  int64_t blocks = INT64_MAX;       // that a grid has at most whose kernel goes on by itself
   cudaError_t found = cudaSuccess;  // what is answered to who asks for devices
   cudaError_t image = cudaSuccess;  // and to a launch
 };
@@ -108,6 +110,8 @@ struct Allocation {
   int device;
   const char *name;        // of a variable
   bool constant, managed;  // no kernel writes it; the host may touch it while no kernel runs
+  int stream;              // of cudaMallocAsync: others have to wait for this piece of its work
+  uint64_t number;         // 0: there is none
 };
 extern char *arena, *stacks, *shared_base;
 extern std::map<char *, Allocation> allocations;  // by the first byte handed out
@@ -162,6 +166,7 @@ void end_work();
 bool works_in_order();                                     // whether a piece of work runs in a program with several streams
 void name_work(const std::string &what);                   // of the launch that begins; copies count as launches
 std::string race_of_streams(uint32_t serial, bool wrote);  // with what that launch did; empty: there is none
+std::string not_there_yet(const Allocation &memory);       // for the work that runs, which does not wait for the stream that it is of; empty: it is
 void note_pending(const void *pinned, size_t bytes, bool to_host, int stream, uint64_t number);
 std::string touched_too_early(const char *a, size_t bytes, bool write);  // by the host; empty: it is not
 void touch(char *a, size_t bytes, bool write, const std::string &what);  // by a copy or a memset

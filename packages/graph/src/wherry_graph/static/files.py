@@ -77,7 +77,10 @@ def normalize_program(program: Program, feed_vars: Any, fetch_vars: Any, **kwarg
 
 def _of_program(program: Program, given: Any, what: str) -> list[Variable]:
     found = list(given) if isinstance(given, (list, tuple)) else [given]
-    for x in found:
+    for i, x in enumerate(found):
+        if isinstance(x, Variable) and x.program is not program:  # of a clone of the program that it was made in, the variable of this name
+            same = program.blocks[0].named(x.name)
+            found[i] = x = x if same is None else same
         if not isinstance(x, Variable) or x.program is not program:
             raise InvalidTypeError(
                 f"{what} must be a Variable or a list of Variables of the program. Got {short(x)} ({type(x).__name__}), expected one of "

@@ -83,8 +83,9 @@ def dequantized(x, scale, zero, dtype=None):
     return out if dtype is None else _as(out, dtype)
 
 
-@reads("DequantizeLinear", keeps=False)
-@reads("DequantizeLinear", domain=MICROSOFT, keeps=False)
+# Weights are not computed when a file is read: what they meet may be computed in integers.
+@reads("DequantizeLinear", keeps=False, folds=False)
+@reads("DequantizeLinear", domain=MICROSOFT, keeps=False, folds=False)
 def read_dequantize_linear(o):
     x, scale, zero = o.x(0), o.scale(1), o.maybe(2)
     dtype = o.dtype(o.integer("output_dtype")) if o.integer("output_dtype") else None

@@ -1,7 +1,10 @@
-"""LSTM, GRU and RNN. The usual ones are one op of the library; others go step by step."""
+"""LSTM, GRU and RNN. The usual ones are one op of the library; others go step by step.
+
+Weights that are dequantized stay whole numbers in programs: the pass `integers` moves the choice of a direction, and the order of gates, before it.
+"""
 import numpy as np
 
-from wherry_onnx_files.column import reads
+from wherry_onnx_files.column import MICROSOFT, reads
 from wherry_onnx_files.numbers import is_known
 from wherry_onnx_files.ops.elementwise import scalar
 from wherry_tensor import _core, ops
@@ -41,13 +44,12 @@ def _function(o, name, a, b):
 class _Layer:
     """What the directions of a node share."""
 
-    def __init__(self, o, gates, names):
-        self.o, self.gates = o, gates
+    def __init__(self, o, gates, names, whole=False):
+        self.o, self.gates, self.whole = o, gates, whole
         x = o.x(0)
         self.batch_first = o.flag("layout")
         self.x = ops.transpose(x, perm=(1, 0, 2)) if self.batch_first else x
-        self.weight, self.recurrent = o.x(1), o.x(2)
-        self.hidden = int(self.recurrent.shape[2])
+        self.hidden = int(o.x(2).shape[1 if whole else 2])
         direction = o.text("direction", "forward")
         if direction not in ("forward", "reverse", "bidirectional"):
             raise o.bad(f"its direction is {direction!r}", "forward, reverse or bidirectional")
@@ -68,6 +70,17 @@ class _Layer:
             whole = ops.transpose(whole, perm=(1, 0, 2))
         return ops.select(whole, axis=0, index=k)
 
+    def weight(self, i, k):
+        """The weight of a direction at an input, [gates * hidden, width]; whole numbers lie turned, with steps and zero points behind the others."""
+        w = ops.select(self.o.x(i), axis=0, index=k)
+        if not self.whole:
+            return w
+        scale, zero = (ops.select(x, axis=0, index=k) for x in (self.o.scale(6 + 2 * i), self.o.x(7 + 2 * i)))
+        if w.ndim != 2 or scale.ndim > 1:
+            raise self.o.bad(f"its weight has the shape {list(self.o.x(i).shape)}", "three axes, and a scale for each direction or column")
+        w = ops.transpose(w, perm=(1, 0))
+        return ops.dequantize_linear(w, scale, zero, axis=0 if scale.ndim else None, group=None, dtype=scale.dtype)
+
     def parts(self, k):
         """Weights and both biases of a direction."""
         size = self.gates * self.hidden
@@ -76,7 +89,7 @@ class _Layer:
             bias = [ops.slice(whole, axes=(0,), starts=(i * size,), ends=((i + 1) * size,), steps=(1,)) for i in (0, 1)]
         else:
             bias = [ops.full(shape=(size,), value=0, dtype=self.x.dtype)] * 2
-        return ops.select(self.weight, axis=0, index=k), ops.select(self.recurrent, axis=0, index=k), *bias
+        return self.weight(1, k), self.weight(2, k), *bias
 
     def gate(self, x, i):
         """One gate of rows or columns that lie behind each other along the last axis."""
@@ -120,7 +133,16 @@ class _Layer:
 
 @reads("LSTM")
 def read_lstm(o):
-    layer = _Layer(o, 4, ["Sigmoid", "Tanh", "Tanh"])
+    return _lstm(o, _Layer(o, 4, ["Sigmoid", "Tanh", "Tanh"]))
+
+
+@reads("DynamicQuantizeLSTM", domain=MICROSOFT)
+def read_dynamic_quantize_lstm(o):
+    """Its weights are whole numbers; inputs and states, which ONNX Runtime rounds in each step, stay floats."""
+    return _lstm(o, _Layer(o, 4, ["Sigmoid", "Tanh", "Tanh"], whole=True))
+
+
+def _lstm(o, layer):
     peephole = o.x(7) if o.has(7) else None
     if o.flag("input_forget"):
         raise o.unsupported("input_forget", "gates of their own")

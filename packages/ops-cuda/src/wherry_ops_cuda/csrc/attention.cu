@@ -497,7 +497,7 @@ int with_shape(int64_t rows, int64_t columns, F &&f) {
   return f(Shape<8, 64>());
 }
 inline dim3 tiles_of(int64_t rows, int tile, int64_t heads, int64_t columns, int width) {
-  return dim3{unsigned((rows + tile - 1) / tile), unsigned(heads < 65535 ? heads : 65535), unsigned((columns + width - 1) / width)};
+  return dim3{unsigned((rows + tile - 1) / tile), some_blocks(heads), unsigned((columns + width - 1) / width)};
 }
 double kept_factor(double p) { return p < 1 ? 1 / (1 - p) : 1; }
 

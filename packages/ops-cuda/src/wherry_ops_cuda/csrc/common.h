@@ -8,6 +8,8 @@
 #include <string.h>
 #include <wherry/abi.h>
 
+#include <algorithm>
+
 #include "values.h"
 
 #include <wherry/kernels/call.h>
@@ -34,10 +36,12 @@ Report *arm(const wry_call *call, const char *op_name, int32_t *op);
 
 // Where kernels say __launch_bounds__(block_size, 1), ptxas would spill a register or two to fit one block more into a multiprocessor of some architecture.
 constexpr int block_size = 256;
+// Blocks of a kernel that goes on with the next ones itself. Tests let a grid have two, so that kernels have to.
+inline unsigned some_blocks(int64_t blocks, int64_t most = 65535) { return unsigned(std::min(blocks, wry_most_blocks(most))); }
 // Blocks for n threads; kernels go on with i += gridDim.x * blockDim.x.
 inline dim3 blocks_for(int64_t n, int threads = block_size) {
   const int64_t blocks = (n + threads - 1) / threads;
-  return dim3(unsigned(blocks < 65536 ? blocks : 65536));
+  return dim3(some_blocks(blocks));
 }
 // As many threads as there is work, in whole warps: 256 for 7 elements would waste a GPU.
 inline int threads_for(int64_t n, int most = block_size) {

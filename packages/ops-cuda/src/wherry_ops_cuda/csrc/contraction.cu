@@ -216,7 +216,7 @@ int launch_lines(const wry_call *call, const Product &p, const T *x, const T *y,
     using Z = decltype(shape);
     const int64_t tiles = ((p.m + Z::Rows - 1) / Z::Rows) * ((p.n + Z::Columns - 1) / Z::Columns);
     return check(call, wry_launch(multiply_lines<Z, T, decltype(along_x)::value, decltype(along_y)::value>,
-                                  dim3(unsigned(tiles), 1, unsigned(p.count < 65535 ? p.count : 65535)), dim3(Z::Threads), 0, stream(call), p, x, of_x, y, of_y,
+                                  dim3(unsigned(tiles), 1, some_blocks(p.count)), dim3(Z::Threads), 0, stream(call), p, x, of_x, y, of_y,
                                   bias ? data<T>(bias) : nullptr, bias ? bias->strides[0] : 0, out, is_aligned(out) && p.n % 8 == 0));
   };
   const auto shaped = [&](auto along_x, auto along_y) {
@@ -236,7 +236,7 @@ int launch_product(const wry_call *call, const Product &p, const T *x, const T *
     if (status == not_taken && has_tensor_cores<T>()) status = launch_lines(call, p, x, y, bias, out);
   if (status != not_taken) return status;
   const int64_t rows = (p.m + side - 1) / side;
-  const dim3 grid(unsigned((p.n + side - 1) / side), unsigned(rows < 65535 ? rows : 65535), unsigned(p.count < 65535 ? p.count : 65535));
+  const dim3 grid(unsigned((p.n + side - 1) / side), some_blocks(rows), some_blocks(p.count));
   return check(call, wry_launch(multiply<T>, grid, dim3(across * across), 0, stream(call), p, x, y,
                                 bias ? data<T>(bias) : nullptr, bias ? bias->strides[0] : 0, out));
 }

@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(across *across) product(P p) {
 template <typename P>
 int launch_product(const wry_call *call, const P &p, int64_t rows, int64_t columns) {
   const int64_t tiles = (columns + side - 1) / side;
-  const dim3 grid(unsigned(tiles < 1 << 20 ? tiles : 1 << 20), unsigned((rows + side - 1) / side), unsigned(p.s.groups < 65535 ? p.s.groups : 65535));
+  const dim3 grid(some_blocks(tiles, 1 << 20), unsigned((rows + side - 1) / side), some_blocks(p.s.groups));
   return check(call, wry_launch(product<P>, grid, dim3(across * across), 0, stream(call), p));
 }
 

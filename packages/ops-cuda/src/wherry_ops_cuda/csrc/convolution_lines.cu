@@ -240,7 +240,7 @@ const void *arrange(const wry_call *call, const Image &image, int64_t groups, in
   uint16_t *const copy = workspace<uint16_t>(call, n);
   if (!copy) return nullptr;
   const auto *const from = static_cast<const uint16_t *>(data);
-  const dim3 grid(unsigned((places + 31) / 32), unsigned((groups * width + 31) / 32), unsigned(image.n < 65535 ? image.n : 65535));
+  const dim3 grid(unsigned((places + 31) / 32), unsigned((groups * width + 31) / 32), some_blocks(image.n));
   *status = check(call, last ? wry_launch(pad_image, blocks_for(n), dim3(block_size), 0, stream(call), n, int(channels), int(width), from, copy)
                              : wry_launch(turn_image, grid, dim3(256), 0, stream(call), image, int(groups), int(channels), int(width), from, copy));
   return copy;
@@ -284,7 +284,7 @@ int convolve_lines(const wry_call *call, Direction direction, const Convolution 
     WRY_TRY(wry_launch(convolve_for_weight<T>, dim3(unsigned(down), columns, unsigned(parts * s.groups)), dim3(Z::Threads), 0, stream(call), p, int(parts), sums));
     const int64_t n = rows * depth;
     const int64_t turned = rows * ((s.c + turned_channels - 1) / turned_channels) * ((taps + turned_taps - 1) / turned_taps);
-    return check(call, wry_launch(add_parts<T>, dim3(unsigned(turned < 65536 ? turned : 65536)), dim3(threads_for(std::min<int64_t>(taps, turned_taps) * s.c)), 0,
+    return check(call, wry_launch(add_parts<T>, dim3(some_blocks(turned)), dim3(threads_for(std::min<int64_t>(taps, turned_taps) * s.c)), 0,
                                   stream(call), n, int(parts), rows, int(s.c), int(taps), int(width), sums, result));
   }
   const Image &to = direction == FORWARD ? s.out : s.in;

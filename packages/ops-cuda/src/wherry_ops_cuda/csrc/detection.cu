@@ -226,7 +226,7 @@ int roi_align_vjp(const wry_call *call) {
     const int64_t plane = z.rows * z.columns;
     const int threads = threads_for(plane);
     const int64_t blocks = z.images.count * ((z.channels + channels_of_thread - 1) / channels_of_thread) * ((plane + threads - 1) / threads);
-    return check(call, wry_launch(align_back<T>, dim3(unsigned(blocks < 65536 ? blocks : 65536)), dim3(threads), 0, stream(call), z, ct, data<T>(out)));
+    return check(call, wry_launch(align_back<T>, dim3(some_blocks(blocks)), dim3(threads), 0, stream(call), z, ct, data<T>(out)));
   });
 }
 
@@ -356,7 +356,7 @@ int psroi_pool_vjp(const wry_call *call) {
   const int64_t plane = z.rows * z.columns;
   const int threads = threads_for(plane);
   const int64_t blocks = z.images.count * z.planes * ((plane + threads - 1) / threads);
-  return check(call, wry_launch(pool_means_back<T>, dim3(unsigned(blocks < 65536 ? blocks : 65536)), dim3(threads), 0, stream(call), z,
+  return check(call, wry_launch(pool_means_back<T>, dim3(some_blocks(blocks)), dim3(threads), 0, stream(call), z,
                                 data<T>(input(call, 0)), data<T>(out)));
 }
 

@@ -166,7 +166,7 @@ int qr(const wry_call *call) {
   const wry_tensor *x = input(call, 0), *q = output(call, 0), *r = output(call, 1);
   const int64_t m = rows_of(x), n = columns_of(x), middle = columns_of(q), steps = m < n ? m : n;
   if (x->size == 0) return fill_basis<T>(call, q);
-  const int64_t count = x->size / (m * n), blocks = count < most_blocks ? count : most_blocks;
+  const int64_t count = x->size / (m * n), blocks = some_blocks(count, most_blocks);
   T *scratch = workspace<T>(call, blocks * (m * n + steps));
   if (!scratch) return fail_memory(call, "qr", blocks * (m * n + steps) * int64_t(sizeof(T)));
   return check(call, wry_launch(factor_all<T>, dim3(unsigned(blocks)), dim3(threads_for(m * n / 2 + 1)), 0, stream(call), count, m, n, middle, data<T>(x),
@@ -300,7 +300,7 @@ template <typename T>
 int hermitian(const wry_call *call, const char *op, real_of<T> *w, T *v) {
   const wry_tensor *x = input(call, 0);
   if (x->size == 0) return WRY_OK;
-  const int64_t n = columns_of(x), count = x->size / (n * n), blocks = count < most_blocks ? count : most_blocks, half = (n + 1) / 2;
+  const int64_t n = columns_of(x), count = x->size / (n * n), blocks = some_blocks(count, most_blocks), half = (n + 1) / 2;
   T *scratch = workspace<T>(call, blocks * 2 * n * n);
   Turn<T> *turns = workspace<Turn<T>>(call, blocks * half);
   int32_t *outcomes = workspace<int32_t>(call, count);
@@ -436,7 +436,7 @@ int svd(const wry_call *call) {
   }
   if (x->size == 0) return WRY_OK;
   const bool tall = rows >= columns;
-  const int64_t count = x->size / (rows * columns), blocks = count < most_blocks ? count : most_blocks;
+  const int64_t count = x->size / (rows * columns), blocks = some_blocks(count, most_blocks);
   const Sizes s = {tall ? rows : columns, tall ? columns : rows, tall ? columns_of(u) : rows_of(vh), tall};
   const int64_t numbers = Scratch<T>::numbers(s);
   T *memory = workspace<T>(call, blocks * numbers);
@@ -675,7 +675,7 @@ int eig(const wry_call *call) {
   using Z = complex<real_of<T>>;
   const wry_tensor *x = input(call, 0);
   if (x->size == 0) return WRY_OK;
-  const int64_t n = columns_of(x), count = x->size / (n * n), blocks = count < most_blocks ? count : most_blocks, numbers = Schur::numbers(n);
+  const int64_t n = columns_of(x), count = x->size / (n * n), blocks = some_blocks(count, most_blocks), numbers = Schur::numbers(n);
   complex128 *memory = workspace<complex128>(call, blocks * numbers);
   int32_t *outcomes = workspace<int32_t>(call, count);
   if (!memory || !outcomes) return fail_memory(call, "eig", blocks * numbers * int64_t(sizeof(complex128)));
@@ -749,7 +749,7 @@ int matrix_exp(const wry_call *call) {
   using W = std::conditional_t<is_complex<T>::value, complex128, double>;
   const wry_tensor *x = input(call, 0);
   if (x->size == 0) return WRY_OK;
-  const int64_t n = columns_of(x), count = x->size / (n * n), blocks = count < most_blocks ? count : most_blocks;
+  const int64_t n = columns_of(x), count = x->size / (n * n), blocks = some_blocks(count, most_blocks);
   W *scratch = workspace<W>(call, blocks * 6 * n * n);
   if (!scratch) return fail_memory(call, "matrix_exp", blocks * 6 * n * n * int64_t(sizeof(W)));
   return check(call, wry_launch(exponential<T, W>, dim3(unsigned(blocks)), dim3(threads_for(n * n)), 0, stream(call), count, n, data<T>(x),

@@ -222,7 +222,7 @@ __global__ void __launch_bounds__(block_size) solve_triangles(int64_t count, int
 }
 template <typename T>
 int solve_triangles_of(const wry_call *call, int64_t count, int64_t n, int64_t k, bool lower, bool turned, bool unit, const T *x, T *out) {
-  const dim3 grid{unsigned(count < 65535 ? count : 65535), unsigned((k + strip - 1) / strip)};
+  const dim3 grid{some_blocks(count), unsigned((k + strip - 1) / strip)};
   return check(call, wry_launch(solve_triangles<T>, grid, dim3(threads_for(n * (k < strip ? k : strip))), 0, stream(call), count, n, k, lower, turned, unit, x,
                                 out));
 }

@@ -36,7 +36,7 @@ static cudaError_t copy_words(const wry_tensor *to, const wry_tensor *from, cuda
   if ((w.rank == 2 || w.rank == 3) && w.strides[0][last] == 1 && w.strides[1][last - 1] == 1 && w.shape[last] >= 8 && w.shape[last - 1] >= 8 &&
       (w.rank == 2 || w.shape[0] < 65536)) {
     const int64_t rows = w.shape[last], columns = w.shape[last - 1];  // of the source
-    const dim3 grid(unsigned((columns + tile - 1) / tile), unsigned((rows + tile - 1) / tile < 65535 ? (rows + tile - 1) / tile : 65535),
+    const dim3 grid(unsigned((columns + tile - 1) / tile), some_blocks((rows + tile - 1) / tile),
                     w.rank == 3 ? unsigned(w.shape[0]) : 1u);
     return wry_launch(turn<T>, grid, dim3(tile, tile_rows), 0, stream, data<T>(from), data<T>(to), rows, columns, w.strides[1][last],
                       w.strides[0][last - 1], w.rank == 3 ? w.strides[1][0] : 0, w.rank == 3 ? w.strides[0][0] : 0);

@@ -60,7 +60,7 @@ int64_t size_from(const wry_tensor *t, int64_t axis) {
   for (int i = int(axis); i < t->rank; ++i) n *= t->shape[i];
   return n;
 }
-dim3 rows_grid(int64_t rows) { return dim3(unsigned(rows < 65536 ? rows : 65536)); }
+dim3 rows_grid(int64_t rows) { return dim3(some_blocks(rows)); }
 
 // Mean and reciprocal of the standard deviation of a row that was read into `line`, in every thread.
 template <typename S, typename L, typename T, typename A, typename P>
@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(block_size, 2) layer_norm_kernel(Rows r, const
     }
 }
 // As many blocks as GPUs have room for at once, of `threads` each: more would only read parameters again.
-dim3 lasting_grid(int64_t rows, unsigned threads, int64_t room) { return dim3(unsigned(rows < room / threads ? rows : room / threads)); }
+dim3 lasting_grid(int64_t rows, unsigned threads, int64_t room) { return dim3(some_blocks(rows, room / threads)); }
 
 template <typename T>
 int layer_norm(const wry_call *call) {

@@ -159,7 +159,7 @@ int sorted_lines(const wry_call *call, const char *op, int64_t k, int axis, bool
   if (from.n <= short_run) {
     int room = 2;
     while (room < from.n) room *= 2;
-    return check(call, wry_launch(sort_lines<T>, dim3(unsigned(from.count < 65536 ? from.count : 65536)), dim3(threads_for(room / 2)),
+    return check(call, wry_launch(sort_lines<T>, dim3(some_blocks(from.count)), dim3(threads_for(room / 2)),
                                   room * (sizeof(Item<K>) + sizeof(T)), stream(call), from, to, flip, room, data<T>(x), data<T>(values),
                                   data<int64_t>(indices)));
   }
@@ -168,7 +168,7 @@ int sorted_lines(const wry_call *call, const char *op, int64_t k, int axis, bool
   Item<K> *items = workspace<Item<K>>(call, from.count * held);
   if (!items) return fail_memory(call, op, from.count * held * int64_t(sizeof(Item<K>)));
   if (selects) {
-    WRY_TRY(wry_launch(select_best<T>, dim3(unsigned(from.count < 65536 ? from.count : 65536)), dim3(block_size), 0, stream(call), from, flip, k, data<T>(x),
+    WRY_TRY(wry_launch(select_best<T>, dim3(some_blocks(from.count)), dim3(block_size), 0, stream(call), from, flip, k, data<T>(x),
                        items));
   } else {
     const int threads = threads_for(from.count * held);

@@ -222,7 +222,7 @@ Geometry geometry_of(const Packs<N> &p) {
   const int64_t across = (p.columns + wide - 1) / wide, most = (p.rows.size + high - 1) / high, some = room / (across * wide * high);
   const int64_t down = some < 1 ? 1 : some < most ? some
                                                   : most;
-  return {dim3(unsigned(across), unsigned(down < 65535 ? down : 65535)), dim3(wide, high)};
+  return {dim3(unsigned(across), some_blocks(down)), dim3(wide, high)};
 }
 
 // A copy of an operand that neighbours in `w` do not read as neighbours, though some other axis of it is contiguous; the operand itself

@@ -168,7 +168,7 @@ int pool(const wry_call *call, bool last, const Windows &ys, const Windows &xs, 
     return check(call, wry_launch(pool_elements<T, P>, blocks_for(out->size, threads), dim3(threads), 0, stream(call), out->size, in, to, ys, xs, data<T>(x), way));
   }
   const int64_t blocks = (b.planes_all + b.planes - 1) / b.planes * b.across;
-  const dim3 grid(unsigned(blocks < 65536 ? blocks : 65536)), block(threads_for(b.planes * b.rows * to.w > int64_t(b.bytes) / 64 ? b.planes * b.rows * to.w : int64_t(b.bytes) / 64));
+  const dim3 grid(some_blocks(blocks)), block(threads_for(b.planes * b.rows * to.w > int64_t(b.bytes) / 64 ? b.planes * b.rows * to.w : int64_t(b.bytes) / 64));
   return check(call, wry_launch(pool_bands<T, P>, grid, block, b.bytes, stream(call), b, in, to, ys, xs, is_aligned(x->data), data<T>(x), way));
 }
 
@@ -382,14 +382,14 @@ int max_pool2d_vjp(const wry_call *call) {
   if (s.pieces > 1) {
     const int64_t count = s.units * s.pieces;
     if (!(reach = workspace<int32_t>(call, 2 * count))) return fail_memory(call, "max_pool2d_vjp", 2 * count * 4);
-    const dim3 grid(unsigned(count < 65536 ? count : 65536)), block(threads_for(s.piece * s.lanes));
+    const dim3 grid(some_blocks(count)), block(threads_for(s.piece * s.lanes));
     WRY_TRY(wry_launch(find_reach, grid, block, 0, stream(call), s, mask->dtype, mask->data, reach, report, op));
   }
   // Small planes share a block, as long as there are blocks enough.
   int64_t units = s.bands > 1 || last ? 1 : band_room / s.places, spread = s.units / 512, few = 1024 / (s.outputs + 1) + 1;
   units = units < spread ? units : spread, units = units < few ? units : few, units = units < 1 ? 1 : units;
   const int64_t blocks = (s.units + units - 1) / units * s.bands * s.tiles, room = units * s.band << s.bits, outputs = (units > 1 ? units * s.outputs : s.piece) << s.bits;
-  const dim3 grid(unsigned(blocks < 65536 ? blocks : 65536)), block(threads_for(outputs > room / 4 ? outputs : room / 4));
+  const dim3 grid(some_blocks(blocks)), block(threads_for(outputs > room / 4 ? outputs : room / 4));
   return check(call, wry_launch(add_in_bands<T>, grid, block, size_t(room) * (sizeof(arithmetic_t<T>) + sizeof(int32_t)), stream(call), s, int32_t(units),
                                 mask->dtype, data<T>(ct), mask->data, reach, data<T>(out), report, op));
 }

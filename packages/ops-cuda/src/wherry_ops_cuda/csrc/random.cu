@@ -286,7 +286,7 @@ int multinomial(const wry_call *call) {
   Item<uint64_t> *items = replacement ? nullptr : workspace<Item<uint64_t>>(call, rows * n);
   if (replacement ? !sums || !lasts : !items) return fail_memory(call, "multinomial", rows * n * 16);
   const int threads = threads_for(rows * samples);
-  WRY_TRY(wry_launch(weigh<T>, dim3(unsigned(rows < 65535 ? rows : 65535)), dim3(threads_for(n)), 0, stream(call), rows, n, samples, replacement, draw_of(call),
+  WRY_TRY(wry_launch(weigh<T>, dim3(some_blocks(rows)), dim3(threads_for(n)), 0, stream(call), rows, n, samples, replacement, draw_of(call),
                      data<T>(x), sums, lasts, items, report, op));
   if (replacement)
     return check(call, wry_launch(search_sums, blocks_for(rows * samples, threads), dim3(threads), 0, stream(call), rows, n, samples, draw_of(call), sums, lasts,

@@ -196,12 +196,12 @@ int reduce(const wry_call *call, const char *op, const wry_tensor *x, const int6
     a.chunks = (a.reduced + a.chunk - 1) / a.chunk;
     auto *parts = a.chunks > 1 ? workspace<typename R::W>(call, a.kept * a.chunks) : nullptr;
     if (a.chunks > 1 && !parts) return fail_memory(call, op, a.kept * a.chunks * int64_t(sizeof(typename R::W)));
-    const dim3 grid(unsigned(tiles < 65536 ? tiles : 65536), unsigned(a.chunks));
+    const dim3 grid(some_blocks(tiles), unsigned(a.chunks));
     WRY_TRY(wry_launch(reduce_columns<R>, grid, dim3(32, 8), 0, stream(call), a, from, shifts, parts, out, n));
     return parts ? combined<R>(call, a, parts, out, n) : int(WRY_OK);
   }
   const int threads = threads_for((a.reduced + 3) / 4);
-  const unsigned rows = unsigned(a.kept < 65536 ? a.kept : 65536);
+  const unsigned rows = some_blocks(a.kept);
   if (a.reduced <= 8192 || a.kept >= 1024)
     return check(call, wry_launch(reduce_by_blocks<R>, dim3(rows), dim3(threads), 0, stream(call), a, from, shifts, nullptr, out, n));
   a.chunks = (a.reduced + 4095) / 4096 < 512 ? (a.reduced + 4095) / 4096 : 512;

@@ -177,7 +177,7 @@ constexpr int kept_values(int lines = 1) {
 // Calls launch(Spread, grid, block) with the way that fits. `packed`: operands begin at multiples of 16 bytes.
 template <int V, typename F>
 int by_lines(const Rows &r, bool packed, F &&launch) {  // inner is 1
-  const dim3 grid(unsigned(r.outer < 65536 ? r.outer : 65536));
+  const dim3 grid(some_blocks(r.outer));
   // Each thread has some packs under way at once.
   if (packed && r.n % V == 0) return launch(Spread<V, false>(), grid, dim3(threads_for((r.n + 4 * V - 1) / (4 * V))));
   return launch(Spread<1, false>(), grid, dim3(threads_for((r.n + 3) / 4)));
@@ -187,7 +187,7 @@ int by_rows(const Rows &r, bool packed, F &&launch) {
   if (r.inner == 1) return by_lines<V>(r, packed, launch);
   const int wide = threads_across(r.inner);
   const int64_t blocks = r.outer * r.tiles;
-  return launch(Spread<1, true>(), dim3(unsigned(blocks < 65536 ? blocks : 65536)), dim3(wide, threads_for((r.n + 3) / 4 * wide) / wide));
+  return launch(Spread<1, true>(), dim3(some_blocks(blocks)), dim3(wide, threads_for((r.n + 3) / 4 * wide) / wide));
 }
 
 }  // namespace cuda

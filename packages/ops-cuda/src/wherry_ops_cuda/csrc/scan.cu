@@ -185,7 +185,7 @@ int scan(const wry_call *call, const char *op, const Lines &l, const S &s) {
   int64_t chunk = (l.n + chunks - 1) / chunks;
   chunk = (chunk + step - 1) / step * step;
   chunks = (l.n + chunk - 1) / chunk;
-  const dim3 grid{unsigned(blocks < 65536 ? blocks : 65536), unsigned(chunks)};
+  const dim3 grid{some_blocks(blocks), unsigned(chunks)};
   const auto launch = [&](W *totals, const W *before) {
     if constexpr (S::parallel)
       if (!by_tiles) return wry_launch(scan_by_blocks<S>, grid, dim3(block_size), 0, stream(call), l, s, chunk, chunks, totals, before);

@@ -122,7 +122,7 @@ int ctc_loss(const wry_call *call) {
   using A = arithmetic_t<T>;
   const Task z = task_of(call, 0);
   if (z.batch == 0) return WRY_OK;
-  return check(call, wry_launch(forward<T, A>, dim3(unsigned(z.batch < 65536 ? z.batch : 65536)), dim3(threads_for(z.states)), 0, stream(call), z,
+  return check(call, wry_launch(forward<T, A>, dim3(some_blocks(z.batch)), dim3(threads_for(z.states)), 0, stream(call), z,
                                 data<T>(input(call, 0)), data<T>(output(call, 0)), data<A>(output(call, 1))));
 }
 
@@ -216,7 +216,7 @@ int ctc_loss_vjp(const wry_call *call) {
   if (!rows || !same) return fail_memory(call, "ctc_loss_vjp", z.batch * (3 * z.states * int64_t(sizeof(A)) + z.symbols * 8));
   if (out->size) WRY_TRY(cudaMemsetAsync(out->data, 0, size_t(out->size) * sizeof(T), stream(call)));
   const Rows<A> scratch = {rows, rows + z.batch * z.states, rows + 2 * z.batch * z.states, same, nullptr, nullptr, nullptr};
-  return check(call, wry_launch(backward<T, A>, dim3(unsigned(z.batch < 65536 ? z.batch : 65536)), dim3(threads_for(z.states)), 0, stream(call), z,
+  return check(call, wry_launch(backward<T, A>, dim3(some_blocks(z.batch)), dim3(threads_for(z.states)), 0, stream(call), z,
                                 data<T>(input(call, 0)), data<T>(input(call, 1)), data<A>(input(call, 5)), scratch, data<T>(out)));
 }
 
@@ -314,7 +314,7 @@ int ctc_loss_curvature(const wry_call *call) {
   if (out->size) WRY_TRY(cudaMemsetAsync(out->data, 0, size_t(out->size) * sizeof(T), stream(call)));
   double *const here = means + z.batch * z.states * z.steps;
   const Rows<A> scratch = {rows, rows + z.batch * z.states, nullptr, same, means, here, here + 2 * z.batch * z.states};
-  return check(call, wry_launch(curvature<T, A>, dim3(unsigned(z.batch < 65536 ? z.batch : 65536)), dim3(threads_for(z.states)), 0, stream(call), z,
+  return check(call, wry_launch(curvature<T, A>, dim3(some_blocks(z.batch)), dim3(threads_for(z.states)), 0, stream(call), z,
                                 data<T>(input(call, 0)), data<T>(input(call, 1)), data<T>(input(call, 2)), data<A>(input(call, 6)), scratch, data<T>(out)));
 }
 

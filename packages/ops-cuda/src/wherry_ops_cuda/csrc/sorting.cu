@@ -151,7 +151,7 @@ int sort(const wry_call *call, const char *op, Item<K> **items, int64_t rows, in
   if (n <= short_run) {
     int room = 2;
     while (room < n) room *= 2;
-    return check(call, wry_launch(sort_short<K>, dim3(unsigned(rows < 65536 ? rows : 65536)), dim3(threads_for(room / 2)), size_t(room) * sizeof(Item<K>),
+    return check(call, wry_launch(sort_short<K>, dim3(some_blocks(rows)), dim3(threads_for(room / 2)), size_t(room) * sizeof(Item<K>),
                                   stream(call), *items, rows, int(n), room));
   }
   const int64_t tiles = (n + tile_items - 1) / tile_items, counted = rows * tiles * digits;
@@ -162,7 +162,7 @@ int sort(const wry_call *call, const char *op, Item<K> **items, int64_t rows, in
   Item<K> *spare = static_cast<Item<K> *>(scratch->spare);
   int64_t *counts = scratch->counts;
   if (!spare || !counts) return fail_memory(call, op, rows * n * int64_t(sizeof(Item<K>)) + counted * 8);
-  const dim3 grid(unsigned(rows * tiles < 65536 ? rows * tiles : 65536));
+  const dim3 grid(some_blocks(rows * tiles));
   for (int shift = 0; shift < bits; shift += 8) {
     WRY_TRY(wry_launch(count_digits<K>, grid, dim3(block_size), 0, stream(call), *items, rows, n, tiles, shift, counts));
     if (const int status = sum_before(call, counts, counted, counts + counted)) return status;
@@ -179,7 +179,7 @@ int sum_before(const wry_call *call, int64_t *counts, int64_t n, int64_t *scratc
   if (n == 0) return WRY_OK;
   const int64_t parts = (n + per_block - 1) / per_block;
   int64_t *totals = parts > 1 ? scratch : nullptr;
-  WRY_TRY(wry_launch(sum_parts, dim3(unsigned(parts < 65536 ? parts : 65536)), dim3(block_size), 0, stream(call), n, counts, totals));
+  WRY_TRY(wry_launch(sum_parts, dim3(some_blocks(parts)), dim3(block_size), 0, stream(call), n, counts, totals));
   if (parts == 1) return WRY_OK;
   if (const int status = sum_before(call, totals, parts, totals + parts)) return status;
   return check(call, wry_launch(add_parts, blocks_for(n), dim3(block_size), 0, stream(call), n, counts, totals));

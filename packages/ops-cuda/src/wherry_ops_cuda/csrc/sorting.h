@@ -69,7 +69,7 @@ inline int64_t runs_of(int64_t n) { return (n + run_length - 1) / run_length; }
 constexpr int warps_of_block = block_size / 32;
 inline dim3 run_blocks(int64_t n) {
   const int64_t blocks = (runs_of(n) + warps_of_block - 1) / warps_of_block;
-  return dim3(unsigned(blocks < 65536 ? blocks : 65536));
+  return dim3(some_blocks(blocks));
 }
 #define WRY_RUNS(run, n) \
   (int64_t run = blockIdx.x * int64_t(warps_of_block) + threadIdx.x / 32; run * run_length < (n); run += int64_t(gridDim.x) * warps_of_block)

@@ -218,7 +218,7 @@ int csr_sample(const wry_call *call) {
   if (out->size == 0) return WRY_OK;
   if (x->size == 0 || y->size == 0) return check(call, cudaMemsetAsync(out->data, 0, size_t(out->size) * sizeof(T), stream(call)));
   const int64_t blocks = (m.count + warps_of_block - 1) / warps_of_block;
-  return check(call, wry_launch(sample_csr<T>, dim3(unsigned(blocks < 65536 ? blocks : 65536)), dim3(block_size), 0, stream(call), m, x->shape[1], data<T>(x),
+  return check(call, wry_launch(sample_csr<T>, dim3(some_blocks(blocks)), dim3(block_size), 0, stream(call), m, x->shape[1], data<T>(x),
                                 data<T>(y), data<T>(out)));
 }
 

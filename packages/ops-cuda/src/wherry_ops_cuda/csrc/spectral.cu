@@ -330,7 +330,7 @@ int run(const wry_call *call, const Line<R> &line, int64_t outer, int64_t inner,
     }
     Pass<R> pass = {outer, line.n, inner, m, s, logical, plan, line.roots[i], line.coarse, line.fine, from, last ? to : plain(between[i % 2], line.n)};
     const int64_t blocks = (lines + plan.lines - 1) / plan.lines;
-    WRY_TRY(wry_launch(transform<R>, dim3(unsigned(blocks < 65536 ? blocks : 65536)), dim3(threads_for(radix * plan.lines / 4)),
+    WRY_TRY(wry_launch(transform<R>, dim3(some_blocks(blocks)), dim3(threads_for(radix * plan.lines / 4)),
                        size_t(2 * radix * plan.pitch) * sizeof(complex<R>), stream(call), pass));
     from = plain(between[i % 2], line.n);
     s *= radix;

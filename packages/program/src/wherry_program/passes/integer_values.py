@@ -135,14 +135,19 @@ class Values:
 
     def floats(self, x: Variable | None) -> Tensor | None:
         """A constant, or the value of a constant of whole numbers."""
-        node = None if x is None or x.bound is not None else x.made_by
-        if node is None or node.op is not ops.dequantize_linear:
+        node = None if x is None else self.dequantization(x)
+        if node is None:
             return self.constant(x)
         parts = [self.constant(y) for y in node.inputs]
         if any((part is None) != (y is None) for part, y in zip(parts, node.inputs, strict=True)):
             return None
         value: Tensor = ops.dequantize_linear.run(tuple(parts), node.attrs)
         return value
+
+    def dequantization(self, x: Variable) -> Node | None:
+        """The node that a variable is dequantized by, written or not."""
+        made = None if x.bound is not None else self.lazy.get(id(x)) or x.made_by
+        return made if made is not None and made.op is ops.dequantize_linear else None
 
     def number(self, x: Variable | None) -> float | None:
         value = self.constant(x)
@@ -166,8 +171,8 @@ class Values:
         """The constant of whole numbers behind a variable, whose outputs lie along `axis`."""
         if x is None:
             return None
-        node = self.lazy.get(id(x)) or (x.made_by if x.bound is None else None)
-        if node is None or node.op is not ops.dequantize_linear:
+        node = self.dequantization(x)
+        if node is None:
             value = self.constant(x)
             if value is None or not whole_already or value.dtype is not float32 or not value.size:
                 return None

@@ -4,11 +4,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wherry_program.passes.integer_values import End, Note, Quantized, Values
-from wherry_program.passes.rewriting import is_pure
-from wherry_program.program.ir import Node, Variable
+from wherry_program.passes.integer_values import BYTES, End, Note, Quantized, Values
+from wherry_program.passes.rewriting import bound_constant, is_pure
+from wherry_program.program.ir import Node, Variable, tensors_of_attrs
 from wherry_tensor import ops
-from wherry_tensor._core import float32, int8, uint8
+from wherry_tensor._core import Tensor, float32, int8, uint8
 
 __all__ = ["Between"]
 
@@ -25,7 +25,7 @@ class Between(Values):
         self.between: dict[Any, Callable[[Node], bool]] = {
             ops.quantize_linear: self.again, ops.max_pool2d: self.pooled, ops.reshape: self.moved, ops.transpose: self.turned, ops.add: self.added,
             ops.concat: self.joined, ops.avg_pool2d: self.averaged, ops.adaptive_avg_pool2d: self.averaged, ops.reduce_mean: self.averaged,
-            ops.gather: self.chosen,
+            ops.gather: self.chosen, ops.select: self.settled,
         }
 
     def again(self, node: Node) -> bool:
@@ -78,6 +78,8 @@ class Between(Values):
         return True
 
     def turned(self, node: Node) -> bool:
+        if self.settled(node):
+            return True
         x = node.inputs[0]
         found = self.quantized(x)
         if x is None or found is None or id(found.q) in self.images:
@@ -148,6 +150,8 @@ class Between(Values):
 
     def chosen(self, node: Node) -> bool:
         """Rows of a table as ONNX chooses them."""
+        if self.settled(node):
+            return True
         if node.attr("axis") != 0 or node.inputs[0] is None or len(node.inputs[0].sizes) != 2:
             return False
         found = self.looked_up(node)
@@ -156,11 +160,48 @@ class Between(Values):
         found[1]()
         return True
 
+    def settled(self, node: Node) -> bool:
+        """What is chosen from a constant of whole numbers, or turned, is a constant of whole numbers: ONNX has weights of directions in one."""
+        x = node.inputs[0]
+        others = [self.constant(y) for y in node.inputs[1:]]
+        if x is None or any(y is None for y in others) or tensors_of_attrs(node.attrs):
+            return False
+
+        def of(value: Tensor) -> Tensor:
+            made: Tensor = ops.copy(node.op.run((value, *others), node.attrs))
+            return made
+
+        value = self.constant(x)
+        if value is not None:
+            if value.dtype not in BYTES and node.op is not ops.select:  # of their steps
+                return False
+            self.same[id(node.outputs[0])] = bound_constant(self.block.program, of(value))
+            return True
+        made = self.dequantization(x)
+        if made is None:
+            return False
+        q, steps, zero = (self.constant(y) for y in (*made.inputs, None)[:3])
+        axis, group, dtype = made.attrs
+        if q is None or steps is None or group is not None or (len(made.inputs) > 2 and made.inputs[2] is not None and zero is None):
+            return False
+        if axis is not None:
+            if node.op is ops.gather and others[0].ndim != 1:  # type: ignore[union-attr]
+                return False
+            axis, chosen = _axis_behind(node, axis % q.ndim, q.ndim)
+            if chosen:
+                choice = {"index": node.attr("index")} if node.op is ops.select else {}
+                steps, zero = (None if y is None else ops.copy(node.op(y, *others, axis=0, **choice)) for y in (steps, zero))
+        inputs = tuple(self.bound(y) for y in (of(q), steps, zero))
+        output = node.outputs[0]
+        output.made_by = Node(made.op, inputs, (axis, None, dtype), (output,), block=node.block, role=node.role, line=node.line, scope=node.scope)
+        self.lazy[id(output)] = output.made_by
+        return True
+
     def looked_up(self, node: Node) -> Note | tuple[str, Callable[[], None]]:
         """Rows of a table of whole numbers, which become floats behind the choice."""
         index, table = node.inputs if node.op is ops.embedding else node.inputs[::-1]
-        made = None if table is None or table.bound is not None else self.lazy.get(id(table)) or table.made_by
-        if made is None or made.op is not ops.dequantize_linear or index is None:
+        made = None if table is None else self.dequantization(table)
+        if made is None or index is None:
             return Note(node, "float", "the table is not a constant of whole numbers")
         q, steps, zero = (self.constant(x) for x in (*made.inputs, None)[:3])
         axis, group, dtype = made.attrs
@@ -216,6 +257,16 @@ class Between(Values):
 
 def _alike(a: Quantized, b: Quantized) -> bool:
     return a.q.dtype is b.q.dtype and a.zero == b.zero and abs(a.step - b.step) <= _MOST_OF_STEP * b.step
+
+
+def _axis_behind(node: Node, axis: int, rank: int) -> tuple[int | None, bool]:
+    """The axis of a constant that an axis of it becomes (None: none), and whether the node chooses from it."""
+    if node.op is ops.transpose:
+        return [p % rank for p in node.attr("perm")].index(axis), False
+    along = node.attr("axis") % rank
+    if node.op is ops.gather:
+        return axis, along == axis
+    return None if along == axis else axis - (along < axis), along == axis
 
 
 def _all_bytes(node: Node) -> bool:

@@ -491,10 +491,9 @@ def dropout_scale(p, upscale):
 def decompose_cross_entropy(logits, label, weight, *, soft_label, ignore_index, axis):
     log_probability = log_softmax(widened(logits), axis=axis)
     target = label_distribution(log_probability, label, soft_label, ignore_index, axis)
-    # A choice where the label is hard, because 0 * -inf is NaN.
-    chosen = target * log_probability
-    if not soft_label:
-        chosen = ops.where(target > 0, chosen, ops.full_like(chosen, value=0, dtype=chosen.dtype))
+    # A choice, because 0 * -inf is NaN.
+    nothing = ops.full_like(target, value=0, dtype=target.dtype)
+    chosen = ops.where(ops.not_equal(target, nothing), target * log_probability, nothing)
     loss = -ops.reduce_sum(chosen, axes=(axis,), keepdim=True)
     if weight is not None:
         loss = loss * label_weight(target, weight, axis)

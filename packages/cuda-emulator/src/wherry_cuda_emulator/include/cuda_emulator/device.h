@@ -59,7 +59,8 @@ void atomic_begin(void *address, size_t bytes, const void *pc);
 void fence();
 [[noreturn]] void trap(const char *file, int line);
 [[noreturn]] void not_emulated(const char *what, const char *file, int line);
-uint32_t active_lanes();  // of the warp: those that have not returned and wait for nobody
+int64_t most_blocks(int64_t most);  // of a grid whose kernel goes on by itself
+uint32_t active_lanes();            // of the warp: those that have not returned and wait for nobody
 long long ticks();
 void *shared_object(const void *tag, size_t bytes, size_t align, const char *name, const unsigned char *padding, size_t item);
 void *dynamic_shared(const unsigned char *padding, size_t item);
@@ -253,5 +254,6 @@ cudaError_t wry_launch(void (*kernel)(P...), dim3 grid, dim3 block, size_t share
   return cuda_emulator::enqueue(reinterpret_cast<void *>(kernel), grid, block, shared, stream, closure, sizeof(Closure),
                                 Closure::call, Closure::destroy);
 }
+inline int64_t wry_most_blocks(int64_t most) { return cuda_emulator::most_blocks(most); }
 
 #endif  // CUDA_EMULATOR_DEVICE_H

@@ -4,6 +4,8 @@
 //   WRY_SHARED(float, part, 32)           instead of  __shared__ float part[32]
 //   WRY_DYNAMIC_SHARED(float, row)        instead of  extern __shared__ float row[]
 //   wry_launch(kernel, grid, block, shared_bytes, stream, arguments...)   instead of  kernel<<<...>>>(arguments...)
+//   wry_most_blocks(65535)                for the size of a grid whose kernel goes on by itself (i += gridDim.x * blockDim.x): as many blocks as
+//                                         named, and in a test that asks for it (CUDA_EMULATOR_BLOCKS=2) fewer, so that it has to go on
 //
 // Arguments are converted to the kernel's parameter types at the launch.
 #ifndef CUDA_EMULATOR_KERNEL_H
@@ -28,6 +30,7 @@ cudaError_t wry_launch(void (*kernel)(P...), dim3 grid, dim3 block, size_t share
   kernel<<<grid, block, shared, stream>>>(static_cast<P>(arguments)...);
   return cudaGetLastError();
 }
+constexpr int64_t wry_most_blocks(int64_t most) { return most; }
 
 #else
 #include "cuda_emulator/device.h"

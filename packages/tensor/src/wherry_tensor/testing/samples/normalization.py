@@ -353,6 +353,8 @@ def spec_cross_entropy(rng):
     yield case(np.array([[1.0, 2], [3, 4]]), np.array([[1], [0]], np.int32), None, **hard)  # ignores a class
     yield case(np.array([[1.0, 2], [3, 4]]), np.array([[1], [0]], np.uint8), None, **hard)
     yield case(np.array([[1000.0, -1000], [-np.inf, 0]]), np.array([[0], [0]]), None, differentiable=False, **hard)
+    hidden = np.array([[0.5, -np.inf, 1, 0], [-np.inf, 2, -1, -np.inf]])  # where a soft label has no mass nothing is lost
+    yield case(hidden, np.array([[0.25, 0, 0.75, 0], [0, 0.5, 0.5, 0]]), None, differentiable=False, **{**hard, "soft_label": True})
     x = np.zeros((2, 3), np.float32)
     hard["ignore_index"] = -100
     yield bad(x, np.array([[0], [3]]), None, error=IndexError, match=r"label 3 \(element 1\).*expected each label in \[0, 3\)", **hard)
@@ -404,6 +406,7 @@ def attended_inputs(rng):
         ((2, 1, 3, 5, 4, 4), "row"),
         ((1, 2, 150, 300, 20, 9), None),
         ((1, 1, 70, 70, 33, 16), "bool"),
+        ((1, 1, 64, 78, 16, 16), None),  # the diagonal of causal ones ends one key beside tiles of 16 queries
         ((1, 2, 0, 3, 2, 2), None),
         ((1, 2, 3, 0, 2, 2), None),
     ]:

@@ -57,7 +57,12 @@ def _uniform(shape, min, max, dtype):
     else:
         bits = _BITS[dtype.name]
         u = (words(n) >> np.uint64(32 - bits)) * 2.0**-bits
-    return (min + u * (max - min)).reshape(shape)
+    value = min + u * (max - min)
+    wide = value.astype(np.float32).view(np.uint32)
+    rounded = {  # of bfloat16 half to even, as of the others
+        "bfloat16": lambda: (wide + 0x7FFF + (wide >> 16 & 1) & 0xFFFF0000).astype(np.uint32).view(np.float32),
+    }.get(dtype.name, lambda: value.astype(dtype.name))()
+    return np.where(rounded < max, value, min).reshape(shape)
 
 
 @spec(ops.uniform, reference=_uniform, dtypes=("float32",))
@@ -69,6 +74,8 @@ def spec_uniform(rng):
         yield case(shape=(), min=-2.0, max=3.5, dtype=dtype)
     yield case(shape=(20_001,), min=0.0, max=1.0, dtype=float32)  # on several threads
     yield case(shape=(0, 3), min=0.0, max=1.0, dtype=float32)
+    for dtype, bits in ((float16, 10), (bfloat16, 7), (float32, 23)):
+        yield case(shape=(65,), min=1.0, max=1.0 + 2.0**-bits, dtype=dtype)  # half of the draws would be rounded to max
 
 
 def _normal(shape, mean, std, dtype):
