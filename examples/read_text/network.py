@@ -44,7 +44,7 @@ def normed(inputs: int, outputs: int, window: int, stride: int | tuple[int, int]
 class Detector(nn.Layer):
     """Pictures `[N, 3, H, W]` to how likely each pixel is of the middle of a line of text, `[N, 1, H, W]`.
 
-    The answer's sides are multiples of four. In training a second head says the threshold of each pixel, and `forward` gives the three
+    Sides are multiples of 32, as PaddleOCR makes them. In training a second head says the threshold of each pixel, and `forward` gives the three
     maps `[N, 3, H, W]`: probability, threshold, and the approximate yes or no of both.
     """
 
@@ -67,8 +67,8 @@ class Detector(nn.Layer):
             x = stage(x)
             levels.append(side(x))
         for i in reversed(range(len(levels) - 1)):  # what is seen from afar goes down to where it is seen closely
-            levels[i] = levels[i] + enlarged(levels[i + 1], levels[i])
-        fused = paddle.concat([enlarged(out(level), levels[0]) for out, level in zip(self.outs, levels)], axis=1)
+            levels[i] = levels[i] + enlarged(levels[i + 1], 2)
+        fused = paddle.concat([enlarged(out(level), 2**i) for i, (out, level) in enumerate(zip(self.outs, levels))], axis=1)
         probability = self.probability(fused)
         if not self.training:
             return probability
@@ -76,9 +76,9 @@ class Detector(nn.Layer):
         return paddle.concat([probability, threshold, F.sigmoid(SHARPNESS * (probability - threshold))], axis=1)
 
 
-def enlarged(x: paddle.Tensor, like: paddle.Tensor) -> paddle.Tensor:
-    """A map repeated until it is as large as another."""
-    return F.interpolate(x, size=like.shape[2:], mode="nearest")
+def enlarged(x: paddle.Tensor, times: int) -> paddle.Tensor:
+    """A map of so many times the sides, each value repeated."""
+    return x if times == 1 else F.interpolate(x, scale_factor=times, mode="nearest")
 
 
 def head(inner: int) -> nn.Layer:

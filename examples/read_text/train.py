@@ -34,7 +34,7 @@ DETECTOR, RECOGNISER = "read-detector-page", "read-recogniser-page"
 LINES, PAGES = 16, 2  # of a step
 CHUNK = 6  # steps whose pictures are drawn together: lines of like widths
 KEPT = 20  # times in a run the state is written
-MEASURED = 400  # lines
+MEASURED = 2000  # lines
 SIDE = 640  # of the picture that a page gives the detector
 ALIGNED = 0.4  # of the training it is said where each character stands, then only which ones follow each other
 BLANK = 0.2  # what a column without a character counts meanwhile
@@ -107,7 +107,8 @@ def detector(models: Path, learned: list[Path], unseen: list[Path], steps: int, 
     learn(net, functools.partial(text.pages, files=learned, count=PAGES, batches=CHUNK), loss, look, steps // 8, 0.004, weights, going_on)
     found = overlap(net, unseen, 40, np.random.default_rng(1))
     print(f"detector: the middles of lines that it finds and those that are there cover each other to {found:.1%}")
-    export(net, models / DETECTOR, paddle.static.InputSpec([None, 3, SIDE, SIDE], "float32", "x"), "Read text: detector")
+    export(net, models / DETECTOR, paddle.static.InputSpec([None, 3, SIDE, SIDE], "float32", "x"), "Read text: detector",
+           elsewhere=paddle.static.InputSpec([None, 3, None, None], "float32", "x"))
     note(models / DETECTOR, overlap=round(found, 4))
 
 
@@ -242,10 +243,10 @@ def restore(net: nn.Layer, weights: Path, fresh: bool) -> bool:
     return True
 
 
-def export(net: nn.Layer, folder: Path, spec: object, title: str, labels: list[str] | None = None) -> None:
-    """The program as Paddle saves it, for PaddleOCR, and as a bundle for pages."""
+def export(net: nn.Layer, folder: Path, spec: object, title: str, labels: list[str] | None = None, elsewhere: object | None = None) -> None:
+    """The program as Paddle saves it, for PaddleOCR, which gives the detector pictures of any size, and as a bundle for pages."""
     net.eval()
-    paddle.jit.save(net, str(folder.parent / f"{folder.name.removesuffix('-page')}" / "inference"), input_spec=[spec])
+    paddle.jit.save(net, str(folder.parent / f"{folder.name.removesuffix('-page')}" / "inference"), input_spec=[elsewhere or spec])
     lack = engine_files.missing()
     if lack is not None:
         print(f"Not exported as a page: {lack}")

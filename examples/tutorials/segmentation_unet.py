@@ -114,8 +114,8 @@ def main():
         model.fit(train, epochs=6, batch_size=8, verbose=0, callbacks=[Losses()])
         print(f"test loss {float(model.evaluate(test, batch_size=8, verbose=0)['loss'][0]):.6f}")
         found = model.predict(test, batch_size=8, stack_outputs=True, verbose=0)[0].argmax(axis=1)
-        masks = np.stack([mask for _, mask in test])
-    print(f"{(found == masks).mean():.1%} of the pixels are right")
+        images, masks = (np.stack(part) for part in zip(*test))
+    print(f"{(found == masks).mean():.1%} of the pixels of {len(images)} pictures are right")
 
 
 if __name__ == "__main__":

@@ -82,9 +82,16 @@ class Firefox:
     def text_of(self, address: str, element: str, seconds: float = PATIENCE) -> str:
         """Open a page and wait until an element has a text."""
         self.do("WebDriver:Navigate", url=address)
+        return self.soon(element, seconds)
+
+    def soon(self, element: str, seconds: float = PATIENCE) -> str:
+        """The text of an element of this page, once it has one."""
         deadline = time.monotonic() + seconds
-        script = "return document.querySelector(arguments[0])?.textContent ?? ''"
-        while not (text := self.do("WebDriver:ExecuteScript", script=script, args=[element])["value"]):
-            assert time.monotonic() < deadline, f"after {seconds:.0f} s '{element}' is still empty in {address}"
+        while not (text := self.run("return document.querySelector(arguments[0])?.textContent ?? ''", element)):
+            assert time.monotonic() < deadline, f"after {seconds:.0f} s '{element}' is still empty in {self.run('return location.href')}"
             time.sleep(0.1)
         return text
+
+    def run(self, script: str, *arguments: Any) -> Any:
+        """What a script of this page returns."""
+        return self.do("WebDriver:ExecuteScript", script=script, args=list(arguments))["value"]

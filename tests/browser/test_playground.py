@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from conftest import NUMPY, PYODIDE, ROOT, WHEELS, until  # noqa: E402
+from conftest import NUMPY, PYODIDE, READY, ROOT, WHEELS, until  # noqa: E402
 
 MENU = json.loads((ROOT / "web" / "src" / "wherry_web" / "static" / "data" / "examples.json").read_text())
 STARTED_AGAIN = "!document.getElementById('run').disabled && document.getElementById('status').textContent.includes('names of earlier runs are gone')"
@@ -68,6 +68,30 @@ def test_programs_run_and_names_stay(visit):
     page.click("#restart")
     until(page, "document.getElementById('status').textContent.includes('started again')")
     assert run(page, "x") == "failed"
+
+
+def test_a_first_run_sends_at_most_8_megabytes(browser, site):
+    """Of everything that the page asks for until the first example has run, as it goes over the wire."""
+    from wherry_web import Config, create_app
+
+    app = create_app(Config(pyodide=PYODIDE, wheels=WHEELS))
+    core, content = app.extensions["pyodide"], app.extensions["playground"]
+    content.manifest()
+    for encoded in (*map(core.encoded, core.names), *content.encoded.values()):
+        encoded.compress()  # kept beside the wheels: as every visitor but the first finds it
+    context = browser.new_context(service_workers="block")  # it goes on behind, for visits without a network
+    page = context.new_page()
+    page.set_default_timeout(READY)
+    sent = {}
+    page.on("response", lambda response: sent.__setitem__(response.url, int(response.headers.get("content-length", 0))))
+    page.goto(f"{site}/playground")
+    page.wait_for_selector("body[data-ready]")
+    assert run(page) == "done"
+    context.close()
+    names = {url.rpartition("/")[2]: size for url, size in sent.items()}
+    print(f"{sum(names.values()) / 1e6:.2f} MB: {names}")
+    assert names["playground.zip"] and names["pyodide.asm.wasm"] and "sources.zip" not in names
+    assert sum(names.values()) <= 8e6
 
 
 def test_output_comes_while_the_program_runs(visit):

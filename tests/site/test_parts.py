@@ -1,5 +1,9 @@
 """The parts of tools/site: docstrings as Markdown, differences by name, ops behind a name, the policy of a page."""
+import base64
+import io
 import json
+import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -8,11 +12,14 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "tools" / "site"), str(ROOT / "tools")]
 import docstring  # noqa: E402
+import draw  # noqa: E402
+import notebook  # noqa: E402
 import policy  # noqa: E402
 import programs  # noqa: E402
+import tutorials  # noqa: E402
 from behind import ops_behind  # noqa: E402
 from reference import differences, names_in, signature  # noqa: E402
-from trained import picture  # noqa: E402
+from trained import picture, printed  # noqa: E402
 
 import wherry as paddle  # noqa: E402
 from sources import Sources  # noqa: E402
@@ -105,4 +112,74 @@ def test_nothing_stays_inline(tmp_path):
 
 def test_a_row_of_losses_is_a_picture():
     text = picture([3.0, 2.0, 1.0], "Losses")
-    assert 'aria-label="Losses: 3 values, from 3 to 1"' in text and "10.0,10.0 280.0,100.0 550.0,190.0" in text
+    assert "3 first, 1 last: 3 points, from 1 to 3" in text and 'points="56.0,12.0 302.0,109.0 548.0,206.0"' in text
+
+
+def test_gaps_and_several_lines_are_drawn():
+    rows = [{"label": "a", "y": [1.0, None, 100.0]}, {"label": "b < c", "y": [10.0, 10.0, 10.0]}]
+    text = draw.lines({"title": "T", "x_label": "step", "y_label": "", "log": True, "points": True, "x": [0.0, 1.0, 2.0], "lines": rows})
+    assert text.count("<circle") == 5 and "b &lt; c" in text and 'cy="109.0"' in text
+
+
+def test_pictures_become_one_png():
+    image = pytest.importorskip("PIL.Image")
+    text = draw.pictures({"title": "Two", "count": 2, "channels": 1, "height": 2, "width": 3}, bytes(range(0, 120, 10)))
+    assert 'alt="Two: 2 of 3 x 2"' in text
+    png = image.open(io.BytesIO(base64.b64decode(re.search('base64,([^"]+)', text)[1])))
+    assert png.size == (7, 2) and png.getpixel((2, 1)) == (50, 50, 50, 255)
+    assert png.getpixel((3, 0))[3] == 0 and png.getpixel((4, 0)) == (60, 60, 60, 255)
+
+
+PROGRAM = '''"""What it is."""
+import os
+
+SIZE = 3
+
+
+class A:
+    pass
+
+
+def main(steps=2, rate=0.5):
+    # How it
+    # begins.
+    a = A()
+    for step in range(steps):
+        print(step)
+    with open(os.devnull) as file:
+        # inside
+        rest = file.read()
+
+    print(rest, SIZE)
+    return a
+
+
+if __name__ == "__main__":
+    main()
+'''
+
+
+def test_a_program_becomes_cells():
+    assert notebook.cells(PROGRAM) == [
+        ("", "import os\n\nSIZE = 3"),
+        ("", "class A:\n    pass"),
+        ("", "steps, rate = 2, 0.5"),
+        ("How it begins.", "a = A()"),
+        ("", "for step in range(steps):\n    print(step)"),
+        ("", "with open(os.devnull) as file:\n    # inside\n    rest = file.read()\n\nprint(rest, SIZE)"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["hello_paddle", "save_load", "recommendation"])
+def test_cells_say_what_the_program_says(name, tmp_path):
+    program = tutorials.FOLDER / f"{name}.py"
+    done = subprocess.run([sys.executable, "-m", "wherry", "run", notebook.__file__, program, tmp_path / "said.json"], timeout=240)
+    assert done.returncode == 0
+    said = json.loads((tmp_path / "said.json").read_text())["cells"]
+    own = len(notebook.cells(program.read_text()))
+    assert "".join(map(printed, said[:own])) == tutorials.output_of("wherry", program)
+    assert len(said) == len(notebook.of(program)) and (own == len(said) or {"plot", "pictures"} & {one["kind"] for one in said[own]})
+
+
+def test_every_picture_belongs_to_a_tutorial():
+    assert {path.stem for path in (tutorials.FOLDER / notebook.PICTURES).glob("*.py")} <= {program.stem for program in tutorials.PROGRAMS}

@@ -33,7 +33,7 @@ from wherry.__main__ import load_columns  # noqa: E402
 from wherry_tensor.ops import registry  # noqa: E402
 
 TRY = "try"  # the folder of the pages with Python in the tab
-BESIDE = ("examples/tutorials/tutorial_data.py", "examples/tutorials/environments.py")  # what tutorials import
+BESIDE = tuple(f"examples/tutorials/{name}.py" for name in ("tutorial_data", "environments", "image_search"))  # what tutorials import
 
 
 def main() -> int:

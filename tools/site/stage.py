@@ -9,13 +9,18 @@ from __future__ import annotations
 import ast
 import posixpath
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import notebook
 from docstring import escaped
 from reference import ORPHAN, Reference, names_in
 
 from sources import ROOT, Sources
+
+sys.path[:0] = [str(ROOT / "tools")]
+from tutorials import PROGRAMS  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 DOCUMENTS = (
@@ -147,14 +152,11 @@ def by_area(reference: Reference) -> Callable[[str], str]:
     return change
 
 
-def tutorials(stage: Stage, results: dict[str, str]) -> dict[str, str]:
-    """Document -> text: a page for each program in examples/tutorials, with what it printed when the site was built."""
+def tutorials(stage: Stage, results: dict[str, list[str]]) -> dict[str, str]:
+    """Document -> text: a page for each program in examples/tutorials, cell by cell, with what each said when the site was built."""
     pages, rows = {}, []
-    for program in sorted((ROOT / "examples" / "tutorials").glob("*.py")):
-        if program.stem in ("tutorial_data", "environments"):
-            continue
-        code = program.read_text()
-        said = (ast.get_docstring(ast.parse(code)) or "").split("\n\n")
+    for program in PROGRAMS:
+        said = (ast.get_docstring(ast.parse(program.read_text())) or "").split("\n\n")
         title, more = said[0].replace("\n", " "), [part for part in said[1:] if not part.startswith("    ")]
         place = f"examples/tutorials/{program.name}"
         parts = [
@@ -164,14 +166,21 @@ def tutorials(stage: Stage, results: dict[str, str]) -> dict[str, str]:
             *(escaped(" ".join(part.split())) for part in more),
             f"`wherry run {place}` runs it, under Paddle 2.6.2 it gives [the same losses](/docs/tutorials.md). "
             f'<a href="../{stage.sources.address(place)}">The file</a>',
-            f"```python\n{code.rstrip()}\n```",
         ]
-        if program.stem in results:
-            parts += ["## What it printed when this site was built", results[program.stem]]
+        *below, losses = results.get(program.stem, [""])
+        for number, cell in enumerate(notebook.of(program)):
+            parts += [escaped(cell.text)] if cell.text else []
+            parts.append(f"```python\n{cell.code}\n```")
+            if below and below[number]:
+                parts.append(f":::{{container}} said\n{below[number]}\n:::")
+        if losses:
+            parts += ["## Losses", losses]
+        if below:
+            parts.append("Below the cells stands what they said when this site was built.")
         pages[f"tutorials/{program.stem}"] = "\n\n".join(parts) + "\n"
         rows.append(f"| [{program.stem.replace('_', ' ')}](/tutorials/{program.stem}.md) | {escaped(title)} |")
     pages["tutorials/index"] = (
-        "# Tutorials\n\nThe tasks of the tutorials in Paddle's manual, each as a short program that trains in seconds. "
+        "# Tutorials\n\nThe tasks of the tutorials in Paddle's manual, each as a short program that trains in seconds, as the cells of a notebook. "
         "[Losses beside Paddle's](/docs/tutorials.md).\n\n| | |\n|---|---|\n" + "\n".join(rows) + "\n"
     )
     return pages

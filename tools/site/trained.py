@@ -1,15 +1,20 @@
-"""Trains the tutorials and shows what came out: the text that each printed, and its losses as a picture.
+"""Trains the tutorials, cell by cell, and shows what came out: the text that each cell printed, its pictures, and the losses.
 
 Results are kept in .cache/site until a program, or a package, changes.
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
+import subprocess
 import sys
-import time
-from html import escape
+from pathlib import Path
+from typing import Any
+
+import draw
+import notebook
 
 from sources import ROOT
 
@@ -18,40 +23,55 @@ import tutorials  # noqa: E402
 import wheels  # noqa: E402
 
 CACHE = ROOT / ".cache" / "site"
-WIDTH, HEIGHT = 560, 200
+PATIENCE = 600  # seconds for a program: a loaded machine takes a minute for what is done in two seconds
 
 
-def results() -> dict[str, str]:
-    """Name of each tutorial -> Markdown."""
-    packages = wheels.digest_of("wherry")
-    found = {}
-    for program in tutorials.PROGRAMS:
-        digest = hashlib.sha256(packages.encode() + b"".join(path.read_bytes() for path in sorted(tutorials.FOLDER.glob("*.py")))).hexdigest()[:16]
-        kept = CACHE / f"{program.stem}-{digest}.json"
-        if not kept.exists():
-            started = time.monotonic()
-            text = tutorials.output_of("wherry", program)
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            kept.write_text(json.dumps({"text": text, "seconds": time.monotonic() - started}))
-        result = json.loads(kept.read_text())
-        losses = tutorials.losses_of(result["text"])
-        parts = [f"```text\n{result['text'].rstrip()}\n```"]
-        if len(losses) > 2:
-            parts.append(picture(losses, f"Losses of {program.stem}"))
-        found[program.stem] = "\n\n".join(parts)
+def results() -> dict[str, list[str]]:
+    """Name of each tutorial -> what stands below each of its cells, as Markdown; then its losses, "" for those that print a few."""
+    packages = wheels.digest_of("wherry") + wheels.digest_of("web")
+    own = b"".join(path.read_bytes() for path in [*sorted(tutorials.FOLDER.rglob("*.py")), Path(notebook.__file__)])
+    digest = hashlib.sha256(packages.encode() + own).hexdigest()[:16]
+    return {program.stem: shown(program.stem, _run(program, digest)) for program in tutorials.PROGRAMS}
+
+
+def _run(program: Path, digest: str) -> list[list[dict[str, Any]]]:
+    """What each cell said."""
+    kept = CACHE / f"{program.stem}-{digest}.json"
+    if not kept.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        new = kept.with_suffix(".new")
+        command = [sys.executable, "-m", "wherry", "run", notebook.__file__, str(program), str(new)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+        if done.returncode:
+            raise SystemExit(f"site: {program.name} failed:\n{done.stdout[-2000:]}{done.stderr[-3000:]}")
+        new.replace(kept)
+    found: list[list[dict[str, Any]]] = json.loads(kept.read_text())["cells"]
     return found
 
 
+def printed(messages: list[dict[str, Any]]) -> str:
+    """The text of messages."""
+    return "".join(one["text"] for one in messages if one["kind"] == "text" and one["stream"] == "stdout")
+
+
+def shown(name: str, cells: list[list[dict[str, Any]]]) -> list[str]:
+    """Of each cell the Markdown of what it said, and at the end the picture of all losses."""
+    found = []
+    for messages in cells:
+        text = printed(messages).rstrip()
+        parts = [f"```text\n{text}\n```"] if text else []
+        for message in messages:
+            if message["kind"] == "plot":
+                parts.append(draw.lines(message))
+            elif message["kind"] == "pictures":
+                parts.append(draw.pictures(message, base64.b64decode(message["content"])))
+        found.append("\n\n".join(parts))
+    losses = tutorials.losses_of("".join(map(printed, cells)))
+    return [*found, picture(losses, f"Losses of {name}") if len(losses) > 2 else ""]
+
+
 def picture(losses: list[float], title: str) -> str:
-    """The losses, in the order in which they were printed, as an SVG in the page."""
-    low, high = min(losses), max(losses)
-    span = (high - low) or 1.0
-    points = " ".join(
-        f"{10 + i * (WIDTH - 20) / (len(losses) - 1):.1f},{10 + (high - loss) / span * (HEIGHT - 20):.1f}" for i, loss in enumerate(losses)
-    )
-    label = f"{title}: {len(losses)} values, from {losses[0]:.4g} to {losses[-1]:.4g}"
-    return (
-        f'<figure><svg class="losses" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(label)}">'
-        f'<polyline points="{points}" fill="none" stroke="currentColor" stroke-width="2"></polyline></svg>'
-        f"<figcaption>The losses that it prints, in this order: {losses[0]:.4g} first, {losses[-1]:.4g} last.</figcaption></figure>"
-    )
+    """The losses, in the order in which they were printed."""
+    line = {"label": "", "y": losses}
+    said = f"{title}, in the order in which it prints them: {losses[0]:.4g} first, {losses[-1]:.4g} last"
+    return draw.lines({"x": list(range(1, len(losses) + 1)), "lines": [line], "title": said, "x_label": "", "log": False, "points": False})

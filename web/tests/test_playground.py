@@ -256,10 +256,25 @@ def test_packages_are_loaded_when_they_are_imported(tmp_path, monkeypatch, noteb
     assert result["outcome"] == "done" and asked == [address]
     assert notebook.only("value")[0][0]["text"] == "11"
     assert notebook.only("loading") == [({"kind": "loading", "text": "Loading offered"}, None)]
-    sys.modules.pop("offered_here"), sys.modules.pop("offered_beside")
+    sys.modules.pop("offered_here"), sys.modules.pop("offered_here.part"), sys.modules.pop("offered_beside")
     error = notebook.run("raise ModuleNotFoundError('No module', name='numpy')")["error"]
     assert "This server has no numpy for the browser" in error["text"]
     assert any(isinstance(finder, Finder) for finder in sys.meta_path)
+
+
+def test_a_module_of_a_package_that_is_there_is_loaded_too(tmp_path, monkeypatch):
+    (tmp_path / "halved").mkdir()
+    (tmp_path / "halved" / "__init__.py").write_text("")
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("halved/rest.py", "VALUE = 7")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, Finder({"halved.rest": "rest.zip"}, lambda address: buffer.getvalue(), tmp_path)])
+    import halved.rest
+
+    assert halved.rest.VALUE == 7
+    with pytest.raises(ModuleNotFoundError):
+        import halved.other  # noqa: F401
 
 
 def test_the_menu_is_what_the_documentation_says():
@@ -319,12 +334,20 @@ def test_wheels_of_others_become_packages_of_the_playground_and_no_part_of_the_b
     assert client.get("/bundle/0000/numpy.zip").status_code == client.get("/bundle/0000/sources.zip").status_code == 404
 
 
-def test_the_sources_lie_over_the_bundle_with_their_docstrings(client, manifest):
-    with zipfile.ZipFile(io.BytesIO(client.get(f"/{manifest['playground']['url']}").data)) as archive:
-        names = set(archive.namelist())
-        assert archive.read("wherry_tensor/__init__.py").startswith(b'"""Tensors."""')
-    assert {"wherry_web/playground/cells.py", "wherry_web/client/digits.py", "wherry_web/static/data/digits.bin"} <= names
-    assert not any("/testing/" in name or name.endswith(".so") for name in names)
+def test_what_a_first_program_imports_comes_first_with_its_docstrings(wheels):
+    with zipfile.ZipFile(wheels / "wherry_quant-0.1.0-py3-none-any.whl", "w") as wheel:
+        for name in ("wherry_quant/__init__.py", "wherry_quant/_core.so"):
+            wheel.writestr(name, name)
+    client = create_app(Config(wheels=wheels)).test_client()
+    offered = client.get("/manifest.json").json["playground"]
+    first, later = ({name: archive.read(name) for name in archive.namelist()}
+                    for archive in (zipfile.ZipFile(io.BytesIO(client.get(f"/{offered[part]}").data)) for part in ("url", "sources")))
+    assert first["wherry_tensor/__init__.py"].startswith(b'"""Tensors."""') and "wherry_tensor/_core.so" in first
+    assert {"wherry_web/playground/cells.py", "wherry_web/client/digits.py", "wherry_web/static/data/digits.bin"} <= first.keys()
+    # A folder with nothing but kernels would be imported in place of the package.
+    assert set(later) == {"wherry_quant/__init__.py", "wherry_quant/_core.so", "wherry_tensor/empty.py"}
+    assert json.loads(first["wherry_web/playground/later.json"]) == ["wherry_quant", "wherry_tensor.empty"]
+    assert not any("/testing/" in name or name.endswith(".h") for name in first.keys() | later.keys())
 
 
 def test_without_wheels_there_is_no_playground(models):

@@ -1,6 +1,7 @@
 """Large files in the encodings that browsers take, compressed as well as can be, once."""
 from __future__ import annotations
 
+import contextlib
 import gzip
 import hashlib
 import os
@@ -13,6 +14,7 @@ import brotli
 Encoding = Literal["br", "gzip"]
 BEST = 11  # of brotli: a fifth smaller than its usual 5, and a hundred times slower
 QUICK = 5
+_ONE = threading.Lock()
 
 
 class Encoded:
@@ -45,11 +47,18 @@ class Encoded:
             if encoding == "br" and not self._best and self._thread is None:
                 if not self._read():
                     self._bodies["br"] = brotli.compress(self.content, quality=QUICK)
-                    self._thread = threading.Thread(target=self.compress, daemon=True, name=f"brotli {self.digest}")
+                    self._thread = threading.Thread(target=self._behind, daemon=True, name=f"brotli {self.digest}")
                     self._thread.start()
             elif encoding == "gzip" and "gzip" not in self._bodies:
                 self._bodies["gzip"] = gzip.compress(self.content, 9, mtime=0)
             return self._bodies[encoding]
+
+    def _behind(self) -> None:
+        """Compress when nothing else does, and where the system can say so of a thread, when nothing else runs: a page is just starting."""
+        with contextlib.suppress(AttributeError, OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)
+        with _ONE:
+            self.compress()
 
     def compress(self) -> int:
         """Compress with all effort now, unless that has been done; returns the number of bytes."""

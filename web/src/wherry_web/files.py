@@ -12,6 +12,8 @@ import json
 import logging
 import mimetypes
 import re
+import subprocess
+import sys
 import threading
 import zipfile
 from pathlib import Path
@@ -33,10 +35,10 @@ from markupsafe import escape
 from werkzeug.security import safe_join
 
 from wherry_export.web import engine_files
-from wherry_export.web.wheels import SNAPSHOT, core_files, modules, without_docstrings, zipped
+from wherry_export.web.wheels import SNAPSHOT, UNUSED, core_files, modules, without_docstrings, zipped
 from wherry_web import memory
 from wherry_web.config import Config
-from wherry_web.encoded import Encoded, Encoding
+from wherry_web.encoded import BEST, Encoded, Encoding
 from wherry_web.gallery import BrokenModel, SavedModel, SavedProgram
 from wherry_web.pages import TITLES
 
@@ -49,6 +51,13 @@ FOREVER = 365 * 24 * 3600
 OF_NO_USE = re.compile(r"(^|/)tests?/|\.(pyi|h|a|pxd|typed)$|\.dist-info/(RECORD|licenses/)|^numpy/f2py/")
 # Kept beside the wheels, between starts.
 ENCODED = ".encoded"
+# Runs a program as the Playground does, and names what was imported.
+FIRST = """
+import sys
+from wherry_web.playground.cells import Session
+Session(lambda message, content: None).run(sys.stdin.read())
+print(*(name for name in sys.modules if name.startswith("wherry")))
+"""
 MODULE, LIBRARY = "pyodide.asm.wasm", "python_stdlib.zip"  # of Pyodide
 
 
@@ -104,9 +113,9 @@ class Exporter:
 class Playground:
     """What the page Playground loads beyond the bundle.
 
-    `sources.zip` lies over the bundle: everything that has no place in it, and all of the Python as it was written, for
-    `help` and for the lines in tracebacks. Wheels of others in the folder (NumPy, say) become a zip each, which a page loads
-    when a program imports one of their modules.
+    In `playground.zip`, in place of the bundle, is what runs programs and what the first example of the menu imports, in `sources.zip` the
+    rest of Wherry, which a page loads when a program imports some of it; both have the Python as it was written, for `help` and for the
+    lines in tracebacks. Wheels of others in the folder (NumPy, say) become a zip each, which a page loads in the same way.
     """
 
     def __init__(self, wheels: list[Path], folder: Path | None) -> None:
@@ -116,20 +125,21 @@ class Playground:
         self.zips: dict[str, dict[str, bytes]] = {}  # name -> its files
         self.modules: dict[str, str] = {}  # module -> name of its zip
         self.encoded: dict[str, Encoded] = {}
-        sources: dict[str, bytes] = {}
-        for wheel in filter(is_ours, wheels):
-            with zipfile.ZipFile(wheel) as archive:
-                names = archive.namelist()
-                sources.update((name, archive.read(name)) for name in names if name.endswith(".py") and "/testing/" not in name)
-        if sources:
-            ours = [*CLIENT.glob("*.py"), *(CLIENT.parent / "playground").glob("*.py"), STATIC / "data" / "digits.bin"]
-            sources.update((str(path.relative_to(CLIENT.parent.parent)), path.read_bytes()) for path in ours)
-            self._add("sources.zip", sources)
+        self._ours = [wheel for wheel in wheels if is_ours(wheel)]
         self.take_new()
 
-    def _add(self, name: str, content: dict[str, bytes]) -> None:
+    def _divide(self) -> None:
+        """Our own wheels into what the first program needs, and the rest."""
+        first, later = divided(self._ours, imported_first())
+        programs = [*(CLIENT.parent / "playground").glob("*.py"), *CLIENT.glob("*.py"), STATIC / "data" / "digits.bin"]
+        ours = {path.relative_to(CLIENT.parent.parent).as_posix(): path.read_bytes() for path in sorted(programs)}
+        names = sorted(filter(None, (module_of(name) for name in later.keys() - first.keys())))
+        self._add("playground.zip", {**first, **ours, "wherry_web/playground/later.json": json.dumps(names).encode()}, quality=BEST)
+        self._add("sources.zip", later)
+
+    def _add(self, name: str, content: dict[str, bytes], quality: int = 9) -> None:
         self.zips[name] = content
-        self.encoded[name] = Encoded(zipped(content, zipfile.ZIP_STORED), self._folder / ENCODED if self._folder else None, quality=9)
+        self.encoded[name] = Encoded(zipped(content, zipfile.ZIP_STORED), self._folder / ENCODED if self._folder else None, quality)
 
     def take_new(self) -> None:
         """Take wheels of others that have come into the folder since: `make demo` builds NumPy's beside the running server."""
@@ -149,10 +159,49 @@ class Playground:
 
     def manifest(self) -> dict[str, Any] | None:
         """Addresses for the page."""
-        if "sources.zip" not in self.zips:
+        if not self._ours:
             return None
+        with self._lock:
+            if "sources.zip" not in self.zips:
+                self._divide()
         self.take_new()
-        return {"url": self.address("sources.zip"), "packages": {module: self.address(name) for module, name in self.modules.items()}}
+        addresses = {"url": "playground.zip", "sources": "sources.zip"}
+        packages = {module: self.address(name) for module, name in self.modules.items()}
+        return {**{part: self.address(name) for part, name in addresses.items()}, "packages": packages}
+
+
+def divided(wheels: list[Path], first: frozenset[str]) -> tuple[dict[str, bytes], dict[str, bytes]]:
+    """The files of wheels in two: those of packages and modules that are named, and the others with all that the bundle goes without."""
+    everything: dict[str, bytes] = {}
+    for wheel in wheels:
+        with zipfile.ZipFile(wheel) as archive:
+            names = [name for name in archive.namelist() if name.endswith(".py") or not UNUSED.search(name)]
+            everything.update((name, archive.read(name)) for name in names if "/testing/" not in name)
+
+    def comes_first(name: str) -> bool:
+        module = module_of(name)
+        if module is not None:
+            return module in first
+        # Kernels and data come with their package: a folder that has only them would be imported as one.
+        folders = (folder.as_posix() for folder in Path(name).parents)
+        package = next((folder for folder in folders if f"{folder}/__init__.py" in everything), "")
+        return package.replace("/", ".") in first
+
+    sooner = {name: content for name, content in everything.items() if comes_first(name)}
+    return sooner, {name: content for name, content in everything.items() if name not in sooner or UNUSED.search(name)}
+
+
+def module_of(name: str) -> str | None:
+    """The module that a file of Python is; None for other files."""
+    return name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") if name.endswith(".py") else None
+
+
+@functools.lru_cache(1)
+def imported_first() -> frozenset[str]:
+    """The modules of ours that the first example of the Playground's menu imports, found by running it."""
+    example = json.loads((STATIC / "data" / "examples.json").read_text())["groups"][0]["examples"][0]["code"]
+    done = subprocess.run([sys.executable, "-c", FIRST], input=example, capture_output=True, text=True, check=True)
+    return frozenset(done.stdout.splitlines()[-1].split())
 
 
 def is_ours(wheel: Path) -> bool:
@@ -202,7 +251,7 @@ class Pyodide:
                 content = zipped({file: archive.read(file) for file in archive.namelist()}, zipfile.ZIP_STORED)
         elif name == SNAPSHOT:
             content = memory.without(content, self._read(MODULE), self.shared or [])
-        return Encoded(content, self._kept_in, quality=9)
+        return Encoded(content, self._kept_in)
 
 
 def kept(response: Response) -> Response:
@@ -422,5 +471,5 @@ def unchanging(content: dict[str, Any]) -> list[str]:
     if content["exporter"]:
         addresses.append(content["exporter"])
     if content["playground"]:
-        addresses.append(content["playground"]["url"])
+        addresses += [content["playground"][part] for part in ("url", "sources")]
     return [*addresses, *(model["weights_url"] for model in content["models"])]

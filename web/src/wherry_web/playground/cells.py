@@ -180,13 +180,14 @@ class Session:
         self.unavailable: frozenset[str] = frozenset()
         os.environ.setdefault("MPLBACKEND", "Agg")
 
-    def offer(self, addresses: str, fetch: Callable[[str], Any], folder: str) -> None:
+    def offer(self, addresses: str, fetch: Callable[[str], Any], folder: str, sources: str = "") -> None:
         """Let programs import `paddle`, and packages that are loaded when they are asked for.
 
         Args:
             addresses: JSON: module -> address of its zip.
             fetch: gets the bytes of an address.
             folder: where they are unpacked.
+            sources: address of the zip with the rest of Wherry, whose modules are named in later.json.
         """
         def loaded(address: str) -> bytes:
             self.post(json.dumps({"kind": "loading", "text": f"Loading {address.rpartition('/')[2].removesuffix('.zip')}"}), None)
@@ -194,6 +195,8 @@ class Session:
             return content.to_bytes() if hasattr(content, "to_bytes") else content
 
         known: dict[str, str] = json.loads(addresses)
+        if sources:
+            known |= dict.fromkeys(json.loads(Path(__file__).with_name("later.json").read_text()), sources)
         self.unavailable = frozenset({"numpy", "matplotlib"} - set(known))
         sys.meta_path += [PaddleFinder(), Finder(known, loaded, Path(folder))]
 

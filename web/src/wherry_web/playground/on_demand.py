@@ -17,7 +17,7 @@ class Finder(MetaPathFinder):
     """Asked last, for what is not there yet.
 
     Args:
-        addresses: of the zip that holds a module, by the name of the module.
+        addresses: of the zip that holds a module, by the name of the module, or of the package that it is in.
         fetch: gets the content of an address, and waits for it.
         folder: on `sys.path`; the content goes there.
     """
@@ -26,19 +26,21 @@ class Finder(MetaPathFinder):
         self.addresses = dict(addresses)
         self.fetch = fetch
         self.folder = folder
+        self.loaded: set[str] = set()
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        address = self.addresses.get(name.partition(".")[0])
+        address = self.addresses.get(name) or self.addresses.get(name.partition(".")[0])
         if address is None:
             return None
-        content = self.fetch(address)
-        # A package may bring several modules.
-        self.addresses = {known: other for known, other in self.addresses.items() if other != address}
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            archive.extractall(self.folder)
-        importlib.invalidate_caches()
+        # A finder ahead of this one may have imported something of the same zip meanwhile, after the usual ones had been asked.
+        if address not in self.loaded:
+            content = self.fetch(address)
+            self.loaded.add(address)
+            with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                archive.extractall(self.folder)
+            importlib.invalidate_caches()
         return importlib.machinery.PathFinder.find_spec(name, path)
 
 

@@ -10,7 +10,7 @@ import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-__all__ = ["PYODIDE_FILES", "SNAPSHOT", "core_files", "found", "modules", "version", "without_docstrings", "zipped"]
+__all__ = ["PYODIDE_FILES", "SNAPSHOT", "UNUSED", "core_files", "found", "modules", "version", "without_docstrings", "zipped"]
 
 # What a page needs of the npm package; the script beside the module is called pyodide.asm.js until 0.29, pyodide.asm.mjs from 314 on.
 PYODIDE_FILES = ("pyodide.mjs", "pyodide.asm.js", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")

@@ -57,6 +57,7 @@ export const manifest = fetch(address("manifest.json")).then(async (response) =>
   if (!response.ok) throw new Error(`manifest.json: the server answered ${response.status}`);
   const content = await response.json();
   for (const part of [content.pyodide, content.bundle, content.playground]) if (part) part.url = address(part.url);
+  if (content.playground) content.playground.sources = address(content.playground.sources);
   const packages = content.playground?.packages ?? {};
   for (const name of Object.keys(packages)) packages[name] = address(packages[name]);
   for (const model of content.models) {

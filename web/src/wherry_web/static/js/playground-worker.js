@@ -13,6 +13,9 @@ const CLOSED = [
 ];
 const Request = XMLHttpRequest; // for the packages of the server
 
+// Where Wherry is: the rest of it goes into the same packages.
+const FOLDER = "from pathlib import Path; from wherry_web.playground import cells; str(Path(cells.__file__).parents[2])";
+
 let session;
 let interrupt = null; // one byte that the page writes to, where pages may share memory
 
@@ -27,12 +30,13 @@ addEventListener("message", async ({ data: { id, call, args } }) => {
 });
 
 async function boot(manifest, shared, files) {
-  const { pyodide, times } = await startPython(manifest, [manifest.bundle.url, manifest.playground.url], (text) => postMessage({ event: "step", text }));
+  const { pyodide, times } = await startPython(manifest, [manifest.playground.url], (text) => postMessage({ event: "step", text }));
   const cells = pyodide.pyimport("wherry_web.playground.cells");
   session = cells.Session(post);
   session.beside(JSON.stringify(files));
-  const packages = new Set(Object.values(manifest.playground.packages));
-  session.offer(JSON.stringify(manifest.playground.packages), (url) => contentNow(url, packages), pyodide.runPython("import site; site.getsitepackages()[0]"));
+  const { packages, sources } = manifest.playground;
+  const known = new Set([sources, ...Object.values(packages)]);
+  session.offer(JSON.stringify(packages), (url) => contentNow(url, known), pyodide.runPython(FOLDER), sources);
   // What does not go through Python's streams: it belongs to no run.
   for (const stream of ["setStdout", "setStderr"]) pyodide[stream]({ batched: (text) => console.info(text) });
   if (shared) {

@@ -60,7 +60,7 @@ function more() {
 async function everything() {
   const numpy = playground?.packages.numpy;
   if (!numpy) throw new Error("This server has no NumPy for the browser, which files of this format take. Bring a .pdmodel or .json, or run wherry inspect.");
-  await added(pyodide, [playground.url, numpy]);
+  await added(pyodide, [playground.sources, numpy]);
 }
 
 function bytesOf(values) {
