@@ -44,7 +44,7 @@ from wherry_tensor.protobuf import ModelFileError
 from wherry_train.pickle_reader import FileFormatError
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-FILES_OF_A_CHILD = 2000
+FILES_OF_A_CHILD = 500
 PYTHONS_OWN = (AttributeError, KeyError, IndexError, ZeroDivisionError, OverflowError, RecursionError, AssertionError, SystemError, UnboundLocalError,
                NameError, StopIteration, UnicodeError)
 

@@ -260,7 +260,7 @@ class Paddle1(Folders):
         from wherry_paddle_files.models import load_model
 
         with self.unpacked(data) as folder, contextlib.suppress(FileNotFoundError):
-            if number % 4 == 0:
+            if number % 4 == 0 and os.path.exists(f"{folder}/__model__"):
                 wherry.load(folder)
             program = load_model(folder)
             if number % 8 == 1:
