@@ -482,7 +482,7 @@ def _check(entry: Any) -> None:
         sizes = [piece["at"], piece["crc"], *([piece["first"], piece["count"]] if whole else [*piece["begin"], *piece["shape"]]), *shape]
         if any(type(n) is not int or not 0 <= n < 1 << 62 for n in sizes):
             raise ValueError("a size is not a number")
-        if whole and piece["first"] + piece["count"] > math.prod(shape):
+        if whole and piece["count"] and piece["first"] + piece["count"] > math.prod(shape):  # the last of many may have none
             raise ValueError("a piece lies outside of its tensor")
         if not whole and ("first" in piece or any(b + n > m for b, n, m in zip(piece["begin"], piece["shape"], shape, strict=True))):
             raise ValueError("a piece lies outside of its tensor")
