@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 FUZZ = str(Path(__file__).parents[1] / "tools" / "fuzz.py")
+KILLS = Path(FUZZ).with_name("kills.py")
 
 
 def _no_findings(*arguments: str) -> None:
@@ -55,6 +56,20 @@ def test_public_calls_in_programs_hold():
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
 def test_changed_models_are_refused_or_answered_through_the_interface_in_c():
     _no_findings("predictor", "--calls", "300")
+
+
+def _kill_saves(count: int) -> None:
+    done = subprocess.run([sys.executable, str(KILLS), "--count", str(count)], capture_output=True, text=True, timeout=3600)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
+
+
+def test_a_killed_save_leaves_what_was_there_or_what_was_saved():
+    _kill_saves(60)
+
+
+@pytest.mark.slow
+def test_a_thousand_killed_saves_leave_what_was_there_or_what_was_saved():
+    _kill_saves(1000)
 
 
 @pytest.mark.slow
