@@ -59,7 +59,7 @@ class Watch:
 
     def __init__(self, folder: str) -> None:
         self.seen: list[str] = []
-        allowed = (folder, tempfile.gettempdir(), sys.prefix, sys.base_prefix, REPOSITORY, "/dev", "/proc", "/usr/lib")
+        allowed = (folder, tempfile.gettempdir(), sys.prefix, sys.base_prefix, REPOSITORY, "/dev", "/proc", "/usr/lib", *filter(None, sys.path))
         self.roots = tuple(map(os.path.realpath, allowed))
         self.pid = 0
 
@@ -74,12 +74,17 @@ class Watch:
             return
         if event in ("os.system", "subprocess.Popen", "os.exec", "os.posix_spawn", "os.fork", "socket.connect", "pickle.find_class", "ctypes.dlopen"):
             self.seen.append(f"{event}{given!r:.200}")
-        elif event == "exec" and not getattr(given[0], "co_filename", "").startswith((*self.roots, "<frozen")):
+        elif event == "exec" and not getattr(given[0], "co_filename", "").startswith((*self.roots, "<frozen")) and not _of_namedtuple(given[0]):
             self.seen.append(f"exec of {given[0]!r:.200}")
         elif event == "open" and isinstance(given[0], (str, bytes)):
             path = os.path.realpath(os.fsdecode(given[0]))
             if not path.startswith(self.roots):
                 self.seen.append(f"open({path!r:.200})")
+
+
+def _of_namedtuple(code: Any) -> bool:
+    """Whether a module that is imported late makes a class of the standard library's from text."""
+    return any("_tuple_new" in getattr(part, "co_names", ()) for part in getattr(code, "co_consts", ()))
 
 
 class Files:
