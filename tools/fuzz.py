@@ -2,15 +2,12 @@
 
     python tools/fuzz.py compiled                       # each compiled function and method with arguments of wrong kinds
     python tools/fuzz.py api --calls 1000000            # public functions, methods, layers, optimizers, ...
-    python tools/fuzz.py files --calls 1000000          # `load` of files that were changed at random
-    python tools/fuzz.py models --calls 1000000         # .pdmodel and .pdiparams that were changed at random
-    python tools/fuzz.py onnx --calls 1000000           # .onnx that were changed at random; needs the package onnx
-    python tools/fuzz.py json --calls 1000000           # .json of Paddle 3 that were changed at random
-    python tools/fuzz.py pt2 --calls 1000000            # .pt2 of torch.export whose entries were changed at random
+    python tools/fuzz.py files --calls 1000000          # `load` of pickles that were changed at random; every other reader: tools/fuzz_files.py
     python tools/fuzz.py quantized --calls 1000000      # GGUF, GPTQ, AWQ, compressed-tensors and QDQ files: tools/fuzz_quantized.py
     python tools/fuzz.py static --calls 10000           # public functions in programs; `predictor`, `web`: tools/fuzz_programs.py
     python tools/fuzz.py api --weather finalizers       # all of them in one of the weathers
     python tools/fuzz.py api --only 1234                # one call again, shown, in this process
+    python tools/fuzz.py onnx --seconds 600             # no longer than that; it says how many calls were made
 
 Call number n depends on the seed and on n alone, so what a run reports can be made again by `--only`. Calls are made in
 children of this process with bounds on memory and time; when one dies, the next takes over behind the call that killed it. A
@@ -24,18 +21,13 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import gc
 import inspect
-import io
 import math
-import mmap
 import os
-import pickle
 import random
 import re
-import resource
-import signal
-import struct
 import sys
 import tempfile
 import time
@@ -47,6 +39,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from fuzz_children import CALLS_OF_A_CHILD, SLOW, STUCK, Findings, TooSlow, in_children, set_alarm
 
 import wherry
 from wherry_autograd import _engine
@@ -54,145 +47,12 @@ from wherry_tensor import Tensor, _core
 from wherry_tensor.errors import EnforceNotMet, raised_on_purpose
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-CALLS_OF_A_CHILD = 400     # then a fresh one: calls change state (flags, modes, hooks), and that should not add up
-SLOW = 8.0                 # seconds; no call here has so much to do
-STUCK = 20.0               # seconds after which a call that cannot be interrupted is killed
-ROOM = 1 << 30             # bytes that a child may ask for beyond what it starts with
-
 # What a call may raise for its arguments.
 EXPECTED = (ValueError, TypeError, IndexError, MemoryError, NotImplementedError, OverflowError, RuntimeError, KeyError,
             BufferError, OSError, ImportError, ArithmeticError, AttributeError, StopIteration, UnicodeError)
 # ... and what says that nobody thought of them, when our own code raises it.
 INTERNAL = (AttributeError, KeyError, IndexError, ZeroDivisionError, OverflowError, FloatingPointError, RecursionError, AssertionError,
             SystemError, UnboundLocalError, NameError, StopIteration, UnicodeError)
-
-
-class TooSlow(BaseException):
-    """Raised by the alarm."""
-
-
-# ---------------------------------------------------------------------------------------------------------------------------
-# Children
-
-
-class Board:
-    """What a child tells its parent, in memory that both have: the number of the call it is at."""
-
-    def __init__(self) -> None:
-        self.memory = mmap.mmap(-1, 16)
-
-    def set(self, number: int) -> None:
-        self.memory[:8] = struct.pack("<q", number)
-
-    def get(self) -> int:
-        return int(struct.unpack("<q", self.memory[:8])[0])
-
-
-class Findings:
-    """What went wrong, one text for each kind."""
-
-    def __init__(self) -> None:
-        self.texts: dict[str, str] = {}
-        self.counts: dict[str, int] = {}
-
-    def add(self, kind: str, text: str) -> None:
-        self.texts.setdefault(kind, text)
-        self.counts[kind] = self.counts.get(kind, 0) + 1
-
-    def merge(self, other: Findings) -> None:
-        for kind, text in other.texts.items():
-            self.texts.setdefault(kind, text)
-            self.counts[kind] = self.counts.get(kind, 0) + other.counts[kind]
-
-
-def _alarm(*_: Any) -> None:
-    raise TooSlow
-
-
-def _bound_memory() -> None:
-    if "libasan" in os.environ.get("LD_PRELOAD", ""):
-        return  # its shadow takes the address space; the allocator has bounds of its own
-    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (used + ROOM, used + ROOM))
-
-
-def in_children(
-    calls: range, one: Callable[[int, Findings], None], shown: Callable[[int], str], patience: float = STUCK,
-    each: int = CALLS_OF_A_CHILD,
-) -> Findings:
-    """Makes the calls in children, one after the other; a call that kills its child is a finding."""
-    findings = Findings()
-    at = calls.start
-    board = Board()
-    while at < calls.stop:
-        end = min(at + each, calls.stop)
-        read, write = os.pipe()
-        child = os.fork()
-        if child == 0:
-            os.close(read)
-            _child(range(at, end), one, board, write)
-        os.close(write)
-        status = _wait(child, board, patience)
-        with os.fdopen(read, "rb") as pipe:
-            told = pipe.read()
-        if status == 0 and told:
-            found = pickle.loads(told)
-            findings.merge(found)
-            at = end
-            continue
-        number = board.get()
-        how = "hangs" if status == "stuck" else f"dies ({_signal_name(status)})"
-        text = shown(number)
-        findings.add(f"{how}: {text.split('(')[0]}", f"call {number} {how}: {text}")
-        at = number + 1
-    return findings
-
-
-def _child(calls: range, one: Callable[[int, Findings], None], board: Board, write: int) -> None:
-    findings = Findings()
-    try:
-        os.setpgid(0, 0)
-        quiet = os.open(os.devnull, os.O_RDWR)
-        os.dup2(quiet, 0)
-        os.dup2(quiet, 1)
-        os.dup2(quiet, 2)
-        _bound_memory()
-        signal.signal(signal.SIGALRM, _alarm)
-        for number in calls:
-            board.set(number)
-            one(number, findings)
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        with os.fdopen(write, "wb") as pipe:
-            pipe.write(pickle.dumps(findings))
-        os._exit(0)
-    except BaseException as error:  # of the fuzzer itself: what it was about to say would be lost
-        with os.fdopen(write, "wb") as pipe:
-            findings.add(f"fuzzer {type(error).__name__}", "the fuzzer itself: " + traceback.format_exc()[-1500:])
-            pipe.write(pickle.dumps(findings))
-        os._exit(0)
-
-
-def _wait(child: int, board: Board, patience: float) -> Any:
-    """The status of the child, or "stuck" when it stays at one call."""
-    last, since = board.get(), time.monotonic()
-    pause = 0.001
-    while True:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            return status
-        time.sleep(pause)
-        pause = min(pause * 2, 0.05)
-        now = board.get()
-        if now != last:
-            last, since = now, time.monotonic()
-        elif time.monotonic() - since > patience:
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            return "stuck"
-
-
-def _signal_name(status: int) -> str:
-    return signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else f"exit status {os.WEXITSTATUS(status)}"
 
 
 # ---------------------------------------------------------------------------------------------------------------------------
@@ -510,8 +370,8 @@ class Api:
     def one(self, number: int, findings: Findings, loud: bool = False) -> None:
         rng, name, function = self.plan(number)
         steps = [name]
-        signal.setitimer(signal.ITIMER_REAL, SLOW)
-        begun = time.monotonic()
+        set_alarm(SLOW)
+        begun = time.process_time()
         self.on_tensor = True
         try:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -524,9 +384,9 @@ class Api:
         except BaseException as error:  # what else there may be: AssertionError, SystemExit, ...
             self._judge(number, name, error, steps, findings)
         finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            set_alarm(0)
             gc.set_threshold(700, 10, 10)
-        took = time.monotonic() - begun
+        took = time.process_time() - begun
         if took > SLOW / 2:
             findings.add(f"slow: {name}", f"call {number} took {took:.1f} s: {' '.join(steps)}")
 
@@ -722,7 +582,7 @@ class Compiled:
     def one(self, number: int, findings: Findings, loud: bool = False) -> None:
         name, function = self.callables[number]
         rng = random.Random(number)
-        signal.setitimer(signal.ITIMER_REAL, 4 * SLOW)
+        set_alarm(4 * SLOW)
         try:
             values = wrong_kinds()
         except EXPECTED:  # an earlier call has pushed a layer that answers nothing; the next child is a fresh one
@@ -751,255 +611,18 @@ class Compiled:
 
 
 # ---------------------------------------------------------------------------------------------------------------------------
-# Files
-
-
-def sound_files() -> list[bytes]:
-    """Files that `load` takes."""
-    net = wherry.nn.Sequential(wherry.nn.Linear(3, 2), wherry.nn.BatchNorm1D(2))
-    optimizer = wherry.optimizer.Adam(learning_rate=wherry.optimizer.lr.StepDecay(0.1, 2), parameters=net.parameters())
-    net(wherry.ones([4, 3])).sum().backward()
-    optimizer.step()
-    contents: list[Any] = [
-        net.state_dict(), optimizer.state_dict(), {"a": [1, 2.5, None, True, "text", b"bytes", (1, (2,)), {"k": {1, 2}}]},
-        [wherry.to_tensor(np.arange(6).reshape(2, 3).T), wherry.ones([2], "bfloat16"), wherry.zeros([0, 3])],
-        {"x": np.arange(5.0), "b": np.array([True, False]), "c": np.ones((2, 2), "complex64", order="F"), 3: np.float32(1)},
-        wherry.to_tensor(2.0), {"deep": [[[[[1]]]]], "big": 2**100, "e": [1.5] * 300},
-    ]
-    files = []
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "x.pdparams")
-        for content in contents:
-            for protocol in (2, 4):
-                wherry.save(content, path, protocol=protocol)
-                files.append(Path(path).read_bytes())
-    for content in ({"w": np.arange(3.0), "n": "x"}, [np.arange(4).reshape(2, 2)] * 2, {"s": {1, 2}, "f": frozenset([3]), "c": 1 + 2j}):
-        for protocol in (0, 2, 3, 4, 5) if isinstance(content, dict) else (2, 4):
-            files.append(pickle.dumps(content, protocol))
-    return files
-
-
-def changed(rng: random.Random, data: bytes, others: list[bytes]) -> bytes:
-    """`data` with some bytes other than they were."""
-    out = bytearray(data)
-    for _ in range(rng.choice((1, 1, 1, 2, 3, 8))):
-        at = rng.randrange(len(out) + 1)
-        roll = rng.randrange(9)
-        if roll == 0 and at < len(out):
-            out[at] ^= 1 << rng.randrange(8)
-        elif roll == 1 and at < len(out):
-            out[at] = rng.randrange(256)
-        elif roll == 2:
-            del out[at:at + rng.choice((1, 2, 4, 30))]
-        elif roll == 3:
-            out[at:at] = bytes(rng.randrange(256) for _ in range(rng.choice((1, 2, 4))))
-        elif roll == 4:
-            out[at:at + 4] = struct.pack("<i", rng.choice((-1, 0, 1, 255, 2**31 - 1, -(2**31), 10**6)))
-        elif roll == 5:
-            out[at:at + 8] = struct.pack("<q", rng.choice((-1, 0, 2**63 - 1, 2**32, 10**9)))
-        elif roll == 6 and len(out) > 2:
-            start = rng.randrange(len(out))
-            out[at:at] = out[start:start + rng.choice((1, 3, 10, 60))]
-        elif roll == 7:
-            other = rng.choice(others)
-            start = rng.randrange(len(other))
-            out[at:at + rng.choice((0, 5, 40))] = other[start:start + rng.choice((5, 40, 200))]
-        else:
-            del out[at:]
-        if not out:
-            return bytes([rng.randrange(256)])
-    return bytes(out)
-
-
-class Files:
-    """File number n, for `load`."""
-
-    what = "load"
-
-    def __init__(self, seed: int) -> None:
-        self.seed = seed
-        self.sound = self.sound_files()
-        self.path = os.path.join(tempfile.mkdtemp(prefix="wherry-fuzz-"), "changed")
-
-    def make(self, number: int) -> bytes:
-        rng = random.Random(f"file {self.seed}/{number}")
-        return changed(rng, rng.choice(self.sound), self.sound)
-
-    def shown(self, number: int) -> str:
-        return f"{self.what}( --only {number} --seed {self.seed} )"
-
-    def sound_files(self) -> list[bytes]:
-        return sound_files()
-
-    def take(self, data: bytes, number: int) -> None:
-        """Read a file."""
-        if number % 4:
-            wherry.load(io.BytesIO(data), return_numpy=bool(number & 4))
-            return
-        path = f"{self.path}-{os.getpid()}"
-        with open(path, "wb") as file:
-            file.write(data)
-        try:
-            wherry.load(path)
-        finally:
-            os.unlink(path)
-
-    def one(self, number: int, findings: Findings, loud: bool = False) -> None:
-        data = self.make(number)
-        if loud:
-            print(data, file=sys.stderr, flush=True)
-        signal.setitimer(signal.ITIMER_REAL, SLOW)
-        begun = time.monotonic()
-        try:
-            self.take(data, number)
-        except TooSlow:
-            findings.add(f"slow: {self.what}", f"file {number} takes more than {SLOW} s")
-        except wherry_errors():
-            pass
-        except BaseException as error:
-            last = traceback.extract_tb(error.__traceback__)[-1]
-            where = f"{Path(last.filename).name}:{last.lineno}"
-            findings.add(f"{type(error).__name__} at {where}", f"file {number}: {type(error).__name__} at {where}: {str(error)[:200]}")
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-        if time.monotonic() - begun > 2:
-            findings.add(f"slow: {self.what}", f"file {number} took {time.monotonic() - begun:.1f} s ({len(data)} bytes)")
-
-
-def wherry_errors() -> tuple[type[BaseException], ...]:
-    """What readers say of a file that is none of their own."""
-    from wherry_tensor.protobuf import ModelFileError
-    from wherry_train.pickle_reader import FileFormatError
-
-    return (FileFormatError, ModelFileError)
-
-
-def one_op_programs() -> Iterator[bytes]:
-    """For each op that can be written, the program of its first sample."""
-    from wherry_paddle_files.models import write_program
-    from wherry_program.program.capture import capture
-    from wherry_program.program.ir import Program
-    from wherry_tensor.testing.kit import specs
-
-    for op, spec in specs.items():
-        for case in spec.cases()[:1]:
-            program = Program()
-            inputs = [None if x is None else program.feed(x.shape, _core.dtype_of_name(x.dtype.name), f"x{i}") for i, x in enumerate(case.inputs)]
-            try:
-                with capture(program):
-                    results = op(*inputs, **case.attrs)
-                program.fetches += [results] if isinstance(results, Tensor) else list(results)
-                data = write_program(program)
-            except (NotImplementedError, TypeError, ValueError):  # no rule, or samples in dtypes that are cast before
-                continue
-            yield data
-
-
-class Models(Files):
-    """File number n, as a program and as parameters."""
-
-    what = "model"
-    names = ("b", "w", "x")
-
-    def sound_files(self) -> list[bytes]:
-        from wherry_paddle_files import params
-        from wherry_paddle_files.testing.model_files import sound_programs
-
-        file = io.BytesIO()
-        params.write_params(file, {"b": wherry.ones([3]), "w": wherry.ones([2, 3], "bfloat16"), "x": wherry.zeros([5], "bool")}, b"mark" * 4)
-        return [*sound_programs(), *one_op_programs(), file.getvalue()]
-
-    def take(self, data: bytes, number: int) -> None:
-        from wherry_paddle_files import desc, params
-        from wherry_paddle_files.reading import program_of
-
-        if data[:4] == bytes(4):
-            params.params_of(data, None, self.names)
-        else:
-            program = desc.parse(data)
-            desc.serialize(program)
-            program_of(program)
-
-
-class OnnxModels(Files):
-    """File number n, as a model of ONNX: one of ONNX's cases for operators, changed."""
-
-    what = "onnx"
-
-    def sound_files(self) -> list[bytes]:
-        import warnings
-
-        from onnx.backend.test.case.node import collect_testcases
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return [case.model.SerializeToString() for case in collect_testcases()]
-
-    def take(self, data: bytes, number: int) -> None:
-        from wherry_onnx_files.models import read_model
-
-        read_model(data).program()
-
-
-class Paddle3Models(Files):
-    """File number n, as a program of Paddle 3: one of those that its own calls wrote, changed."""
-
-    what = "json"
-
-    def sound_files(self) -> list[bytes]:
-        import zipfile
-
-        with zipfile.ZipFile(REPOSITORY / "packages" / "paddle-files" / "tests" / "data" / "paddle3.zip") as archive:
-            return [archive.read(name) for name in archive.namelist() if name.endswith(".json")]
-
-    def take(self, data: bytes, number: int) -> None:
-        from wherry_paddle_files.models import read_program
-        from wherry_paddle_files.summary import summary
-
-        summary(data)
-        read_program(data)
-
-
-class ExportedModels(Files):
-    """File number n, as a program of torch.export: one of PyTorch's, of which the program, the list of weights or the archive is changed."""
-
-    what = "pt2"
-
-    def sound_files(self) -> list[bytes]:
-        import zipfile
-
-        found = []
-        for path in sorted((REPOSITORY / "tests" / "data" / "pt2").glob("*.pt2")):
-            with zipfile.ZipFile(path) as archive:
-                names = archive.namelist()
-                found += [path.name.encode() + b"\0" + name.encode() + b"\0" + archive.read(name) for name in names if name.endswith(".json")]
-            found.append(path.read_bytes())
-        return found
-
-    def take(self, data: bytes, number: int) -> None:
-        import zipfile
-
-        from wherry_onnx_files.exported import read_exported
-
-        file, _, rest = data.partition(b"\0")
-        entry, _, content = rest.partition(b"\0")
-        path = REPOSITORY / "tests" / "data" / "pt2" / file.decode("ascii", "replace")
-        if file.endswith(b".pt2") and path.is_file():  # an entry alone was changed: put it back into its archive
-            out = io.BytesIO()
-            with zipfile.ZipFile(path) as archive, zipfile.ZipFile(out, "w") as target:
-                for name in archive.namelist():
-                    target.writestr(name, content if name.encode() == entry else archive.read(name))
-            data = out.getvalue()
-        read_exported(data)
-
-
-# ---------------------------------------------------------------------------------------------------------------------------
 
 
 def main(given: list[str] | None = None) -> int:
+    import fuzz_programs  # they stand on what is above
+    import fuzz_quantized
+    from fuzz_files import FILES_OF_A_CHILD
+    from fuzz_models import READERS
+
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("what", choices=("compiled", "api", "static", "files", "models", "onnx", "json", "pt2", "quantized", "predictor", "web"))
+    parser.add_argument("what", choices=("compiled", "api", "static", *READERS, "gguf", "quantized", "predictor", "web"))
     parser.add_argument("--calls", type=int, default=20_000)
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no more calls after that")
     parser.add_argument("--start", type=int, default=0, help="the number of the first call")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--match", help="of the public interface only names in which this regular expression is found")
@@ -1011,30 +634,29 @@ def main(given: list[str] | None = None) -> int:
     os.chdir(tempfile.mkdtemp(prefix="wherry-fuzz-"))
     sys.setrecursionlimit(1000)
     wherry.set_num_threads(1)  # children are forked, and threads do not survive that
-    if asked.what in ("static", "predictor", "web", "quantized"):
-        sys.modules.setdefault("fuzz", sys.modules["__main__"])  # one class of TooSlow
-        import fuzz_programs
-        import fuzz_quantized
     target: Any = {
         "compiled": lambda: Compiled(asked.quick), "api": lambda: Api(asked.seed, asked.match, asked.weather),
-        "files": lambda: Files(asked.seed), "models": lambda: Models(asked.seed),
-        "onnx": lambda: OnnxModels(asked.seed), "json": lambda: Paddle3Models(asked.seed), "pt2": lambda: ExportedModels(asked.seed),
-        "quantized": lambda: fuzz_quantized.Quantized(asked.seed),
+        "quantized": lambda: fuzz_quantized.Quantized(asked.seed), "gguf": lambda: fuzz_quantized.GGUF(asked.seed),
         "static": lambda: fuzz_programs.Static(asked.seed, asked.match),
         "predictor": lambda: fuzz_programs.Predictor(asked.seed), "web": lambda: None,
+        **{name: functools.partial(kind, asked.seed) for name, kind in READERS.items()},
     }[asked.what]()
     calls = range(asked.start, asked.start + asked.calls)
     if asked.what == "compiled":
         calls = range(len(target.callables))
     if asked.only is not None:
         findings = Findings()
-        signal.signal(signal.SIGALRM, _alarm)
         target.one(asked.only, findings, loud=True)
     else:
         begun = time.monotonic()
-        patience = (5 * SLOW, 40 if asked.quick else 1) if asked.what == "compiled" else ()
-        findings = fuzz_programs.web(calls) if asked.what == "web" else in_children(calls, target.one, target.shown, *patience)
-        print(f"{len(calls)} calls in {time.monotonic() - begun:.0f} s", end=", ")
+        of_files = asked.what in READERS or asked.what in ("gguf", "quantized")
+        each = FILES_OF_A_CHILD if of_files else CALLS_OF_A_CHILD if asked.what != "compiled" else 40 if asked.quick else 1
+        patience = 5 * SLOW if asked.what == "compiled" else STUCK
+        if asked.what == "web":
+            findings, made = fuzz_programs.web(calls), len(calls)
+        else:
+            findings, made = in_children(calls, target.one, target.shown, patience, each, begun + asked.seconds)
+        print(f"{made} calls in {time.monotonic() - begun:.0f} s", end=", ")
     if asked.deaths:
         findings.texts = {kind: text for kind, text in findings.texts.items() if kind.startswith(("dies", "hangs", "slow", "fuzzer"))}
     print(f"{len(findings.texts)} kinds of findings")

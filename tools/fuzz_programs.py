@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from fuzz import Api, Files, Findings, _short, _tensors_in, a_shape, arguments
+from fuzz import Api, _short, _tensors_in, a_shape, arguments
+from fuzz_children import Findings
+from fuzz_files import Files
 
 import wherry
 from wherry_tensor import Tensor, _core
@@ -81,22 +83,40 @@ class Static(Api):
             wherry.disable_static()
 
 
-class _Nets:
-    """Small networks, saved."""
+class Growing(wherry.nn.Layer):
+    """A list that grows in a loop."""
 
-    def __init__(self, folder: Path) -> None:
-        nn, spec = wherry.nn, wherry.static.InputSpec
-        nets = {
-            "picture": (nn.Sequential(nn.Conv2D(1, 2, 3), nn.BatchNorm2D(2), nn.ReLU(), nn.AdaptiveAvgPool2D(2), nn.Flatten(), nn.Linear(8, 3)),
-                        [None, 1, 6, 6], "float32"),
-            "tokens": (nn.Sequential(nn.Embedding(9, 4), nn.TransformerEncoderLayer(4, 2, 8, 0.0), nn.LayerNorm(4)), [None, 5], "int64"),
-            "series": (nn.Sequential(nn.Linear(3, 4), nn.GELU(), nn.Softmax()), [None, None, 3], "float32"),
-        }
-        self.files: list[tuple[Path, list[int], str]] = []
-        for name, (net, shape, dtype) in nets.items():
-            net.eval()
-            wherry.jit.save(net, str(folder / name), input_spec=[spec(shape, dtype, "x")])
-            self.files.append((folder / name, [2 if n is None else n for n in shape], dtype))
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = wherry.nn.Linear(3, 3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x, found = self.linear(x), []
+        for i in range(x.shape[0]):
+            found.append(x[i] * 2 if x[i].sum() > 0 else x[i])
+        return wherry.stack(found)
+
+
+def networks() -> dict[str, tuple[wherry.nn.Layer, list[int | None], str]]:
+    """Small networks, with shapes and dtypes of their inputs."""
+    nn = wherry.nn
+    return {
+        "picture": (nn.Sequential(nn.Conv2D(1, 2, 3), nn.BatchNorm2D(2), nn.ReLU(), nn.AdaptiveAvgPool2D(2), nn.Flatten(), nn.Linear(8, 3)),
+                    [None, 1, 6, 6], "float32"),
+        "tokens": (nn.Sequential(nn.Embedding(9, 4), nn.TransformerEncoderLayer(4, 2, 8, 0.0), nn.LayerNorm(4)), [None, 5], "int64"),
+        "series": (nn.Sequential(nn.Linear(3, 4), nn.GELU(), nn.Softmax()), [None, None, 3], "float32"),
+        "list": (Growing(), [None, 3], "float32"),
+    }
+
+
+def saved_networks(folder: Path) -> list[tuple[Path, list[int], str]]:
+    """The prefixes of their files, and inputs that they take."""
+    files = []
+    for name, (net, shape, dtype) in networks().items():
+        net.eval()
+        wherry.jit.save(net, str(folder / name), input_spec=[wherry.static.InputSpec(shape, dtype, "x")])
+        files.append((folder / name, [2 if n is None else n for n in shape], dtype))
+    return files
 
 
 class Predictor(Files):
@@ -105,15 +125,15 @@ class Predictor(Files):
     what = "predictor"
 
     def __init__(self, seed: int) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="wherry-predictor-"))
-        self.nets = _Nets(self.folder).files
+        self.program_folder = Path(tempfile.mkdtemp(prefix="wherry-predictor-"))
+        self.nets = saved_networks(self.program_folder)
         self.api = self._built()
         super().__init__(seed)
 
     def _built(self) -> Any:
         from wherry_infer.native import get_include, get_source
 
-        target = self.folder / "libinfer.so"
+        target = self.program_folder / "libinfer.so"
         command = [*sysconfig.get_config_var("CC").split(), "-O1", "-shared", "-fPIC", "-pthread", "-o", str(target), str(get_source())]
         subprocess.run([*command, f"-I{get_include()}", f"-I{sysconfig.get_paths()['include']}"], check=True)
         api = ctypes.CDLL(str(target))
@@ -129,7 +149,7 @@ class Predictor(Files):
         rng = random.Random(f"{self.seed}/{number}/net")
         path, shape, dtype = rng.choice(self.nets)
         names = {end: str(path.with_suffix(end)) for end in (".pdmodel", ".pdiparams")}
-        changed = str(self.folder / f"changed-{number}")
+        changed = f"{self.path}-{number}"
         Path(changed).write_bytes(data)
         names[".pdiparams" if data[:4] == bytes(4) else ".pdmodel"] = changed
         try:
@@ -171,7 +191,7 @@ def web(calls: range) -> Findings:
     from wherry_export.web import export
 
     folder = Path(tempfile.mkdtemp(prefix="wherry-bundles-"))
-    nets = _Nets(folder).files
+    nets = [files for files in saved_networks(folder) if files[0].name != "list"]  # pages have no lists that grow
     for path, shape, dtype in nets:
         net = wherry.jit.load(str(path))
         export(net, folder / f"{path.name}-page", input_spec=[wherry.static.InputSpec([None, *shape[1:]], dtype, "x")])

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from fuzz import REPOSITORY, Files
+from fuzz_files import REPOSITORY, Files
 
 import wherry
 from wherry.quantization import PTQ, QuantConfig
@@ -43,8 +43,8 @@ class Quantized(Files):
         packed |= {"whole.weight": whole, "whole.weight_scale": np.ones((4, 1), np.float32), "whole.weight_zero_point": np.zeros((4, 1), np.int8)}
         names = sorted({name.split(".")[0] for name in packed if not name.startswith("expected")})
         self.states = [{key: value for key, value in packed.items() if key.startswith(name + ".")} for name in names]
-        tensors = [_safetensors(state) for state in self.states]
-        return [_gguf(2), _gguf(3), *tensors, *_programs()]
+        tensors = [safetensors_of(state) for state in self.states]
+        return [gguf(2), gguf(3), *tensors, *_programs()]
 
     def take(self, data: bytes, number: int) -> None:
         rng = random.Random(f"state {self.seed}/{number}")
@@ -61,6 +61,16 @@ class Quantized(Files):
         else:
             program = program_of(desc.parse(data))
         for_inference(program)
+
+
+class GGUF(Files):
+    what = "gguf"
+
+    def sound_files(self) -> list[bytes]:
+        return [gguf(2), gguf(3)]
+
+    def take(self, data: bytes, number: int) -> None:
+        _blocks(data)
 
 
 def _blocks(data: bytes) -> None:
@@ -119,7 +129,7 @@ def _bent(rng: random.Random, state: dict[str, Any]) -> dict[str, Any]:
     return out
 
 
-def _safetensors(state: dict[str, Any]) -> bytes:
+def safetensors_of(state: dict[str, Any]) -> bytes:
     head, body = {}, b""
     for name, value in state.items():
         raw = value.tobytes()
@@ -129,7 +139,7 @@ def _safetensors(state: dict[str, Any]) -> bytes:
     return struct.pack("<Q", len(text)) + text + body
 
 
-def _gguf(version: int) -> bytes:
+def gguf(version: int) -> bytes:
     rng = np.random.default_rng(version)
 
     def text(value: str) -> bytes:

@@ -13,7 +13,7 @@ flags="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-fr
 
 if [ ! -e "$environment/ready" ]; then
     "$python" -m venv --clear "$environment"
-    "$environment/bin/python" -m pip install -qq numpy pytest hypothesis 'cython>=3.1' 'scikit-build-core>=0.11' ninja 'cmake>=3.25'
+    "$environment/bin/python" -m pip install -qq numpy onnx pytest hypothesis 'cython>=3.1' 'scikit-build-core>=0.11' ninja 'cmake>=3.25'
     touch "$environment/ready"
 fi
 for package in tensor ops-cpu autograd program extension; do
@@ -28,7 +28,8 @@ cd "$environment"   # so that tests see what is installed, not the sources
 export LD_PRELOAD=$libraries ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 # -s: a finding ends the process, and what pytest has captured would be lost.
 if [ "${1:-}" = fuzz ]; then
-    PYTHONPATH=$(ls -d "$root"/packages/{nn,train,vision,wherry}/src | paste -sd:) bin/python "$root/tools/fuzz.py" "${@:2}"
+    sources=$(ls -d "$root"/packages/*/src | grep -vE '/(tensor|ops-cpu|autograd|program|extension|ops-cuda|cuda-emulator)/' | paste -sd:)
+    PYTHONPATH=$sources bin/python "$root/tools/fuzz.py" "${@:2}"
 elif [ $# -gt 0 ]; then
     PYTHONPATH=$(ls -d "$root"/packages/{nn,train}/src | paste -sd:) bin/python -m pytest -s -p no:cacheprovider "$@"
 else

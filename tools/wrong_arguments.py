@@ -36,7 +36,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 from docstrings import public  # noqa: E402
-from fuzz import LEFT_OUT, TooSlow, _alarm, _bound_memory  # noqa: E402
+from fuzz import LEFT_OUT  # noqa: E402
+from fuzz_children import TooSlow, bound_memory, set_alarm  # noqa: E402
 
 import wherry  # noqa: E402
 from wherry_tensor.errors import EnforceNotMet, raised_on_purpose, short  # noqa: E402
@@ -157,7 +158,6 @@ def findings_of(docstring: str, most: int) -> list[tuple[str, str, str]]:
     """(place, call, text) of one docstring's calls."""
     found = []
     seen: collections.Counter[str] = collections.Counter()
-    signal.signal(signal.SIGALRM, _alarm)
     made = 0
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -169,7 +169,7 @@ def findings_of(docstring: str, most: int) -> list[tuple[str, str, str]]:
                 made += 1
                 if made > most:
                     break
-                signal.setitimer(signal.ITIMER_REAL, 0.5)
+                set_alarm(0.5)
                 try:
                     call.function(*positional, **named)
                 except (TooSlow, MemoryError):
@@ -179,7 +179,7 @@ def findings_of(docstring: str, most: int) -> list[tuple[str, str, str]]:
                     if verdict:
                         found.append((verdict[0], f"{call.name}({what})", verdict[1]))
                 finally:
-                    signal.setitimer(signal.ITIMER_REAL, 0)
+                    set_alarm(0)
     found.append(("made", str(made), ""))
     return found
 
@@ -193,7 +193,7 @@ def in_child(path: str, docstring: str, most: int) -> list[tuple[str, str, str]]
         quiet = os.open(os.devnull, os.O_RDWR)
         for stream in 0, 1, 2:
             os.dup2(quiet, stream)
-        _bound_memory()
+        bound_memory()
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         with os.fdopen(write, "wb") as pipe:
             pipe.write(pickle.dumps(findings_of(docstring, most)))

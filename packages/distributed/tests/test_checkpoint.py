@@ -79,6 +79,40 @@ def test_a_damaged_checkpoint_is_refused(saved, harm):
         load(str(saved))
 
 
+@pytest.mark.parametrize("harm", ["deep", "huge", "huge range", "number", "offset", "name", "under a tensor", "again and again", "another dtype"])
+def test_a_description_that_contradicts_itself_is_refused_before_memory_is_taken(saved, harm):
+    from wherry_train.pickle_reader import FileFormatError
+
+    description = saved / "metadata.json"
+    read = json.loads(description.read_text())
+    del read["crc"]
+    entry = next(each for each in read["tensors"] if each["name"] == ["a"])
+    piece = entry["pieces"][0]
+    if harm == "huge":
+        entry["shape"] = piece["shape"] = [1 << 40, 1 << 21]
+    elif harm == "huge range":
+        entry["shape"], entry["pieces"] = [1 << 45], [{key: piece[key] for key in ("file", "at", "crc")} | {"first": 0, "count": 1 << 45}]
+    elif harm == "number":
+        entry["shape"] = [1 << 70, 0]
+    elif harm == "offset":
+        piece["at"] = 1 << 61
+    elif harm == "name":
+        entry["name"] = [1]
+    elif harm == "under a tensor":
+        read["plain"].append([["a", "b"], 1])
+    elif harm == "again and again":
+        save_state_dict({"a": wt.ones([1000, 100])}, saved)
+        read = json.loads(description.read_text())
+        del read["crc"]
+        read["tensors"] += [{**read["tensors"][0], "name": [f"x{i}"]} for i in range(20)]
+    elif harm == "another dtype":
+        read["tensors"].append({**entry, "name": ["x"], "dtype": "int8", "pieces": [{**piece, "shape": [2, 3]}]})
+    text = json.dumps(read)
+    description.write_text("[" * 100_000 if harm == "deep" else text)
+    with pytest.raises(FileFormatError, match="damaged|more memory"):
+        load(str(saved))
+
+
 def test_what_cannot_be_saved_is_refused_and_nothing_changes(saved):
     with pytest.raises((TypeError, OSError), match="cannot be part of a checkpoint"):
         save_state_dict({"a": object()}, saved)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import secrets
 import threading
@@ -31,10 +32,15 @@ from wherry_distributed.world import Group, group_of, raise_everywhere
 from wherry_distributed.wrappers import MetaParallelBase
 from wherry_nn import Layer
 from wherry_tensor import Tensor, ops, to_tensor
+<<<<<<< HEAD
 from wherry_tensor.arguments import path_of, require
+=======
+from wherry_tensor._core import MAX_RANK
+>>>>>>> fuzz
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import ExternalError, InvalidArgumentError, InvalidTypeError, short
 from wherry_train.atomic_files import replace_file
+from wherry_train.pickle_reader import FileFormatError
 
 METADATA = "metadata.json"
 FORMAT = 1
@@ -328,43 +334,74 @@ class _Stored:
                 raise KeyError("format")
             if read.get("crc", _checksum(read)) != _checksum(read):  # checkpoints before 0.3 have none
                 raise ValueError("its checksum is another one")
+            for each in read["tensors"]:
+                _check(each)
+            for key, _ in read["plain"]:
+                _check_name(key)
             self.tensors = {tuple(each["name"]): each for each in read["tensors"]}
             self.plain = {tuple(key): value for key, value in read["plain"]}
-            for each in self.tensors.values():
-                _check(each)
         except FileNotFoundError:
             raise InvalidArgumentError(
                 f"load_state_dict: there is no checkpoint. Got {path!r} without {METADATA}, expected the folder of save_state_dict. Its save may "
                 f"not have "
                 f"been complete."
             ) from None
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InvalidArgumentError(
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
+            raise FileFormatError(
                 f"load_state_dict: {path!r} is damaged: {METADATA} cannot be read ({type(error).__name__}: {error}). Got it, expected what "
                 f"save_state_dict "
                 f"wrote. Load another checkpoint."
             ) from None
         self.read: dict[tuple[str, int], np.ndarray[Any, Any]] = {}
+        self.sizes: dict[str, int] = {}  # bytes of its files
+
+    def _size(self, entry: dict[str, Any], piece: dict[str, Any]) -> int:
+        """Bytes of the file of a piece, which has all of it."""
+        name = piece["file"]
+        try:
+            size = self.sizes[name] = self.sizes[name] if name in self.sizes else os.path.getsize(os.path.join(self.path, name))
+        except OSError as error:
+            raise self._incomplete(entry, error) from None
+        needed = piece["at"] + _count(piece) * _dtype(entry).itemsize
+        if needed > size:
+            raise FileFormatError(
+                f"load_state_dict: {self.path!r} is damaged. Got {size} bytes in {name}, expected {needed} for {'.'.join(entry['name'])}. "
+                f"Load another checkpoint."
+            )
+        return size
+
+    def _incomplete(self, entry: dict[str, Any], error: OSError) -> FileFormatError:
+        return FileFormatError(
+            f"load_state_dict: {self.path!r} is not complete ({error}). Got a description of {'.'.join(entry['name'])}, expected its file. "
+            f"Load another checkpoint."
+        )
+
+    def bytes_of(self, entry: dict[str, Any]) -> int:
+        """Bytes that a tensor takes: no more than its files have, which is looked at before memory is asked for."""
+        files = {piece["file"]: self._size(entry, piece) for piece in entry["pieces"]}
+        needed = math.prod(entry["shape"]) * _dtype(entry).itemsize
+        if needed > sum(files.values()):
+            raise FileFormatError(
+                f"load_state_dict: {self.path!r} is damaged. Got {sum(files.values())} bytes in the files of {'.'.join(entry['name'])}, expected "
+                f"{needed} for its shape {short(entry['shape'])}. Load another checkpoint."
+            )
+        return needed
 
     def piece(self, entry: dict[str, Any], piece: dict[str, Any]) -> np.ndarray[Any, Any]:
         """The values of a piece, one behind the other."""
         known = self.read.get((piece["file"], piece["at"]))
-        if known is not None:
+        if known is not None and (known.size, known.dtype) == (_count(piece), _dtype(entry)):
             return known
-        dtype = np.dtype(HELD_AS.get(entry["dtype"], entry["dtype"]))
-        count = piece["count"] if "count" in piece else int(np.prod(piece["shape"], dtype=np.int64))
+        dtype, count = _dtype(entry), _count(piece)
+        self._size(entry, piece)
         try:
             with open(os.path.join(self.path, piece["file"]), "rb") as file:
                 file.seek(piece["at"])
                 raw = file.read(count * dtype.itemsize)
         except OSError as error:
-            raise InvalidArgumentError(
-                f"load_state_dict: {self.path!r} is not complete ({error}). Got a description of {'.'.join(entry['name'])}, expected its file. "
-                f"Load another "
-                f"checkpoint."
-            ) from None
+            raise self._incomplete(entry, error) from None
         if len(raw) != count * dtype.itemsize or zlib.crc32(raw) != piece["crc"]:
-            raise InvalidArgumentError(
+            raise FileFormatError(
                 f"load_state_dict: {self.path!r} is damaged. Got {len(raw)} bytes of {'.'.join(entry['name'])} in {piece['file']} whose checksum "
                 f"is another, "
                 f"expected {count * dtype.itemsize}. Load another checkpoint."
@@ -384,11 +421,11 @@ class _Stored:
     def box(self, key: tuple[str, ...], begin: list[int], shape: list[int]) -> np.ndarray[Any, Any]:
         """A part of a tensor."""
         entry = self.tensors[key]
-        dtype = np.dtype(HELD_AS.get(entry["dtype"], entry["dtype"]))
+        self.bytes_of(entry)
         if any("first" in piece for piece in entry["pieces"]):
-            whole = self.range(key, 0, int(np.prod(entry["shape"], dtype=np.int64))).reshape(entry["shape"])
+            whole = self.range(key, 0, math.prod(entry["shape"])).reshape(entry["shape"])
             return whole[tuple(slice(b, b + n) for b, n in zip(begin, shape, strict=True))]
-        out, filled = np.empty(shape, dtype), 0
+        out, filled = np.empty(shape, _dtype(entry)), 0
         for piece in entry["pieces"]:
             low = [max(a, b) for a, b in zip(begin, piece["begin"], strict=True)]
             high = [min(a + n, b + m) for a, n, b, m in zip(begin, shape, piece["begin"], piece["shape"], strict=True)]
@@ -405,7 +442,8 @@ class _Stored:
         entry = self.tensors[key]
         if not any("first" in piece for piece in entry["pieces"]):
             return self.whole(key).reshape(-1)[first : first + count]
-        out, filled = np.empty(count, np.dtype(HELD_AS.get(entry["dtype"], entry["dtype"]))), 0
+        self.bytes_of(entry)
+        out, filled = np.empty(count, _dtype(entry)), 0
         for piece in entry["pieces"]:
             if "first" not in piece:  # a process had it whole
                 return self.piece(entry, piece)[first : first + count]
@@ -418,23 +456,48 @@ class _Stored:
 
     def _complete(self, entry: dict[str, Any], filled: int, size: int) -> None:
         if filled != size:
-            raise InvalidArgumentError(
+            raise FileFormatError(
                 f"load_state_dict: {self.path!r} has not all of {'.'.join(entry['name'])}. Got {filled} of {size} elements, expected all. Save "
                 f"with all "
                 f"processes."
             )
 
 
+def _dtype(entry: dict[str, Any]) -> np.dtype[Any]:
+    """NumPy's dtype of the values of a tensor in its files."""
+    return np.dtype(HELD_AS.get(entry["dtype"], entry["dtype"]))
+
+
+def _count(piece: dict[str, Any]) -> int:
+    """Elements of a piece."""
+    return int(piece["count"]) if "first" in piece else math.prod(piece["shape"])
+
+
 def _check(entry: Any) -> None:
     """Whether an entry of the description is one: sizes are numbers, and files lie in the folder."""
     shape = entry["shape"]
+    _check_name(entry["name"])
     as_dtype(entry["dtype"])
+    if len(shape) > MAX_RANK:
+        raise ValueError(f"{len(shape)} axes")
     for piece in entry["pieces"]:
-        if os.path.basename(piece["file"]) != piece["file"] or not piece["file"].endswith(".distcp"):
+        if os.path.basename(piece["file"]) != piece["file"] or not piece["file"].endswith(".distcp") or "\0" in piece["file"]:
             raise ValueError(f"a piece lies in {piece['file']!r}")
-        sizes = [piece["at"], piece["crc"], *([piece["first"], piece["count"]] if "first" in piece else [*piece["begin"], *piece["shape"]]), *shape]
-        if any(type(n) is not int or n < 0 for n in sizes) or ("begin" in piece and len(piece["begin"]) != len(shape)):
+        whole = {"first", "count"} <= piece.keys()
+        sizes = [piece["at"], piece["crc"], *([piece["first"], piece["count"]] if whole else [*piece["begin"], *piece["shape"]]), *shape]
+        if any(type(n) is not int or not 0 <= n < 1 << 62 for n in sizes):
             raise ValueError("a size is not a number")
+        if whole and piece["count"] and piece["first"] + piece["count"] > math.prod(shape):  # the last of many may have none
+            raise ValueError("a piece lies outside of its tensor")
+        if not whole and ("first" in piece or any(b + n > m for b, n, m in zip(piece["begin"], piece["shape"], shape, strict=True))):
+            raise ValueError("a piece lies outside of its tensor")
+    if any(type(n) is not int or not 0 <= n < 1 << 62 for n in shape):
+        raise ValueError("a size is not a number")
+
+
+def _check_name(name: Any) -> None:
+    if not isinstance(name, list) or not name or not all(isinstance(part, str) for part in name):
+        raise ValueError(f"{short(name)} is no name")
 
 
 def load_state_dict(
@@ -519,9 +582,21 @@ def load_whole(path: str, return_numpy: bool = False) -> dict[str, Any]:
         at = state
         for name in key[:-1]:
             at = at.setdefault(name, {})
+            if type(at) is not dict:
+                raise FileFormatError(
+                    f"load: {path!r} is damaged. Got {'.'.join(key)} beside a value of a part of this name. Load another checkpoint."
+                )
         at[key[-1]] = value
 
+    # Each tensor has bytes of its own; tied ones are few.
+    total, room = 0, 4 * sum(entry.stat().st_size for entry in os.scandir(path)) + (1 << 16)
     for key, entry in stored.tensors.items():
+        total += stored.bytes_of(entry)
+        if total > room:
+            raise FileFormatError(
+                f"load: {path!r} asks for more memory than its files explain. Got tensors that use the same bytes again and again, expected each to "
+                f"have its own. Load another checkpoint."
+            )
         values = stored.whole(key)
         stored.read.clear()
         if return_numpy:
