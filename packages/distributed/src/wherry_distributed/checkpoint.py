@@ -32,11 +32,8 @@ from wherry_distributed.world import Group, group_of, raise_everywhere
 from wherry_distributed.wrappers import MetaParallelBase
 from wherry_nn import Layer
 from wherry_tensor import Tensor, ops, to_tensor
-<<<<<<< HEAD
-from wherry_tensor.arguments import path_of, require
-=======
 from wherry_tensor._core import MAX_RANK
->>>>>>> fuzz
+from wherry_tensor.arguments import path_of, require
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import ExternalError, InvalidArgumentError, InvalidTypeError, short
 from wherry_train.atomic_files import replace_file
