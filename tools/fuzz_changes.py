@@ -222,7 +222,7 @@ def _pickle(rng: random.Random, data: bytes, others: list[bytes]) -> bytes:
 
 
 def _fields(data: bytes) -> list[tuple[int, int, int, int]]:
-    """(start, end, tag, where its content begins) of the fields of a message; none where this is no message."""
+    """(start, end, tag, where its content begins) of the fields of a message; none where this is not a message."""
     found, at = [], 0
     try:
         while at < len(data):

@@ -43,7 +43,7 @@ def of(program: Path) -> list[Cell]:
 
 
 def cells(source: str) -> list[Cell]:
-    """The cells of a program; its docstring is none of them.
+    """The cells of a program; its docstring is left out.
 
     Examples:
         >>> cells('import paddle\\n\\ndef main(n=2):\\n    # Counting.\\n    print(n)\\n\\nif __name__ == "__main__":\\n    main()\\n')

@@ -494,7 +494,7 @@ def _check(entry: Any) -> None:
 
 def _check_name(name: Any) -> None:
     if not isinstance(name, list) or not name or not all(isinstance(part, str) for part in name):
-        raise ValueError(f"{short(name)} is no name")
+        raise ValueError(f"{short(name)} is not the name of a tensor")
 
 
 def load_state_dict(

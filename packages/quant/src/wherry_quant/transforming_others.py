@@ -21,7 +21,7 @@ __all__ = [
 
 
 class AddQuantDequantPass(QuantizationTransformPass):
-    """Puts rounding before operators that are no products, with moving averages of the largest magnitude; what reads a parameter stays as it is.
+    """Puts rounding before operators other than products, with moving averages of the largest magnitude; what reads a parameter stays as it is.
 
     Args:
         scope: where scales are kept; None for the global one.
