@@ -169,7 +169,7 @@ def test_a_worker_that_fails_ends_the_job_with_its_traceback(tmp_path):
 def test_what_servers_cannot_do_is_refused(tmp_path):
     script = tmp_path / "geo.py"
     script.write_text(COMPARED.replace("fleet.DistributedStrategy()", "strategy").replace(
-        "clip = ", "strategy = fleet.DistributedStrategy()\nstrategy.a_sync, strategy.a_sync_configs = True, {'k_steps': 5}\nclip = "))
+        "clip = ", "strategy = fleet.DistributedStrategy()\nstrategy.a_sync, strategy.a_sync_configs = True, {'k_steps': 5}\nclip = ", 1))
     done, logs = launched(script, tmp_path, "SGD", "servers", expect=1)
     assert "rows of sparse_embedding are on servers" in "".join(logs.values())
     for options, text in [(["--server_num", "1"], "--worker_num None"), (["--servers", "a", "--worker_num", "1"], "no such address. Got 'a'"),
