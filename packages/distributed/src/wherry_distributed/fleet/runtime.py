@@ -159,7 +159,7 @@ class Fleet:
         """The optimizer as the processes use it: itself, where `DataParallel` or one process needs nothing else.
 
         Raises:
-            TypeError: `optimizer` is none, `strategy` is not a DistributedStrategy, or it asks for another kind of optimizer than this one.
+            TypeError: `optimizer` is not an optimizer, `strategy` is not a DistributedStrategy, or it asks for another kind of optimizer.
         """
         if not hasattr(optimizer, "minimize"):
             raise InvalidTypeError(
