@@ -224,8 +224,12 @@ def test_two_gpus_copy_between_each_other_and_compute_each_for_itself(emulator):
 
 # The memory that a copy goes to is that of its own stream: the other GPU's has to wait for it.
 _TO_AND_FRO = """
-import wherry as paddle
-x = paddle.full([64], 3.0).cuda(0)
+import numpy as np
+import wherry_tensor as w
+import wherry_ops_cuda.column
+wherry_ops_cuda.column.register()
+w.set_device("gpu:0")
+x = w.to_tensor(np.full(64, 3, "float32"))
 print((x.cuda(1) + 1).tolist()[0], (x.cuda(1).cuda(0) + x).tolist()[0])
 """
 
@@ -242,13 +246,15 @@ def test_views_whose_rows_begin_more_than_2_to_the_31_elements_apart(emulator):
 
 _FAR = """
 import numpy as np
-import wherry as paddle
-paddle.set_device("gpu")
-far = paddle.empty([2, 2**31 + 64], dtype="uint8")[:, :96]
+import wherry_tensor as w
+import wherry_ops_cuda.column
+wherry_ops_cuda.column.register()
+w.set_device("gpu:0")
+far = w.empty([2, 2**31 + 64], dtype="uint8")[:, :96]
 values = np.arange(192, dtype="uint8").reshape(2, 96) // 2
-far[:] = paddle.to_tensor(values)
-row = paddle.to_tensor(values[0])
-sums = paddle.add(far, row), paddle.add(far[:, ::2], row[::2]), paddle.maximum(row, far)
+far[:] = w.to_tensor(values)
+row = w.to_tensor(values[0])
+sums = w.add(far, row), w.add(far[:, ::2], row[::2]), w.maximum(row, far)
 print((far.numpy() == values).all(), (sums[0].numpy() == values + values[0]).all(), (sums[1].numpy() == (values + values[0])[:, ::2]).all(),
       (sums[2].numpy() == values).all())
 """
