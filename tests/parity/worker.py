@@ -16,6 +16,7 @@ import pickle
 import re
 import signal
 import sys
+import threading
 import warnings
 import zlib  # noqa: F401  real Paddle may crash when its own copy is loaded first
 
@@ -24,6 +25,7 @@ import numpy as np
 AS_GIVEN = "as given"  # of the dtypes of a call: inputs keep theirs
 LIMIT = 30  # seconds of the processor for one case
 WAITING = 4  # times as long by the clock: beside other work, or for what waits and does not compute
+STILL = 8  # seconds in which a process that hangs takes none of the processor
 
 
 def describe(value):
@@ -105,9 +107,14 @@ def in_children(framework, target, items, outcome, name, limit=LIMIT):
                     file.flush()
             os._exit(0)
         os.close(writing)
+        ended = threading.Event()
+        watch = threading.Thread(target=end_when_still, args=(child, ended))
+        watch.start()
         with os.fdopen(reading, "rb") as file, contextlib.suppress(EOFError, pickle.UnpicklingError):
             while len(results) < len(items):
                 results[items[len(results)]] = pickle.load(file)
+        ended.set()
+        watch.join()
         _, status = os.waitpid(child, 0)
         if len(results) < len(items):
             item, number = items[len(results)], status & 0x7F
@@ -121,6 +128,18 @@ def in_children(framework, target, items, outcome, name, limit=LIMIT):
         pickle.dump(results, file, protocol=4)
     if framework == "paddle":
         os._exit(0)  # its threads may hang at exit as well
+
+
+def end_when_still(child, ended):
+    """As its alarm does, but sooner where it computes nothing: the handler of a crash may wait for ever."""
+    seconds, before = 0, None
+    while not ended.wait(1):
+        with open(f"/proc/{child}/stat") as file:
+            now = file.read().rpartition(")")[2].split()[11:13]  # its time, and the system's for it
+        seconds, before = seconds + 1 if now == before else 0, now
+        if seconds >= STILL:
+            os.kill(child, signal.SIGALRM)
+            return
 
 
 def main() -> None:
