@@ -35,7 +35,7 @@ def test_nested_lists_and_base64_get_what_the_network_says(client, images, expec
     raw = client.post(ADDRESS, json={"base64": encoded(images), "shape": [4, 1, 28, 28]}).get_json()
     one = client.post(ADDRESS, json={"inputs": images[0].tolist()}).get_json()
     assert nested["outputs"] == raw["outputs"] == expected
-    assert one["outputs"][0] == pytest.approx(expected[0], abs=1e-6)
+    assert one["outputs"][0] == pytest.approx(expected[0], rel=1e-5, abs=1e-5)  # one row is summed in another order
     assert nested["model"] == "digits" and nested["milliseconds"] > 0
 
 
