@@ -106,12 +106,12 @@ class Sources:
             lexer = get_lexer_for_filename(place, stripnl=False, ensurenl=False)
         except ClassNotFound:
             lexer = TextLexer(stripnl=False, ensurenl=False)
-        # Names and signs have the colour of the text: without their marks a page is half as long. Values of attributes need no quotes.
+        # Names and signs have the colour of the text: without their marks a page is half as long. Classes need no quotes.
         marked = PLAIN.sub(r"\1", highlight(text, lexer, HtmlFormatter(nowrap=True)))
         lines = re.sub(r'<span class="(\w+)">', r"<span class=\1>", marked).split("\n")
         if lines and not lines[-1]:
             lines.pop()
-        body = "\n".join(f"<span id=L{number}>{line}</span>" for number, line in enumerate(lines, 1))
+        body = "\n".join(f'<span id="L{number}">{line}</span>' for number, line in enumerate(lines, 1))
         return f'<pre class="highlight" tabindex="0">{body}</pre>'
 
 

@@ -153,8 +153,10 @@ def compile(
 
             if made.exists() and known.exists() and known.read_text() == state():
                 return made
-            rule = ["-MMD", "-MF", str(needs), "-x", language, "-c", view.named(source), "-o", str(made)]
-            _run([*cache, compiler, *shared, *options, *rule], view.root, CCACHE_NOHASHDIR="1")
+            # A text that was translated holds its headers: gcc writes no rule for it, without which ccache would keep nothing.
+            rule = [] if language == "c++-cpp-output" else ["-MMD", "-MF", str(needs)]
+            command = [*cache, compiler, *shared, *options, *rule, "-x", language, "-c", view.named(source), "-o", str(made)]
+            _run(command, view.root, CCACHE_NOHASHDIR="1")
             known.write_text(state())
             return made
 
