@@ -1,6 +1,7 @@
 """CUDA graphs, as `wherry.device.cuda.graphs`: work on a GPU that is captured once and replayed as one launch."""
 from __future__ import annotations
 
+import gc
 import os
 from typing import Any
 
@@ -77,6 +78,7 @@ class CUDAGraph:
         if self._stream is None:
             self._stream = _core.DeviceStream(self._device)
         if not _core.is_capturing(self._device):  # else `begin` says what is wrong
+            gc.collect()  # memory that the collector gives back inside a capture would end it
             mark = _core.DeviceEvent(self._device, 0)
             mark.record(before)
             self._stream.wait_event(mark)  # memory that is on its way to somebody is not given out before
