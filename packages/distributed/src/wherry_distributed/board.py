@@ -102,6 +102,7 @@ class Board:
         at = HEAD + STACK + FAILURE + ((group % ROWS) * RING + number % RING) * ENTRY
         self._write(at + 24, ENTRY - 24, f"{what} at {where}")
         word = at // 8
+        self.words[self.mine, word] = 0  # not the collective that was here before, which somebody may still look at
         self.words[self.mine, word + 1] = group
         self.words[self.mine, word + 2] = signature
         self.words[self.mine, word] = number  # last: who sees it sees the rest
@@ -132,7 +133,8 @@ class Board:
         """Does somebody do something else under this number?"""
         word = self._word(group, number)
         columns = self.words[:, word : word + 3]
-        return bool(((columns[:, 0] == number) & (columns[:, 1] == group) & (columns[:, 2] != signature)).any())
+        other = (columns[:, 0] == number) & (columns[:, 1] == group) & (columns[:, 2] != signature)
+        return bool(other.any() and (other & (columns[:, 0] == number)).any())  # still: who goes on to another takes the number away first
 
     def number_of(self, group: int, rank: int) -> int:
         """The last collective of a group that a rank has come to."""
