@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from run import human
+from worker import calls_of_a_batch, seconds_in_a_batch
 
 import wherry
 from wherry import nn
@@ -154,22 +155,10 @@ def curves() -> Iterator[Curve]:
 
 def least(function: Callable[[], object], seconds: float) -> float:
     """The least seconds of a call, of batches that the clock can measure."""
-    function()
-    calls, clock = 1, time.perf_counter
-    while True:
-        start = clock()
-        for _ in range(calls):
-            function()
-        took = clock() - start
-        if took > 2e-4:
-            break
-        calls *= 4
-    best, end = took / calls, clock() + seconds
-    while clock() < end:
-        start = clock()
-        for _ in range(calls):
-            function()
-        best = min(best, (clock() - start) / calls)
+    calls, end = calls_of_a_batch(function, 2e-4), time.perf_counter() + seconds
+    best = seconds_in_a_batch(function, calls)
+    while time.perf_counter() < end:
+        best = min(best, seconds_in_a_batch(function, calls))
     return best
 
 

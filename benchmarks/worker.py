@@ -16,23 +16,29 @@ import sys
 import time
 
 
+def calls_of_a_batch(function, shortest: float) -> int:
+    """How many calls take longer than so many seconds, behind a first one."""
+    function()
+    calls = 1
+    while seconds_in_a_batch(function, calls) * calls <= shortest:
+        calls *= 2
+    return calls
+
+
+def seconds_in_a_batch(function, calls: int) -> float:
+    """Seconds of one of so many calls, one behind the other."""
+    start = time.perf_counter()
+    for _ in range(calls):
+        function()
+    return (time.perf_counter() - start) / calls
+
+
 def measure(function, seconds: float) -> float:
     """Seconds of one call: the median of batches that each last long enough for the clock."""
-    function()
-    calls, clock = 1, time.perf_counter
-    while True:
-        start = clock()
-        for _ in range(calls):
-            function()
-        if clock() - start > min(0.002, seconds / 5):
-            break
-        calls *= 2
+    calls, clock = calls_of_a_batch(function, min(0.002, seconds / 5)), time.perf_counter
     batches, end = [], clock() + seconds
     while clock() < end or len(batches) < 3:
-        start = clock()
-        for _ in range(calls):
-            function()
-        batches.append((clock() - start) / calls)
+        batches.append(seconds_in_a_batch(function, calls))
     return sorted(batches)[len(batches) // 2]
 
 
