@@ -100,9 +100,9 @@ class Board:
         """Say which collective comes next. Returns its signature."""
         signature = zlib.crc32(what.encode()) + 1
         at = HEAD + STACK + FAILURE + ((group % ROWS) * RING + number % RING) * ENTRY
-        self._write(at + 24, ENTRY - 24, f"{what} at {where}")
         word = at // 8
         self.words[self.mine, word] = 0  # not the collective that was here before, which somebody may still look at
+        self._write(at + 24, ENTRY - 24, f"{what} at {where}")
         self.words[self.mine, word + 1] = group
         self.words[self.mine, word + 2] = signature
         self.words[self.mine, word] = number  # last: who sees it sees the rest
