@@ -1,4 +1,6 @@
 """CUDA graphs: captured by hand, and programs that run as one by themselves."""
+import gc
+
 import numpy as np
 import pytest
 
@@ -17,7 +19,8 @@ from wherry_train import optimizer
 
 @pytest.fixture
 def warm(gpu):
-    """Kernels that have run once, so that what CUDA prepares is not part of a capture."""
+    """Kernels that have run once, so that what CUDA prepares is not part of a capture; no garbage whose memory a test would see go."""
+    gc.collect()
     yield
     cuda.synchronize()
 

@@ -1,3 +1,5 @@
+import gc
+
 import pytest
 
 import wherry_tensor as w
@@ -111,6 +113,7 @@ def test_cuda_namespace_without_a_gpu():
 
 
 def test_memory_is_counted():
+    gc.collect()  # what earlier tests left goes now, not in between
     before = device.memory_allocated()
     x = w.zeros([1 << 20], "float32")
     assert device.memory_allocated() - before >= 4 << 20

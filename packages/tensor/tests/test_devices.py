@@ -1,5 +1,6 @@
 """Devices beside the cpu, on the reference device of the testing kit."""
 import copy
+import gc
 import os
 import pickle
 import subprocess
@@ -171,6 +172,7 @@ def test_late_errors_come_where_a_value_is_read(current):
 
 
 def test_memory_is_counted_for_each_device(current):
+    gc.collect()  # what earlier tests left goes now, not in between
     before = device.memory_allocated(), device.memory_allocated("cpu")
     x = w.zeros([1 << 16], "float32")
     assert device.memory_allocated() - before[0] == 4 << 16
