@@ -84,6 +84,7 @@ def main() -> None:
             model.loader.reset()
         print(f"pass {epoch}: loss {np.mean(losses):.4f}", flush=True)
     if options.save:
+        fleet.barrier_worker()  # the updates of all are in it
         fleet.save_persistables(exe, options.save)
     fleet.stop_worker()
 

@@ -128,6 +128,15 @@ else:
     i = np.array([[0, 1], [0, 3], [2, 3], [0, 5]])  # 0 is shown most, 5 clicked
     for _ in range(2):
         exe.run(feed={"ids": i, "y": one, "show": one, "click": one * np.array([[0], [0], [0], [1]], "float32")})
+    fleet.barrier_worker()
+    if fleet.is_first_worker():  # alone, as programs do
+        fleet.save_persistables(exe, sys.argv[1] + "/base")
+        fleet.save_persistables(exe, sys.argv[1] + "/first", mode=1)
+    fleet.barrier_worker()
+    exe.run(feed={"ids": np.array([[0, 3]]), "y": one[:1], "show": 9 * one[:1], "click": one[:1]})
+    fleet.save_one_table(0, sys.argv[1] + "/second", mode=1)
+    fleet.load_model(sys.argv[1] + "/first")
+    fleet.load_one_table(0, sys.argv[1] + "/second")
     fleet.shrink()
     if fleet.is_first_worker():
         asked = np.array([[0, 5], [5, 0]])
@@ -157,6 +166,12 @@ def test_rows_of_servers_become_a_parameter_of_a_model_for_inference(tmp_path):
     np.testing.assert_allclose(found, np.load(folder / "expected.npy"), atol=1e-6)
     # both workers count: 0 was shown twelve times, 3 eight, 5 clicked; 1 and 2 were shown four times, which is worth less than 0.5
     assert ids.tolist() == [0, 3, 5] and unknown[0] == unknown[1]
+
+    def saved(name):
+        return sorted(i for path in (folder / name).glob("table.*") for i in paddle.load(str(path), return_numpy=True)["ids"].tolist())
+
+    assert (saved("base"), saved("first"), saved("second")) == ([0, 1, 2, 3, 5], [0, 5], [0, 3])
+    assert not list((folder / "second").glob("fc*"))  # one table alone
 
 
 def test_a_worker_that_fails_ends_the_job_with_its_traceback(tmp_path):

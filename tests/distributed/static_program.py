@@ -104,5 +104,6 @@ with paddle.static.program_guard(main, startup):
     exe.run(startup)
     fleet.save_persistables(exe, sys.argv[1], main)
     fleet.save(sys.argv[1] + "/served", ["a", "b"], [loss], program=main, executor=exe)
+    fleet.barrier_worker()
 assert paddle.load(sys.argv[1] + "/model.pdparams")
 print(f"all right {rank}", file=sys.stderr)

@@ -183,13 +183,20 @@ if size == 2:
         exe.run(main, feed={"x": X, "y": Y}, fetch_list=[loss])
     fleet.save_persistables(exe, f"{folder}/whole", main)
     fleet.save_inference_model(exe, f"{folder}/served", ["x"], [serving.global_block().var(out.name)], serving)
-    now = exe.run(main, feed={"x": X, "y": Y}, fetch_list=[loss])[0]
+    now, *further = [exe.run(main, feed={"x": X, "y": Y}, fetch_list=[loss])[0] for _ in range(3)]
     loaded, _, targets = paddle.static.load_inference_model(f"{folder}/served/model", exe)
     scores = exe.run(loaded, feed={"x": X}, fetch_list=targets)[0].astype("float64")
     mine = np.log(np.exp(scores).sum(1)) - np.take_along_axis(scores, Y, 1)[:, 0]
     np.testing.assert_allclose(now, mine.mean(), atol=1e-6)
     values = paddle.static.load_program_state(f"{folder}/whole/model")
     assert all(np.abs(values[p.name]).sum() > 0 for p in main.all_parameters()), values
+
+    # and the optimizer's state, with which training goes on
+    paddle.static.load(main, f"{folder}/whole/model")
+    again = [exe.run(main, feed={"x": X, "y": Y}, fetch_list=[loss])[0] for _ in range(3)]
+    velocities = {name for name in values if "velocity" in name}
+    assert again == [now, *further] and len(velocities) == len(main.all_parameters()), (again, now, further, velocities)
+    assert {x.name for x in main.list_vars() if x.name in velocities} != velocities, "each process has its own alone"
 
 # what does not fit is told in all processes
 strategy = fleet.DistributedStrategy()

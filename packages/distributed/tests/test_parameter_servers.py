@@ -14,8 +14,10 @@ from wherry_distributed.ps import entries
 from wherry_distributed.ps.client import Client
 from wherry_distributed.ps.messages import Keys, packed, unpacked
 from wherry_distributed.ps.server import Server
+from wherry_distributed.ps.statistics import END_OF_DAY, checked_mode
 from wherry_distributed.ps.tables import DenseTable, SparseTable
 from wherry_nn.initializer import Constant
+from wherry_train import load
 from wherry_train import optimizer as optimizers
 
 pytest.importorskip("zmq")
@@ -102,11 +104,63 @@ def test_rows_that_are_shown_and_clicked_stay():
         each.push(np.array([3, 3]), np.array([[1, 0, 1, 1, 1], [0, 0, 1, 1, 1]], "float32"), 0.5)
     assert np.array_equal(table.pull(np.array([1, 3])), again.pull(np.array([1, 3])))
     assert np.array_equal(table.state()["statistics"], again.state()["statistics"])
-    assert [table.shrink(0.0) for _ in range(31)] == [0] * 29 + [1, 1]                     # after thirty days that nobody has seen them
+    assert table.shrink(0.0) == 0
+    for _ in range(31):
+        assert len(table) == 2
+        ended = table.state(END_OF_DAY)
+        table.saved(ended["ids"], ended["statistics"], END_OF_DAY)
+        table.shrink(0.0)
+    assert not len(table)                                                                  # after thirty days that nobody has seen them
     assert np.array_equal(table.pull(np.array([1, 3])), np.ones([2, 3])) and len(state["ids"]) == 3
     assert counted(delete_threshold=0.0).shrink() == 0 and sparse().shrink() == 0
     with pytest.raises(ValueError, match=r"expected \[1, 5\]"):
         table.push(np.array([1]), np.ones([1, 3], "float32"), 0.5)
+
+
+def saved(server, folder, mode):
+    """The ids that a save writes, and those whose growth it ends."""
+    server.save(folder, mode)
+    server.handle(b"", [bytes(f) for f in packed({"verb": "saved", "number": 1, "worker": 0})])
+    return load(str(folder / "rows.0-of-1.pstable"), return_numpy=True)["ids"].tolist()
+
+
+def test_rows_whose_score_has_grown_are_saved_on_top_of_all(tmp_path):
+    table = counted()
+    server = Server("127.0.0.1:0", 0, 1, 1, [table], KEYS)
+
+    def shown(ids, shows, clicks):
+        counts = np.array([shows, clicks], "float32").T
+        table.push(np.array(ids), np.hstack([counts, np.ones([len(ids), 3], "float32")]), 0.5)
+
+    table.pull(np.array([1, 2, 3]))
+    shown([1, 2, 3], [2, 20, 10], [2, 0, 0])     # scores 2, 2 and 1, of which 1.5 is needed
+    assert saved(server, tmp_path / "all", 0) == [1, 2, 3] and saved(server, tmp_path / "first", 1) == [1, 2]
+    assert saved(server, tmp_path / "none", 1) == [] and saved(server, tmp_path / "worthy", 2) == [1, 2]
+    shown([1, 2, 3], [1, 2, 4], [0, 0, 0])       # grown by 0.1, 0.2 and 0.4, of which 0.25 is needed; 3 has 1.4 by now
+    assert saved(server, tmp_path / "still_none", 1) == []
+    shown([2, 3], [1, 1], [0, 0])
+    server.save(tmp_path / "second", 1)
+    shown([2], [7], [0])                         # comes between: it counts for the next
+    server.handle(b"", [bytes(f) for f in packed({"verb": "saved", "number": 1, "worker": 0})])
+    assert load(str(tmp_path / "second" / "rows.0-of-1.pstable"), return_numpy=True)["ids"].tolist() == [2, 3]
+    assert table.statistics.values[:, 3] == pytest.approx([0.1, 0.7, 0.0])
+    again = counted()
+    other = Server("127.0.0.1:0", 0, 1, 1, [again], KEYS)
+    other.load(tmp_path / "all")
+    shown([1, 2, 3], [0, 0, 0], [0, 0, 0])
+    before = again.pull(np.array([1]))
+    other.load(tmp_path / "second")
+    state = load(str(tmp_path / "second" / "rows.0-of-1.pstable"), return_numpy=True)
+    assert len(again) == 3 and np.array_equal(again.pull(np.array([2, 3])), state["weight"]) and np.array_equal(again.pull(np.array([1])), before)
+    assert np.array_equal(again.state()["optimizer"]["moment"][1:], state["optimizer"]["moment"])
+    with pytest.raises(ValueError, match="where rows.0-of-1.pstable has all of them, expected another folder"):
+        server.save(tmp_path / "all", 1)
+    with pytest.raises(ValueError, match="no such mode. Got 7, expected 0"):
+        checked_mode(7, "save")
+    for key in list(state):                      # of Wherry 0.5, which counted no growth
+        state[key] = state[key][:, :3] if key == "statistics" else state[key]
+    again.take(state, np.array([True, True]))
+    assert np.array_equal(again.statistics.values[1:3, :3], state["statistics"]) and not again.statistics.values[1:3, 3].any()
 
 
 def test_counts_of_workers_add_up_where_gradients_are_averaged():

@@ -23,16 +23,15 @@ local_rank, rank, nranks, world_size, node_num = fleet.local_rank, fleet.rank, f
 local_device_ids, world_device_ids = fleet.local_device_ids, fleet.world_device_ids
 barrier_worker, init_worker, stop_worker = fleet.barrier_worker, fleet.init_worker, fleet.stop_worker
 save, save_persistables, save_inference_model, all_reduce = fleet.save, fleet.save_persistables, fleet.save_inference_model, fleet.all_reduce
-shrink = fleet.shrink
+shrink, load_model, save_one_table, load_one_table = fleet.shrink, fleet.load_model, fleet.save_one_table, fleet.load_one_table
 
 __all__ = [
-    "CommunicateTopology", "DataGenerator", "DatasetBase", "DistributedStrategy", "Fleet", "HDFSClient", "HybridCommunicateGroup",
-    "InMemoryDataset", "LocalFS",
-    "MultiSlotDataGenerator", "MultiSlotStringDataGenerator", "PaddleCloudRoleMaker", "ParallelMode", "QueueDataset",
-    "RNGStatesTracker", "Role", "UserDefinedRoleMaker", "UtilBase", "all_reduce", "barrier_worker", "distributed_model", "distributed_optimizer",
-    "distributed_scaler", "fleet", "get_hybrid_communicate_group", "get_hybrid_parallel_topology", "get_rng_state_tracker", "init", "init_server",
-    "init_worker", "is_coordinator", "is_first_worker", "is_server", "is_worker", "local_device_ids", "local_rank", "metrics", "minimize",
-    "model_parallel_random_seed", "node_num", "nranks", "rank", "recompute", "recompute_hybrid", "recompute_sequential", "run_server", "save",
-    "save_inference_model", "save_persistables", "server_endpoints", "server_index", "server_num", "shrink", "stop_worker", "util",
-    "worker_endpoints", "worker_index", "worker_num", "world_device_ids", "world_size",
+    "CommunicateTopology", "DataGenerator", "DatasetBase", "DistributedStrategy", "Fleet", "HDFSClient", "HybridCommunicateGroup", "InMemoryDataset",
+    "LocalFS", "MultiSlotDataGenerator", "MultiSlotStringDataGenerator", "PaddleCloudRoleMaker", "ParallelMode", "QueueDataset", "RNGStatesTracker",
+    "Role", "UserDefinedRoleMaker", "UtilBase", "all_reduce", "barrier_worker", "distributed_model", "distributed_optimizer", "distributed_scaler",
+    "fleet", "get_hybrid_communicate_group", "get_hybrid_parallel_topology", "get_rng_state_tracker", "init", "init_server", "init_worker",
+    "is_coordinator", "is_first_worker", "is_server", "is_worker", "load_model", "load_one_table", "local_device_ids", "local_rank", "metrics",
+    "minimize", "model_parallel_random_seed", "node_num", "nranks", "rank", "recompute", "recompute_hybrid", "recompute_sequential", "run_server",
+    "save", "save_inference_model", "save_one_table", "save_persistables", "server_endpoints", "server_index", "server_num", "shrink", "stop_worker",
+    "util", "worker_endpoints", "worker_index", "worker_num", "world_device_ids", "world_size",
 ]

@@ -11,7 +11,7 @@ from typing import Any
 
 from wherry_autograd import no_grad
 from wherry_distributed import grid
-from wherry_distributed.collective import ReduceOp, all_reduce
+from wherry_distributed.collective import ReduceOp, all_gather_object, all_reduce
 from wherry_distributed.fleet.compression import Compressed, exchange_narrow
 from wherry_distributed.fleet.optimizers import ClipByNormOfAll, Wrapped, owners_of
 from wherry_distributed.fleet.sections import sections_of, write_section
@@ -22,7 +22,7 @@ from wherry_distributed.topology import CommunicateTopology, HybridCommunicateGr
 from wherry_distributed.world import Group
 from wherry_nn.clip import ClipGradByGlobalNorm
 from wherry_program.program.control import py_func
-from wherry_tensor import Tensor, ops, where
+from wherry_tensor import Tensor, ops, to_tensor, where
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnimplementedError
 from wherry_tensor.static_builder import at_once, building, lasting
@@ -156,8 +156,16 @@ class StaticOptimizer(Wrapped):
         self._hcg = grid.current()
         return True
 
-    def bring_together(self, program: Any, op_name: str) -> None:
+    @property
+    def is_divided(self) -> bool:
+        """Have processes values of the program that others have not?"""
+        return bool(self._keepers) or self._hcg.get_sharding_parallel_world_size() > 1
+
+    def bring_together(self, program: Any, op_name: str) -> dict[str, Tensor]:
         """Give all processes the values that the sections of a pipeline have, to be saved by one of them. All call it.
+
+        Returns:
+            The state of the optimizers of the other processes, by name: of other sections, or of parameters that others update.
 
         Raises:
             NotImplementedError: layers are divided, so that no process has the whole of their parameters.
@@ -173,6 +181,15 @@ class StaticOptimizer(Wrapped):
             for section in sorted(set(self._keepers.values())):
                 held = [scope.value(name) for name, at in sorted(self._keepers.items()) if at == section]
                 broadcast_tensors([x for x in held if x is not None], group.ranks[section], group)
+            mine = {x.name: scope.value(x.name) for x in program.list_vars() if x.persistable and not (x.is_parameter or x.is_data)}
+            found = {name: value.numpy() for name, value in mine.items() if value is not None}
+            for along in (group, self._hcg.get_sharding_parallel_group()):
+                if along.nranks > 1:
+                    parts: list[dict[str, Any]] = []
+                    all_gather_object(parts, found, along)
+                    for part in parts:
+                        found = part | found
+            return {name: to_tensor(value) for name, value in found.items() if name not in mine}
 
     def _exchange(self) -> Callable[[list[Any], Group], None]:
         if self._compressed is not None:

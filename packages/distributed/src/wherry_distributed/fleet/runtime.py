@@ -2,7 +2,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 from wherry_distributed import grid, pipeline, wrappers
@@ -22,6 +24,7 @@ from wherry_distributed.fleet.strategy import DistributedStrategy
 from wherry_distributed.fleet.utility import UtilBase
 from wherry_distributed.parallel import DataParallel
 from wherry_distributed.ps.server import Server
+from wherry_distributed.ps.statistics import checked_mode
 from wherry_distributed.ps.worker import ParameterServers
 from wherry_distributed.ranks import get_rank, get_world_size, init_parallel_env, is_initialized
 from wherry_distributed.topology import DEGREES, CommunicateTopology, HybridCommunicateGroup, degrees_of
@@ -334,7 +337,9 @@ class Fleet:
         self._server.run()
 
     def shrink(self, threshold: float | None = None) -> None:
-        """End a day of tables with `ShowClickEntry`: shows and clicks fade, and rows go that are not worth their memory. All workers call it.
+        """Let shows and clicks of tables with `ShowClickEntry` fade, and rows go that are not worth their memory. All workers call it.
+
+        A row goes by its score, or when nobody has seen it for `sparse_delete_after_unseen_days`: a day is a save with `mode=3`.
 
         Args:
             threshold: rows of a lower score go; None takes `sparse_delete_threshold` of `strategy.fleet_desc_configs`, 0.8.
@@ -345,14 +350,8 @@ class Fleet:
         Source:
             `paddle.distributed.fleet.Fleet.shrink`.
         """
-        if self._servers is None:
-            raise PreconditionNotMetError(
-                "fleet.shrink: there are no parameter servers. Got a job without, expected launch --server_num 1 --worker_num 2. Leave it out.")
-        self._servers.flush()
-        self.barrier_worker()
-        if self.is_first_worker():
-            self._servers.shrink(threshold)
-        self.barrier_worker()
+        servers = self._required_servers("shrink")
+        self._by_first_worker(servers, lambda: servers.shrink(threshold))
 
     def _required(self, what: str) -> ParameterServers:
         if self._servers is None or not self.is_server():
@@ -367,7 +366,7 @@ class Fleet:
         """The sum, minimum or maximum of what all have."""
         return self.util.all_reduce(input, mode)
 
-    # Files. The first worker writes what all have.
+    # Files. The first worker writes what all have, and others need not call it; those of a pipeline have to.
 
     def save(self, dirname: str, feed: Sequence[Any] = (), fetch: Sequence[Any] = (), **configs: Any) -> None:
         """Write the program of static mode: with `feed` and `fetch` as a model for inference, without them its parameters.
@@ -375,7 +374,7 @@ class Fleet:
         Args:
             dirname: the folder.
             feed, fetch: inputs, by name, and results.
-            configs: `program`, `mode`.
+            configs: `program`, `executor`; with parameter servers `mode`.
 
         Source:
             `paddle.distributed.fleet.save`.
@@ -383,30 +382,100 @@ class Fleet:
         program = configs.get("program")
         if feed or fetch:
             names = [each if isinstance(each, str) else each.name for each in feed]
-            self.save_inference_model(configs.get("executor"), dirname, names, list(fetch), program)
+            self.save_inference_model(configs.get("executor"), dirname, names, list(fetch), program, mode=configs.get("mode", 0))
         else:
-            self.save_persistables(configs.get("executor"), dirname, program)
+            self.save_persistables(configs.get("executor"), dirname, program, configs.get("mode", 0))
 
     def save_persistables(self, executor: Any, dirname: str, main_program: Any = None, mode: int = 0) -> None:
         """Write the parameters of a program of static mode, as `model.pdparams` and its relatives in a folder.
 
         Parameter servers write their tables into the folder, with the state of the optimizer: `init_server(folder)` takes them, on any number
-        of servers.
+        of servers, and `load_model(folder)` on top of what is there. Updates of other workers are in it that they have flushed: call
+        `fleet.barrier_worker()` before, where they all have to be.
+
+        Args:
+            executor: no effect.
+            dirname: the folder.
+            main_program: None takes the default main program.
+            mode: which rows of tables with `ShowClickEntry`. 0: all. 1: those of a score of `sparse_base_threshold` or more that has grown by
+                `sparse_delta_threshold` since it was saved. 2: the same, grown or not. 3: all, and a day has passed, of which `shrink` forgets
+                rows that were not seen for long. Other tables are saved whole.
+
+        Raises:
+            ValueError: there is no such mode, or some rows would replace files that have all.
+            NotImplementedError: a mode without parameter servers.
 
         Source:
             `paddle.distributed.fleet.save_persistables`.
         """
-        if mode:
-            raise UnimplementedError(f"fleet.save_persistables: tables are saved whole. Got mode={short(mode)}, expected 0. Leave it out.")
+        mode = checked_mode(mode, "fleet.save_persistables")
         if self._servers is not None:
+            self._servers.flush()
             if self.is_first_worker():
-                self._servers.save(dirname)
-            self.barrier_worker()
+                self._servers.save(dirname, mode)
             return
+        _whole(mode, "save_persistables")
         static = _static("save_persistables")
-        self._bring_together(main_program or static.default_main_program(), "save_persistables")
+        program = main_program or static.default_main_program()
+        with self._brought_together(program, "save_persistables") as others:
+            if self.is_first_worker():
+                import_module("wherry_graph.static.files").save_values(program, os.path.join(dirname, "model"), others)
+
+    def load_model(self, path: str, mode: int = 0) -> None:
+        """Let parameter servers take what `save_persistables` wrote, on top of what they have: rows that are there are replaced. All workers call it.
+
+        Args:
+            path: the folder.
+            mode: that of the save; the files know themselves.
+
+        Raises:
+            RuntimeError: there are no parameter servers, or a table is not in the folder.
+
+        Source:
+            `paddle.distributed.fleet.Fleet.load_model`.
+        """
+        checked_mode(mode, "fleet.load_model")
+        servers = self._required_servers("load_model")
+        self._by_first_worker(servers, lambda: servers.load(path))
+
+    def save_one_table(self, table_id: int, path: str, mode: int = 0) -> None:
+        """Let parameter servers save one table, as `save_persistables` saves all.
+
+        Args:
+            table_id: 0 and up: sparse tables in the order of the program, behind them all parameters as one table.
+            path: the folder.
+            mode: that of `save_persistables`.
+
+        Source:
+            `paddle.distributed.fleet.Fleet.save_one_table`.
+        """
+        servers, mode = self._required_servers("save_one_table"), checked_mode(mode, "fleet.save_one_table")
+        names = servers.names_of_table(table_id, "fleet.save_one_table")
+        self._by_first_worker(servers, lambda: servers.save(path, mode, names))
+
+    def load_one_table(self, table_id: int, path: str, mode: int = 0) -> None:
+        """Let parameter servers take one table, as `load_model` takes all.
+
+        Source:
+            `paddle.distributed.fleet.Fleet.load_one_table`.
+        """
+        servers = self._required_servers("load_one_table")
+        checked_mode(mode, "fleet.load_one_table")
+        names = servers.names_of_table(table_id, "fleet.load_one_table")
+        self._by_first_worker(servers, lambda: servers.load(path, names))
+
+    def _required_servers(self, what: str) -> ParameterServers:
+        if self._servers is None:
+            raise PreconditionNotMetError(
+                f"fleet.{what}: there are no parameter servers. Got a job without, expected launch --server_num 1 --worker_num 2. Leave it out.")
+        return self._servers
+
+    def _by_first_worker(self, servers: ParameterServers, work: Any) -> None:
+        """Let the first worker do something that the others wait for, with the updates of all; all workers call it."""
+        servers.flush()
+        self.barrier_worker()
         if self.is_first_worker():
-            static.save(main_program or static.default_main_program(), os.path.join(dirname, "model"))
+            work()
         self.barrier_worker()
 
     def save_inference_model(
@@ -415,38 +484,48 @@ class Fleet:
     ) -> None:
         """Write a program of static mode for inference, as `model.pdmodel` and `model.pdiparams` in a folder.
 
-        Rows of `sparse_embedding` become a parameter, and so do their ids; others read as zeros. The files need no servers.
+        Rows of `sparse_embedding` become a parameter, and so do their ids; others read as zeros. The files need no servers. `mode` says which rows,
+        as that of `save_persistables`; it does not count as a save of them.
 
         Source:
             `paddle.distributed.fleet.save_inference_model`.
         """
         static = _static("save_inference_model")
         program = main_program or static.default_main_program()
-        servers = self._servers
-        if servers is not None:
+        servers, mode = self._servers, checked_mode(mode, "fleet.save_inference_model")
+        if servers is None:
+            _whole(mode, "save_inference_model")
+        else:
             servers.flush()
-            self.barrier_worker()
-        self._bring_together(program, "save_inference_model")
-        if self.is_first_worker():
+        with self._brought_together(program, "save_inference_model"):
+            if not self.is_first_worker():
+                return
             if servers is not None and servers.look_ups.get(program):
                 targets = [x.name for x in target_vars]
-                program = servers.with_tables(program)
+                program = servers.with_tables(program, mode)
                 target_vars = [program.global_block().var(name) for name in targets]
             block = program.global_block()
             static.save_inference_model(
                 os.path.join(dirname, "model"), [block.var(name) for name in feeded_var_names], list(target_vars), executor or static.Executor(),
                 program=program)
+
+    @contextmanager
+    def _brought_together(self, program: Any, what: str) -> Iterator[dict[str, Any]]:
+        """The state of optimizers that other processes have, by name, after which the first worker writes. Where there is some all call it."""
+        if not (isinstance(self._optimizer, StaticOptimizer) and self._optimizer.is_divided):
+            yield {}
+            return
+        yield self._optimizer.bring_together(program, f"fleet.{what}")
         self.barrier_worker()
 
-    def _bring_together(self, program: Any, what: str) -> None:
-        if isinstance(self._optimizer, StaticOptimizer):
-            self._optimizer.bring_together(program, f"fleet.{what}")
+
+def _whole(mode: int, what: str) -> None:
+    if mode:
+        raise UnimplementedError(f"fleet.{what}: modes choose rows of parameter servers. Got mode={mode} without servers, expected 0. Leave it out.")
 
 
 def _static(what: str) -> Any:
     """`paddle.static`, of a package above this one."""
-    from importlib import import_module
-
     if building.builder is None:
         raise UnimplementedError(
             f"fleet.{what}: it writes programs of static mode. Got a call outside of it, expected paddle.enable_static(). Eager models are written "

@@ -145,13 +145,14 @@ class Client:
         server = self.worker % len(self.sockets)
         return [x.copy() for x in self._wait(server, self._send(server, "take", {}))[1]]
 
-    def save(self, folder: str) -> None:
-        """Let each server save its tables."""
-        self._of_all("save", folder=folder)
+    def save(self, folder: str, mode: int = 0, names: Sequence[str] | None = None) -> None:
+        """Let each server save its tables, or those of these names. What follows from a save follows when all servers have saved."""
+        self._of_all("save", folder=folder, mode=mode, names=names)
+        self._of_all("saved")
 
-    def load(self, folder: str) -> None:
-        """Let each server take saved tables."""
-        self._of_all("load", folder=folder)
+    def load(self, folder: str, names: Sequence[str] | None = None) -> None:
+        """Let each server take saved tables, or those of these names."""
+        self._of_all("load", folder=folder, names=names)
 
     def rows(self) -> dict[str, int]:
         """How many rows each sparse table has."""
@@ -165,9 +166,9 @@ class Client:
         """Let each server end a day, and drop rows of tables that count shows and clicks."""
         self._of_all("shrink", threshold=threshold, incarnation=self.incarnation)
 
-    def all_rows(self, table: str) -> tuple[Array, Array]:
-        """The ids of a table, and their rows."""
-        asked = [self._send(i, "rows", {"table": table}) for i in range(len(self.sockets))]
+    def all_rows(self, table: str, mode: int = 0) -> tuple[Array, Array]:
+        """The ids of a table, and their rows: those that a save with this mode has."""
+        asked = [self._send(i, "rows", {"table": table, "mode": mode}) for i in range(len(self.sockets))]
         parts = [self._wait(i, number)[1] for i, number in enumerate(asked)]
         return np.concatenate([ids for ids, _ in parts]), np.concatenate([rows for _, rows in parts])
 

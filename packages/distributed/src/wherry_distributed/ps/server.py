@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from wherry_distributed.ps.messages import Keys, import_zmq, packed, unpacked
+from wherry_distributed.ps.statistics import ALL, CHANGED, END_OF_DAY, WORTHY, checked_mode
 from wherry_distributed.ps.tables import COUNTS, DenseTable, SparseTable
 from wherry_tensor.errors import EnforceNotMet, InvalidArgumentError, PreconditionNotMetError, UnavailableError
 from wherry_tensor.static_builder import at_once
@@ -51,17 +52,35 @@ class Server:
         self.round: dict[int, tuple[Any, dict[str, Any], list[Array]]] = {}   # of synchronous updates, by worker
         self.waiting: dict[str, dict[int, tuple[Any, dict[str, Any]]]] = {}   # for the others, by name and worker
         self.left: dict[int, list[Array]] = {}   # what a worker is given by others
+        self.just_saved: list[tuple[str, Array, Array, int]] = []   # tables, ids, counts and mode of the last save, until all servers have saved
         self.answers: list[tuple[Any, dict[str, Any], list[Array]]] = []
 
     # Files.
 
-    def save(self, folder: str) -> None:
-        """Write each table into a file of its own, whole or not at all."""
+    def save(self, folder: str, mode: int = ALL, names: Iterable[str] | None = None) -> None:
+        """Write each table into a file of its own, whole or not at all. Of tables with shows and clicks `mode` says which rows.
+
+        Raises:
+            ValueError: some rows would replace a file that has all.
+        """
+        chosen = None if names is None else set(names)
         Path(folder).mkdir(parents=True, exist_ok=True)
+        self.just_saved = []
         for name, dense in self.dense.items():
-            save(dense.state(), str(Path(folder, _file_name(name) + SUFFIX)))
+            if chosen is None or name in chosen:
+                save(dense.state(), str(Path(folder, _file_name(name) + SUFFIX)))
         for name, sparse in self.sparse.items():
-            save(sparse.state(), str(Path(folder, f"{_file_name(name)}.{self.index}-of-{self.servers}{SUFFIX}")))
+            if chosen is None or name in chosen:
+                path = Path(folder, f"{_file_name(name)}.{self.index}-of-{self.servers}{SUFFIX}")
+                state = sparse.state(mode)
+                if sparse.statistics is not None:
+                    if mode in (CHANGED, WORTHY) and path.exists() and load(str(path), return_numpy=True).get("mode", ALL) in (ALL, END_OF_DAY):
+                        raise InvalidArgumentError(
+                            f"save_persistables: mode={mode} saves some rows. Got {folder}, where {path.name} has all of them, expected another "
+                            "folder. Choose one."
+                        )
+                    self.just_saved.append((name, state["ids"], state["statistics"], mode))
+                save({**state, "mode": mode}, str(path))
 
     def load(self, folder: str, names: Iterable[str] | None = None) -> None:
         """Take what any number of servers has saved.
@@ -241,11 +260,17 @@ class Server:
         return {}, self.left.pop(header["worker"], [])
 
     def _save(self, sender: Any, header: dict[str, Any], arrays: list[Array]) -> Any:
-        self.save(header["folder"])
+        self.save(header["folder"], checked_mode(header["mode"], "save_persistables"), header["names"])
+        return ({},)
+
+    def _saved(self, sender: Any, header: dict[str, Any], arrays: list[Array]) -> Any:
+        for name, ids, values, mode in self.just_saved:
+            self.sparse[name].saved(ids, values, mode)
+        self.just_saved = []
         return ({},)
 
     def _load(self, sender: Any, header: dict[str, Any], arrays: list[Array]) -> Any:
-        self.load(header["folder"])
+        self.load(header["folder"], header["names"])
         return ({},)
 
     def _count(self, sender: Any, header: dict[str, Any], arrays: list[Array]) -> Any:
@@ -259,7 +284,7 @@ class Server:
         return ({},)
 
     def _rows(self, sender: Any, header: dict[str, Any], arrays: list[Array]) -> Any:
-        state = self._sparse_table(header["table"]).state()
+        state = self._sparse_table(header["table"]).state(checked_mode(header["mode"], "save_inference_model"))
         return {}, [state["ids"], state["weight"]]
 
     def _stop(self, sender: Any, header: dict[str, Any], arrays: list[Array]) -> Any:
@@ -291,7 +316,7 @@ class Server:
         return self.sparse[name]
 
 
-VERBS = ("hello", "ping", "set", "pull", "pull_rows", "push", "gather", "give", "take", "save", "load", "count", "shrink", "rows", "stop")
+VERBS = ("hello", "ping", "set", "pull", "pull_rows", "push", "gather", "give", "take", "save", "saved", "load", "count", "shrink", "rows", "stop")
 
 
 def _verb(header: dict[str, Any]) -> str:

@@ -1,7 +1,7 @@
 """Shows and clicks of the rows of a sparse table: which rows are worth their memory.
 
-A row counts how often its id was shown and clicked, both fading from day to day; its score says whether it stays. This is what Paddle's
-`CtrCommonAccessor` keeps, with its settings and their defaults.
+A row counts how often its id was shown and clicked, both fading from day to day; its score says whether it stays, and how much the score has
+grown whether it is worth to be saved again. This is what Paddle's `CtrCommonAccessor` keeps, with its settings and their defaults.
 """
 from __future__ import annotations
 
@@ -12,14 +12,31 @@ import numpy as np
 
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnimplementedError, short
 
-__all__ = ["SETTINGS", "Statistics", "checked_settings"]
+__all__ = ["ALL", "CHANGED", "END_OF_DAY", "SETTINGS", "WORTHY", "Statistics", "checked_mode", "checked_settings"]
 
 Array = np.ndarray[Any, Any]
 PREFIX = "sparse_"
 SETTINGS = {
     "nonclk_coeff": 0.1, "click_coeff": 1.0, "show_click_decay_rate": 0.98, "delete_threshold": 0.8, "delete_after_unseen_days": 30.0,
+    "base_threshold": 1.5, "delta_threshold": 0.25, "delta_keep_days": 16.0,
 }
-SHOW, CLICK, UNSEEN = range(3)
+SHOW, CLICK, UNSEEN, DELTA = range(4)
+COLUMNS = 4
+ALL, CHANGED, WORTHY, END_OF_DAY = range(4)  # what is saved: Paddle's modes
+
+
+def checked_mode(mode: Any, op_name: str) -> int:
+    """Which rows of tables are saved.
+
+    Raises:
+        ValueError: there is no such mode.
+    """
+    if isinstance(mode, bool) or mode not in (ALL, CHANGED, WORTHY, END_OF_DAY):
+        raise InvalidArgumentError(
+            f"{op_name}: there is no such mode. Got {short(mode)}, expected 0 (all rows), 1 (rows whose score has grown since they were saved), "
+            "2 (rows of a high score) or 3 (all, at the end of a day)."
+        )
+    return int(mode)
 
 
 def checked_settings(value: Mapping[str, Any]) -> dict[str, dict[str, float]]:
@@ -62,28 +79,50 @@ class Statistics:
 
     def __init__(self, settings: Mapping[str, float] | None = None) -> None:
         self.settings = SETTINGS | dict(settings or {})
-        self.values = np.zeros((0, 3))  # shows, clicks, days without a show
+        self.values = np.zeros((0, COLUMNS))  # shows, clicks, days without a show, growth of the score since it was saved
 
     def grow(self, rows: int) -> None:
         """Begin to count for new rows, so that there are so many."""
         if rows > len(self.values):
-            self.values = np.concatenate([self.values, np.zeros((max(rows - len(self.values), len(self.values)), 3))])
+            self.values = np.concatenate([self.values, np.zeros((max(rows - len(self.values), len(self.values)), COLUMNS))])
 
     def count(self, slots: Array, shows: Array, clicks: Array) -> None:
         """Add shows and clicks; a row may occur several times."""
         np.add.at(self.values[:, SHOW], slots, shows)
         np.add.at(self.values[:, CLICK], slots, clicks)
+        np.add.at(self.values[:, DELTA], slots, self._score(shows, clicks))
         self.values[slots, UNSEEN] = 0
 
     def scores(self, rows: int) -> Array:
         """How much each of the first rows is worth."""
-        shows, clicks = self.values[:rows, SHOW], self.values[:rows, CLICK]
+        return self._score(self.values[:rows, SHOW], self.values[:rows, CLICK])
+
+    def _score(self, shows: Array, clicks: Array) -> Array:
         return np.asarray((shows - clicks) * self.settings["nonclk_coeff"] + clicks * self.settings["click_coeff"])
 
-    def end_of_day(self, rows: int, threshold: float | None) -> Array:
+    def chosen(self, rows: int, mode: int) -> Array:
+        """Which of the first rows are saved."""
+        if mode in (ALL, END_OF_DAY):
+            return np.arange(rows)
+        grown = self.values[:rows, DELTA] >= (self.settings["delta_threshold"] if mode == CHANGED else 0.0)
+        seen = self.values[:rows, UNSEEN] <= self.settings["delta_keep_days"]
+        return np.flatnonzero(grown & seen & (self.scores(rows) >= self.settings["base_threshold"]))
+
+    def saved(self, slots: Array, values: Array, mode: int) -> None:
+        """Rows have been saved with these counts: what their scores have grown until then does not count any more, or another day has passed."""
+        if mode in (CHANGED, WORTHY):
+            self.values[slots, DELTA] -= values[:, DELTA]
+        elif mode == END_OF_DAY:
+            self.values[slots, UNSEEN] += 1
+
+    def set(self, slots: Array, values: Array) -> None:
+        """Counts that were saved, by Wherry 0.5 without growth."""
+        self.values[slots] = 0
+        self.values[slots, : values.shape[1]] = values
+
+    def fade(self, rows: int, threshold: float | None) -> Array:
         """Let counts fade, and say which of the first rows stay."""
         self.values[:rows, : CLICK + 1] *= self.settings["show_click_decay_rate"]
-        self.values[:rows, UNSEEN] += 1
         least = self.settings["delete_threshold"] if threshold is None else threshold
         return np.asarray((self.scores(rows) >= least) & (self.values[:rows, UNSEEN] <= self.settings["delete_after_unseen_days"]))
 

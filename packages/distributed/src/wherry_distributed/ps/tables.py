@@ -11,7 +11,7 @@ import numpy as np
 
 from wherry_autograd import SelectedRows
 from wherry_distributed.ps.entries import Entry, ShowClickEntry
-from wherry_distributed.ps.statistics import Statistics
+from wherry_distributed.ps.statistics import ALL, Statistics
 from wherry_tensor import ops, to_tensor
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import InvalidArgumentError
@@ -139,36 +139,47 @@ class SparseTable:
             self.optimizer._learning_rate = rate
             self.optimizer.apply_gradients([(self.weight, value)])
 
-    def state(self) -> dict[str, Any]:
-        """What is saved: ids, their rows, and the accumulators of these."""
+    def state(self, mode: int = ALL) -> dict[str, Any]:
+        """What is saved: ids, their rows, and the accumulators of these. With shows and clicks `mode` says of which rows."""
         ids = np.fromiter(self.slots, np.int64, len(self.slots))
         slots = np.fromiter(self.slots.values(), np.int64, len(self.slots))
+        if self.statistics is not None:
+            kept = np.isin(slots, self.statistics.chosen(len(slots), mode))
+            ids, slots = ids[kept], slots[kept]
         tensors = {} if self.optimizer is None else {name: of[self.name] for name, of in self.optimizer._accumulators.items()}
         of_rows = {name: self._rows(x, slots) if x.shape == self.weight.shape else x.numpy() for name, x in tensors.items()}
         counts = {} if self.statistics is None else {"statistics": self.statistics.values[slots]}
         return {"ids": ids, "weight": self._rows(self.weight, slots), "optimizer": of_rows, **counts}
 
+    def saved(self, ids: Array, values: Array, mode: int) -> None:
+        """Rows have been saved with these counts, of which some may have gone meanwhile."""
+        assert self.statistics is not None
+        slots = self._slots(ids, make=False)
+        self.statistics.saved(slots[slots >= 0], values[slots >= 0], mode)
+
     def take(self, state: dict[str, Any], mine: Array) -> None:
-        """Add the rows of a saved state that are marked in `mine`."""
+        """Add the rows of a saved state that are marked in `mine`, in place of those that are there."""
         ids, rows = state["ids"][mine], state["weight"][mine]
+        new = ids[self._slots(ids, make=False) < 0]
         first = len(self.slots)
-        self._grow(first + len(ids))
-        self.slots.update(zip(ids.tolist(), range(first, first + len(ids))))
-        self._write_rows(self.weight, first, rows)
+        self._grow(first + len(new))
+        self.slots.update(zip(new.tolist(), range(first, first + len(new))))
+        slots = self._slots(ids, make=False)
+        self._write_rows(self.weight, slots, rows)
         if self.statistics is not None and "statistics" in state:
-            self.statistics.values[first : first + len(ids)] = state["statistics"][mine]
+            self.statistics.set(slots, state["statistics"][mine])
         if self.optimizer is None:
             return
         self.optimizer._create_accumulators(self.weight, {})
         for name, of_params in self.optimizer._accumulators.items():
             tensor, value = of_params[self.name], state["optimizer"].get(name)
             if value is not None and tensor.shape == self.weight.shape:
-                self._write_rows(tensor, first, value[mine])
+                self._write_rows(tensor, slots, value[mine])
             elif value is not None:
                 _write(tensor, to_tensor(value))
 
     def shrink(self, threshold: float | None = None) -> int:
-        """End a day: counts fade, and rows go whose score is below `threshold` (None: that of the settings) or that nobody has seen for long.
+        """Counts fade, and rows go whose score is below `threshold` (None: that of the settings) or that nobody has seen for long.
 
         Returns:
             How many went. None do where shows and clicks are not counted.
@@ -176,7 +187,7 @@ class SparseTable:
         if self.statistics is None:
             return 0
         before = len(self.slots)
-        kept = np.flatnonzero(self.statistics.end_of_day(before, threshold))
+        kept = np.flatnonzero(self.statistics.fade(before, threshold))
         if len(kept) == before:
             return 0
         ids = np.fromiter(self.slots, np.int64, before)[kept]  # in the order in which their rows lie
@@ -219,7 +230,7 @@ class SparseTable:
         rows = _weight(self.name, (len(ids), self.width), self.dtype)
         if len(ids):
             self.initializer(rows)
-            self._write_rows(self.weight, first, rows.numpy())
+            self._write_rows(self.weight, np.arange(first, first + len(ids)), rows.numpy())
 
     def _grow(self, rows: int) -> None:
         """Memory for so many rows, in accumulators as well."""
@@ -238,9 +249,8 @@ class SparseTable:
     def _rows(self, tensor: Tensor, slots: Array) -> Array:
         return np.array(ops.gather(tensor, to_tensor(slots), axis=0).numpy())
 
-    def _write_rows(self, tensor: Tensor, first: int, rows: Array) -> None:
-        place = to_tensor(np.arange(first, first + len(rows)))
-        ops.index_put.into((tensor,), tensor, to_tensor(rows, dtype=tensor.dtype), place, axes=(0,), accumulate=False)
+    def _write_rows(self, tensor: Tensor, slots: Array, rows: Array) -> None:
+        ops.index_put.into((tensor,), tensor, to_tensor(rows, dtype=tensor.dtype), to_tensor(slots), axes=(0,), accumulate=False)
 
 
 def _weight(name: str, shape: tuple[int, ...], dtype: str) -> Any:

@@ -33,7 +33,7 @@ from wherry_program.program.remote_rows import look_up_with
 from wherry_tensor import equal, full_like, searchsorted, to_tensor, where, zeros_like
 from wherry_tensor._core import Tensor
 from wherry_tensor.dtype import as_dtype
-from wherry_tensor.errors import InvalidArgumentError, PreconditionNotMetError, UnimplementedError
+from wherry_tensor.errors import InvalidArgumentError, PreconditionNotMetError, UnimplementedError, short
 from wherry_tensor.static_builder import at_once, building
 from wherry_train.optimizer import SGD, Optimizer
 
@@ -256,13 +256,30 @@ class ParameterServers:
             for name, p in of.items():
                 p.set_value(values[name])
 
-    def save(self, folder: str) -> None:
-        """Let the servers save their tables, with the updates of this worker."""
+    def save(self, folder: str, mode: int = 0, names: Sequence[str] | None = None) -> None:
+        """Let the servers save their tables, or those of these names, with the updates of this worker."""
         client = self._client("save_persistables")
         if self.mode == "geo":
             self._exchange()
         client.flush()
-        client.save(folder)
+        client.save(folder, mode, names)
+
+    def load(self, folder: str, names: Sequence[str] | None = None) -> None:
+        """Let the servers take saved tables, or those of these names, on top of what they have."""
+        client = self._client("load_model")
+        client.flush()
+        client.load(folder, names)
+        self.bases = {}  # of geo: what was exchanged before is not where workers go on
+
+    def names_of_table(self, table_id: int, op_name: str) -> list[str]:
+        """The names of a table by its number: sparse tables in the order of the program, behind them all parameters as one."""
+        tables = [[name] for name in self.sparse] + [[name for of in self.dense for name in of]]
+        if isinstance(table_id, bool) or not isinstance(table_id, int) or not 0 <= table_id < len(tables):
+            raise InvalidArgumentError(
+                f"{op_name}: there is no such table. Got {short(table_id)}, expected 0 to {len(tables) - 1}: sparse tables, and "
+                f"{len(tables) - 1} for all parameters."
+            )
+        return tables[table_id]
 
     def flush(self) -> None:
         """Wait until the servers have applied the updates of this worker."""
@@ -272,7 +289,7 @@ class ParameterServers:
         """Let the servers end a day."""
         self._client("shrink").shrink(threshold)
 
-    def with_tables(self, program: Program) -> Program:
+    def with_tables(self, program: Program, mode: int = 0) -> Program:
         """A copy of a program in which rows come from parameters, filled with what the servers have: one process can run it."""
         client = self._client("save_inference_model")
         found, new = program.copy()
@@ -280,7 +297,7 @@ class ParameterServers:
         for each in self.look_ups.get(program, []):
             name = each.table["name"]
             if name not in weights:
-                ids, rows = client.all_rows(name)
+                ids, rows = client.all_rows(name, mode)
                 order = np.argsort(ids)
                 rows = np.concatenate([rows[order], np.zeros((1, rows.shape[1]), rows.dtype)])  # the last one is of ids without a row
                 weights[name] = _lasting(f"{name}.ids", ids[order]), _lasting(name, rows)

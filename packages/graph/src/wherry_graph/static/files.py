@@ -471,6 +471,11 @@ def save(program: Program, model_path: str, protocol: int = 4, **configs: Any) -
         ['net.pdmodel', 'net.pdparams']
         >>> wherry.disable_static()
     """
+    save_values(program, model_path, {}, protocol)
+
+
+def save_values(program: Program, model_path: str, more: dict[str, Tensor], protocol: int = 4) -> None:
+    """As `save`, with values of variables that other processes have, by name, beside the persistable variables of this one."""
     _require_program(program, "save")
     prefix = path_of(model_path, "save", "model_path")
     if not os.path.basename(prefix):
@@ -481,7 +486,7 @@ def save(program: Program, model_path: str, protocol: int = 4, **configs: Any) -
         values = _values_of(program)
         parameters = {x.name for x in program.all_parameters()}
         save_pickle({k: v.numpy() for k, v in values.items() if k in parameters}, f"{prefix}.pdparams", protocol=protocol)
-        others = {k: v.numpy() for k, v in values.items() if k not in parameters}
+        others = {k: v.numpy() for k, v in (more | values).items() if k not in parameters}
         if others:
             save_pickle(others, f"{prefix}.pdopt", protocol=protocol)
         try:

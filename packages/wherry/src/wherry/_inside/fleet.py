@@ -35,6 +35,8 @@ from wherry_distributed.fleet import (
     is_first_worker,
     is_server,
     is_worker,
+    load_model,
+    load_one_table,
     local_device_ids,
     local_rank,
     metrics,
@@ -49,6 +51,7 @@ from wherry_distributed.fleet import (
     run_server,
     save,
     save_inference_model,
+    save_one_table,
     save_persistables,
     server_endpoints,
     server_index,
@@ -64,15 +67,16 @@ from wherry_distributed.fleet import (
 )
 
 __all__ = [
-    "CommunicateTopology", "DataGenerator", "DatasetBase", "DistributedStrategy", "Fleet", "HDFSClient", "HybridCommunicateGroup",
-    "InMemoryDataset", "LocalFS", "MultiSlotDataGenerator", "MultiSlotStringDataGenerator", "PaddleCloudRoleMaker", "ParallelMode",
-    "QueueDataset", "RNGStatesTracker", "Role", "UserDefinedRoleMaker", "UtilBase", "all_reduce", "barrier_worker", "distributed_model",
-    "distributed_optimizer", "distributed_scaler", "fleet", "get_hybrid_communicate_group", "get_hybrid_parallel_topology",
-    "get_rng_state_tracker", "init", "init_server", "init_worker", "is_coordinator", "is_first_worker", "is_server", "is_worker",
-    "local_device_ids", "local_rank", "metrics", "minimize", "model_parallel_random_seed", "node_num", "nranks", "rank", "recompute",
-    "recompute_hybrid", "recompute_sequential", "run_server", "save", "save_inference_model", "save_persistables", "server_endpoints",
-    "server_index", "server_num", "shrink", "stop_worker", "util", "worker_endpoints", "worker_index", "worker_num", "world_device_ids",
-    "world_size",
+    "CommunicateTopology", "DataGenerator", "DatasetBase", "DistributedStrategy", "Fleet", "HDFSClient",
+    "HybridCommunicateGroup", "InMemoryDataset", "LocalFS", "MultiSlotDataGenerator", "MultiSlotStringDataGenerator",
+    "PaddleCloudRoleMaker", "ParallelMode", "QueueDataset", "RNGStatesTracker", "Role", "UserDefinedRoleMaker", "UtilBase",
+    "all_reduce", "barrier_worker", "distributed_model", "distributed_optimizer", "distributed_scaler", "fleet",
+    "get_hybrid_communicate_group", "get_hybrid_parallel_topology", "get_rng_state_tracker", "init", "init_server",
+    "init_worker", "is_coordinator", "is_first_worker", "is_server", "is_worker", "load_model", "load_one_table",
+    "local_device_ids", "local_rank", "metrics", "minimize", "model_parallel_random_seed", "node_num", "nranks", "rank",
+    "recompute", "recompute_hybrid", "recompute_sequential", "run_server", "save", "save_inference_model", "save_one_table",
+    "save_persistables", "server_endpoints", "server_index", "server_num", "shrink", "stop_worker", "util", "worker_endpoints",
+    "worker_index", "worker_num", "world_device_ids", "world_size",
 ]
 
 __getattr__ = _absent.looked_up("wherry.distributed.fleet")
