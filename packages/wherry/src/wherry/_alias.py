@@ -92,7 +92,7 @@ class _PaddleFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         ours = "wherry" + name.removeprefix("paddle").removesuffix(".__main__")
         spec = importlib.util.find_spec(ours)
         if spec is not None and spec.submodule_search_locations and name.endswith(".__main__"):
-            spec = importlib.util.find_spec(f"{ours}.__main__")
+            spec = importlib.util.find_spec(f"{spec.name}.__main__")  # its own name, where the path stands for another module
         if spec is None or not isinstance(spec.loader, importlib.abc.InspectLoader):
             raise ImportError(f"no code for {name!r}: Got python -m {name}, expected a module of Wherry that runs.", name=name)
         return spec.loader.get_code(spec.name)

@@ -162,6 +162,7 @@ distributed.sharding.group_sharded: group_sharded_parallel save_group_sharded_mo
 distributed: group_sharded_parallel save_group_sharded_model < wherry_distributed.sharding
 distributed.utils.log_utils: get_logger < wherry._inside.logs
 distributed.fleet: fleet < wherry_distributed.fleet
+distributed.fleet: launch=* < wherry.distributed.launch
 distributed.fleet: metrics=* < wherry_distributed.fleet.metrics
 distributed.fleet.base.distributed_strategy: DistributedStrategy < wherry_distributed.fleet
 distributed.fleet.base.role_maker: PaddleCloudRoleMaker Role UserDefinedRoleMaker < wherry_distributed.fleet
