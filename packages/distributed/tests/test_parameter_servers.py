@@ -1,15 +1,19 @@
 """Tables of parameter servers, and what servers and clients say to each other."""
-import multiprocessing
-import os
+import secrets
 import signal
+import socket
+import subprocess
+import sys
 import threading
+import time
+from contextlib import ExitStack
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-import wherry_ops_cpu.column
 import wherry_tensor as wt
-from wherry_distributed.job import free_ports
+from wherry_distributed.job import reserved_ports
 from wherry_distributed.ps import entries
 from wherry_distributed.ps.client import Client
 from wherry_distributed.ps.messages import Keys, packed, unpacked
@@ -21,7 +25,8 @@ from wherry_train import load
 from wherry_train import optimizer as optimizers
 
 pytest.importorskip("zmq")
-KEYS = Keys("of a test")
+SECRET = secrets.token_hex(8)
+KEYS = Keys(SECRET)
 IDS = np.array([7, 2, 7, 900])
 
 
@@ -278,37 +283,34 @@ def test_mutated_requests_get_an_answer():
 # A job.
 
 
-def serve(port, tables, workers=1):
-    """A server in a process of its own, which takes tables by the name of a function."""
-    wherry_ops_cpu.column.register()  # packages found by path have no entry points
-    Server(f"127.0.0.1:{port}", 0, 1, workers, globals()[tables](), KEYS).run()
-
-
-def two_tables():
-    return [sparse(), DenseTable("w", (3,), "float32", sgd())]
-
-
-def filled_tables():
-    found = two_tables()
-    found[1].set(np.full(3, 10.0, "float32"))
-    return found
+def filled_table():
+    table = DenseTable("w", (3,), "float32", sgd())
+    table.set(np.full(3, 10.0, "float32"))
+    return table
 
 
 @pytest.fixture
-def server():
-    """Starts a server at a port; ended with the test."""
-    started, (port,) = [], free_ports(1)
+def server(programs, tmp_path):
+    """Starts a server at a port, which listens then; ended with the test."""
+    with ExitStack() as held:
+        started, (port,) = [], reserved_ports(1, held)
 
-    def start(tables="two_tables", workers=1):
-        process = multiprocessing.get_context("spawn").Process(target=serve, args=(port, tables, workers), daemon=True)
-        process.start()
-        started.append(process)
-        return process, f"127.0.0.1:{port}"
+        def start(*filled, workers=1):
+            with open(tmp_path / f"serverlog.{len(started)}", "w") as log:
+                process = subprocess.Popen(
+                    [sys.executable, str(programs / "served.py"), str(port), SECRET, str(workers), *filled], stdout=log, stderr=subprocess.STDOUT)
+            started.append(process)
+            while process.poll() is None:
+                with socket.socket() as line:
+                    if line.connect_ex(("127.0.0.1", port)) == 0:
+                        return process, f"127.0.0.1:{port}"
+                time.sleep(0.02)
+            raise AssertionError(f"the server has ended: {Path(log.name).read_text()}")
 
-    yield start
-    for process in started:
-        process.kill()
-        process.join()
+        yield start
+        for process in started:
+            process.kill()
+            process.wait()
 
 
 def test_a_worker_trains_and_ends_the_job(server):
@@ -330,8 +332,8 @@ def test_a_worker_trains_and_ends_the_job(server):
     with pytest.raises(RuntimeError, match="there is no table 'others'"):
         client.pull_rows("others", IDS, 3, "float32")
     client.close()
-    process.join(30)
-    assert process.exitcode == 0
+    process.wait(60)
+    assert process.returncode == 0
 
 
 def test_a_stranger_is_not_answered(server):
@@ -343,7 +345,7 @@ def test_a_stranger_is_not_answered(server):
     client = Client([endpoint], 0, 1, KEYS, timeout=60)
     client.hello([{}])
     client.close()
-    process.join(30)
+    process.wait(60)
 
 
 def test_without_a_secret_there_is_no_job(monkeypatch):
@@ -353,23 +355,23 @@ def test_without_a_secret_there_is_no_job(monkeypatch):
 
 
 def test_a_server_that_comes_again_is_found_again(server):
-    process, endpoint = server("filled_tables")
+    process, endpoint = server("filled")
     client = Client([endpoint], 0, 1, KEYS, timeout=60)
     client.hello([{}])
-    os.kill(process.pid, signal.SIGKILL)
-    process.join()
+    process.send_signal(signal.SIGKILL)
+    process.wait()
     found = []
     waiting = threading.Thread(target=lambda: found.append(client.pull([["w"]])))
     waiting.start()
-    process, _ = server("filled_tables")
+    process, _ = server("filled")
     waiting.join(60)
     assert found[0]["w"].tolist() == [10.0] * 3
     client.close()
-    process.join(30)
+    process.wait(60)
 
 
 def test_updates_of_all_workers_are_one_step_and_late_ones_are_named(server):
-    process, endpoint = server("filled_tables", workers=2)
+    process, endpoint = server("filled", workers=2)
     clients = [Client([endpoint], i, 2, KEYS, timeout=60) for i in range(2)]
     for client in clients:
         client.hello([{}])
@@ -394,12 +396,12 @@ def test_updates_of_all_workers_are_one_step_and_late_ones_are_named(server):
     other.join(60)
     for client in clients:
         client.close()
-    process.join(30)
-    assert process.exitcode == 0 and gathered == [["a", "b"]]
+    process.wait(60)
+    assert process.returncode == 0 and gathered == [["a", "b"]]
 
 
 def test_an_update_that_is_sent_again_counts_once():
-    server = Server("127.0.0.1:0", 0, 1, 1, filled_tables(), KEYS)
+    server = Server("127.0.0.1:0", 0, 1, 1, [filled_table()], KEYS)
     header = {"verb": "push", "number": 5, "worker": 0, "incarnation": "a", "dense": ["w"], "sparse": [], "rate": 1.0, "together": False}
     push = packed(header, [np.ones(3, "float32")])
     for _ in range(3):

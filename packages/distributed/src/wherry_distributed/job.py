@@ -6,6 +6,7 @@ import os
 import secrets
 import signal
 import socket
+import sys
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -20,14 +21,21 @@ GRACE = 2.0     # seconds to wait for the process that another one tells of
 
 def free_ports(count: int) -> list[int]:
     """Ports that nobody listens on. They are names of ranks, as Paddle's scripts read them; nothing listens there."""
-    sockets = [socket.socket() for _ in range(count)]
-    try:
+    with contextlib.ExitStack() as held:
+        return reserved_ports(count, held)
+
+
+def reserved_ports(count: int, held: contextlib.ExitStack) -> list[int]:
+    """Ports that the system gives to nobody else until `held` ends, though programs that are told them may listen there (as ZeroMQ does,
+    with SO_REUSEADDR). But for Linux, where two sockets cannot be bound to one port, they are just free ones."""
+    with contextlib.ExitStack() as own:
+        sockets = [own.enter_context(socket.socket()) for _ in range(count)]
         for each in sockets:
             each.bind(("127.0.0.1", 0))
+            each.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # behind bind, which gives the port of another such socket otherwise
+        if sys.platform == "linux":
+            held.push(own.pop_all())
         return [each.getsockname()[1] for each in sockets]
-    finally:
-        for each in sockets:
-            each.close()
 
 
 def threads_each(processes: int) -> int:

@@ -12,9 +12,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from typing import Any, BinaryIO
 
-from wherry_distributed.job import end_all, ended_by, free_ports, threads_each
+from wherry_distributed.job import end_all, ended_by, free_ports, reserved_ports, threads_each
 from wherry_tensor.errors import InvalidArgumentError, short
 
 __all__ = ["PSERVER_OPTIONS", "run_with_servers"]
@@ -49,8 +50,13 @@ def run_with_servers(options: Any, say: Any, table: Any) -> int:
     Raises:
         ValueError: the options contradict each other.
     """
-    servers = _addresses("server", options.servers, options.server_num)
-    workers = _addresses("worker", options.workers or options.trainers, options.worker_num or options.trainer_num)
+    with ExitStack() as held:  # until servers listen, which begin late where the machine is busy
+        servers = _addresses("server", options.servers, options.server_num, held)
+        workers = _addresses("worker", options.workers or options.trainers, options.worker_num or options.trainer_num, held)
+        return _run(options, servers, workers, say, table)
+
+
+def _run(options: Any, servers: list[str], workers: list[str], say: Any, table: Any) -> int:
     given = [name for name in PSERVER_OPTIONS if getattr(options, name)]
     say(f"Run parameter-server mode. pserver arguments:{[f'--{name}' for name in given]}")
     here = _own_addresses()
@@ -145,8 +151,8 @@ def _show(path: str, begin: int) -> int:
     return begin + len(new)
 
 
-def _addresses(kind: str, given: str | None, count: str | None) -> list[str]:
-    """Those that were given, or ports of this host."""
+def _addresses(kind: str, given: str | None, count: str | None, held: ExitStack) -> list[str]:
+    """Those that were given, or ports of this host, which nobody else is given until `held` ends."""
     if given:
         found = [each for each in given.split(",") if each]
         for each in found:
@@ -161,7 +167,7 @@ def _addresses(kind: str, given: str | None, count: str | None) -> list[str]:
             f"launch: a job with parameter servers has servers and workers. Got --{kind}_num {count}, expected one or more, such as --server_num 1 "
             f"--worker_num 2."
         )
-    return [f"127.0.0.1:{port}" for port in free_ports(int(count))]
+    return [f"127.0.0.1:{port}" for port in reserved_ports(int(count), held)]
 
 
 def _own_addresses() -> set[str]:
