@@ -80,6 +80,40 @@ def training(rank: int, size: int, hidden: int, batch: int, steps: int) -> None:
             f"{batch / statistics.median(found):.0f} samples/s, last loss {float(mean[-1]):.7f}", flush=True)
 
 
+def overlap(hidden: int, batch: int, steps: int) -> None:
+    """How much of the exchange of gradients is hidden behind backward: beside backwards without it, and with it behind them, in turns."""
+    paddle.seed(7)
+    net = paddle.nn.Sequential(*(paddle.nn.Linear(hidden, hidden) for _ in range(6)))
+    model, rng = paddle.DataParallel(net, comm_buffer_size=4), np.random.default_rng(dist.get_rank())
+    x = paddle.to_tensor(rng.standard_normal((batch, hidden)).astype("float32"))
+
+    def backward() -> None:
+        model(x).mean().backward()
+
+    def alone() -> None:
+        with model.no_sync():
+            backward()
+
+    def behind() -> None:
+        alone()
+        dist.fleet.utils.hybrid_parallel_util.fused_allreduce_gradients(list(net.parameters()), None)
+
+    found: dict[str, list[float]] = {"alone": [], "overlapped": [], "behind": []}
+    for _ in range(steps):
+        for name, call in (("alone", alone), ("overlapped", backward), ("behind", behind)):
+            dist.barrier()
+            begin = time.perf_counter()
+            call()
+            dist.barrier()  # until the slower one has ended, which an exchange waits for as well
+            found[name].append((time.perf_counter() - begin) * 1e3)
+            net.clear_gradients()
+    alone_ms, overlapped_ms, behind_ms = (statistics.median(each) for each in found.values())
+    if dist.get_rank() == 0:
+        print(
+            f"hidden {hidden}, batch {batch} of each: backward alone {alone_ms:.1f} ms, exchange meanwhile {overlapped_ms:.1f} ms, behind it "
+            f"{behind_ms:.1f} ms: {100 * (behind_ms - overlapped_ms) / (behind_ms - alone_ms):.0f} % hidden", flush=True)
+
+
 JOINS = """
 import time
 import wherry.distributed as dist
@@ -113,6 +147,7 @@ def main() -> None:
     parser.add_argument("--no-training", action="store_true")
     parser.add_argument("--alone", action="store_true")
     parser.add_argument("--torch", action="store_true")
+    parser.add_argument("--overlap", action="store_true", help="how much of the exchange of gradients is hidden behind backward, and nothing else")
     chosen = parser.parse_args()
     if chosen.start:
         starts(chosen.start)
@@ -121,6 +156,10 @@ def main() -> None:
         paddle.set_num_threads(1)
     else:
         dist.init_parallel_env()
+        if chosen.overlap:
+            for batch in (64, 256, 512):
+                overlap(1024, batch, 40)
+            return
         all_reduces(chosen.torch)
     for hidden, batch in () if chosen.no_training else ((1024, 512), (2048, 1024)):
         training(dist.get_rank(), dist.get_world_size(), hidden, batch, 24)
