@@ -31,6 +31,8 @@ def _both_ways(name, paddle_name):
         if name in ("real", "imag") and not x.dtype.startswith("complex"):
             zeros = {"value": 0.0, "dtype": code_of(x.dtype)}
             return w("assign", {"X": x}) if name == "real" else w("fill_any_like", {"X": x}, zeros)
+        if name == "sign" and x.dtype.startswith("complex"):
+            return _sign_of_complex(w, x)
         return w(paddle_name, {"X": x}, dtype=w.outs[0].dtype)
 
     def read(o):
@@ -38,6 +40,17 @@ def _both_ways(name, paddle_name):
 
     writes(op)(write)
     reads(paddle_name)(read)
+
+
+def _sign_of_complex(w, x):
+    """Both parts over the size, or over 1 where that is 0: Paddle's operator takes real numbers alone."""
+    kind = "float32" if x.dtype == "complex64" else "float64"
+    size = w("abs", {"X": x}, dtype=kind)
+    nothing = w("equal", {"X": size, "Y": w.constant(0.0, kind, (1,))}, {"axis": -1}, dtype="bool")
+    size = w("elementwise_add", {"X": size, "Y": w.cast(nothing, kind)}, {"axis": -1})
+    size = w("unsqueeze2", {"X": size}, {"axes": [x.ndim]}, ("Out", "~XShape"), shape=(*x.shape, 1))
+    parts = w("as_real", {"X": x}, dtype=kind, shape=(*x.shape, 2))
+    return w("as_complex", {"X": w("elementwise_div", {"X": parts, "Y": size}, {"axis": -1})}, dtype=x.dtype, shape=x.shape)
 
 
 for _name, _paddle_name in _unary.items():
