@@ -552,3 +552,37 @@ def test_squeeze_without_axes_in_a_captured_function():
     assert function(x).shape == [2, 4] and x.grad.shape == [2, 1, 4]
     with pytest.raises(ValueError, match=r"squeeze: the rank of the result was captured for sizes that are not 1. Got shape \[1, 1, 4\]"):
         function(wt.ones([1, 1, 4]))
+
+
+class Beams(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.cell, self.embedding, self.out = nn.LSTMCell(4, 4), nn.Embedding(6, 4), nn.Linear(4, 6)
+        self.decoder = nn.BeamSearchDecoder(self.cell, 0, 1, 3, embedding_fn=self.embedding, output_fn=self.out)
+
+    def forward(self, h):
+        tokens, state, lengths = nn.dynamic_decode(self.decoder, (h, h * 2), max_step_num=5, return_length=True)
+        return tokens, state.log_probs, lengths
+
+
+@pytest.mark.parametrize("end", [0.0, 4.0], ids=["to the last step", "until all end"])
+@pytest.mark.parametrize("rows", [None, 3])
+def test_beams_end_where_all_sequences_are_finished(rows, end, path):
+    net = Beams()
+    net.eval()
+    net.out.bias.set_value(wt.to_tensor([0, end, 0, 0, 0, 0], "float32"))
+    jit.save(net, path, input_spec=[InputSpec([rows, 4], "float32")])
+    loaded = jit.load(path)
+    for n in (rows,) if rows else (1, 4):
+        h = wt.to_tensor(np.random.default_rng(n).random((n, 4)).astype("float32"))
+        expected = net(h)
+        assert (expected[0].shape[1] < 6) == bool(end)
+        for one, other in zip(loaded(h), expected, strict=True):
+            np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_a_program_has_to_know_how_long_to_decode(path):
+    net = Beams()
+    net.forward = lambda h: nn.dynamic_decode(net.decoder, (h, h))[0]
+    with pytest.raises(ValueError, match="Got max_step_num=None, expected a number"):
+        jit.save(net, path, input_spec=[InputSpec([None, 4], "float32")])

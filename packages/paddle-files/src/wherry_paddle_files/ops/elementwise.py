@@ -231,7 +231,12 @@ def read_complex(o):
 @writes(ops.where)
 def write_where(w, condition, x, y):
     condition, x, y = w.broadcast(condition, x, y)
-    return w("where", {"Condition": condition, "X": x, "Y": y}, dtype=x.dtype, shape=w.outs[0].sizes)
+    kind, wide = x.dtype, _CHOSEN_AS.get(x.dtype, x.dtype)  # as what a dtype is chosen that the operator does not have
+    given = {"Condition": condition, "X": w.cast(x, wide), "Y": w.cast(y, wide)}
+    return w.cast(w("where", given, dtype=wide, shape=w.outs[0].sizes), kind)
+
+
+_CHOSEN_AS = {"bool": "int32", "uint8": "int32", "int8": "int32", "int16": "int32", "float16": "float32", "bfloat16": "float32"}
 
 
 @reads("where")
