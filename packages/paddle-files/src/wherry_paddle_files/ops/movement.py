@@ -31,7 +31,7 @@ def write_reshape(w, x, *, shape):
             merged = x.shape[start : stop + 1]
             if start <= stop and (*x.shape[:start], -1 if -1 in merged else math.prod(merged), *x.shape[stop + 1 :]) == sizes:
                 attrs = {"start_axis": start, "stop_axis": stop}
-                return w("flatten_contiguous_range", {"X": x}, attrs, ("Out", "~XShape"), shape=sizes)
+                return w("flatten_contiguous_range", {"X": w.held(x)}, attrs, ("Out", "~XShape"), shape=sizes)
     return w.reshape(x, shape)
 
 
@@ -232,7 +232,8 @@ def read_unsqueeze(o):
 
 @writes(ops.diagonal)
 def write_diagonal(w, x, *, offset, axis1, axis2):
-    return w("diagonal", {"Input": x}, {"offset": offset, "axis1": axis1, "axis2": axis2})
+    wide = "float32" if x.dtype == "float16" else x.dtype  # which the operator has on GPUs only
+    return w.cast(w("diagonal", {"Input": w.cast(x, wide)}, {"offset": offset, "axis1": axis1, "axis2": axis2}), x.dtype)
 
 
 @reads("diagonal")

@@ -13,7 +13,7 @@ _modes = {"bilinear": "bilinear", "nearest": "nearest", "bicubic": "bicubic", "l
 def write_resample(w, x, index, weight, *, axis):
     """In float32 what is of float16: Paddle resizes images of it on a CPU, but has no products there."""
     if index.shape[1] == 1 and w.filled(weight) == 1:
-        return write_gather(w, w.held(x), w.reshape(index, [index.shape[0]]), axis=axis)
+        return write_gather(w, x, w.reshape(index, [index.shape[0]]), axis=axis)
     if x.dtype != "float16" or not index.shape[1]:
         return NotImplemented
     wide, weight, total = w.cast(x, "float32"), w.cast(weight, "float32"), None
