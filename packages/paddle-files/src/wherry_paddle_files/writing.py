@@ -554,7 +554,10 @@ class Writer:
         self._look_at(self.program.blocks[0], fetches)
         self.nodes(self.program.blocks[0])
         values = [self.value(x) for x in fetches]
-        for i, value in enumerate(values):
+        for i, (x, value) in enumerate(zip(fetches, values, strict=True)):
+            if value.made_by == "matmul_v2" and self._uses[id(x)] > 1:
+                # Paddle's predictor makes one operator of a product and the `scale` that names it: what else reads the product misses it.
+                value = self("assign", {"X": value})
             values[i] = self.result(value, results[i])
         for i, value in enumerate(values):
             block.ops.append(OpDesc("fetch", [self._slot("X", [value])], [Slot("Out", ["fetch"])], [attr_of("col", i)]))

@@ -121,11 +121,11 @@ def _epsilon(x: Tensor) -> float:
 
 
 def _rounding(x: Tensor) -> Tensor:
-    """The share of the largest singular value that rounding leaves of none: a number, by the longer side."""
+    """The share of the largest singular value that rounding leaves of none, by the longer side: shape [1], since oneDNN refuses [] in files."""
     longest, kind = largest(*x.shape[-2:]), _real(x)
     if isinstance(longest, Size):
-        return ops.full(shape=(), value=_epsilon(x), dtype=kind) * longest.tensor(kind)
-    return ops.full(shape=(), value=_epsilon(x) * longest, dtype=kind)
+        return ops.full(shape=(1,), value=_epsilon(x), dtype=kind) * ops.reshape(longest.tensor(kind), shape=(1,))
+    return ops.full(shape=(1,), value=_epsilon(x) * longest, dtype=kind)
 
 
 # ---- systems of equations -----------------------------------------------------------------------
@@ -373,8 +373,9 @@ def lstsq(
         )
     x, y = _one_batch("lstsq", x, y)
     m, n = x.shape[-2:]
-    bound = _rounding(x) if rcond is None else ops.full(shape=(), value=real_number(rcond, "lstsq", "rcond"), dtype=x.dtype)
-    solution = _product(ops.pinv(x, ops.broadcast_to(bound, shape=tuple(x.shape[:-2])), hermitian=False), y)
+    bound = _rounding(x) if rcond is None else ops.full(shape=(1,), value=real_number(rcond, "lstsq", "rcond"), dtype=x.dtype)
+    each = ops.broadcast_to(bound, shape=tuple(x.shape[:-2])) if x.ndim > 2 else ops.reshape(bound, shape=())
+    solution = _product(ops.pinv(x, each, hermitian=False), y)
     none = ops.full(shape=(0,), value=0, dtype=x.dtype)
     values = ops.svd(x.detach(), full_matrices=False)[1]
     rank = _count_above(values, _slice(values, -1, 0, 1) * bound)
