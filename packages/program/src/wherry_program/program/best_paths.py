@@ -4,6 +4,7 @@ from __future__ import annotations
 import wherry_tensor as api
 from wherry_program.program.control.arrays import array_append, array_read, array_stack, create_array
 from wherry_program.program.control.loops import while_loop
+from wherry_program.program.ir import Variable
 from wherry_tensor import _core
 from wherry_tensor._core import Tensor
 
@@ -27,7 +28,7 @@ def best_paths(x: Tensor, transitions: Tensor, lengths: Tensor, with_ends: bool)
     if with_ends:
         score = score + transitions[-1]
 
-    def onwards(place: Tensor, score: Tensor, before: Tensor) -> list[Tensor]:
+    def onwards(place: Tensor, score: Tensor, before: Variable) -> list[Tensor]:
         ways = api.unsqueeze(score, 2) + transitions
         said = api.squeeze(api.gather(x, api.reshape(place, [1]), 1), 1)
         score = api.where(api.unsqueeze(lengths > place, 1), api.max(ways, 1) + said, score)
@@ -40,7 +41,7 @@ def best_paths(x: Tensor, transitions: Tensor, lengths: Tensor, with_ends: bool)
     tag = api.argmax(score, 1)
     none = api.zeros_like(tag)
 
-    def back(place: Tensor, tag: Tensor, tags: Tensor) -> list[Tensor]:
+    def back(place: Tensor, tag: Tensor, tags: Variable) -> list[Tensor]:
         tags = array_append(tags, api.where(lengths > place, tag, none))
         step = array_read(before, place - 1, [x.shape[0], x.shape[2]])
         step = api.squeeze(api.take_along_axis(step, api.unsqueeze(tag, 1), 1), 1)
