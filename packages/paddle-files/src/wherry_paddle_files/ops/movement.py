@@ -88,7 +88,22 @@ def write_broadcast_to(w, x, *, shape):
 def _keeps(x, shape):
     """Whether each open size of `shape` is that of the same axis of `x`: there -1 says it, and nothing is computed."""
     first = len(shape) - x.ndim
-    return all(n.source[0] == "axis" and n.source[1] is x and n.source[2] == axis - first for axis, n in enumerate(shape) if type(n) is Size)
+    for axis, n in enumerate(shape):
+        if type(n) is Size:
+            if n.source[0] != "axis" or axis < first:
+                return False
+            (there, there_axis), (here, here_axis) = _before_unsqueeze(*n.source[1:]), _before_unsqueeze(x, axis - first)
+            if there is not here or there_axis != here_axis:
+                return False
+    return True
+
+
+def _before_unsqueeze(x, axis):
+    """The tensor that has this axis, and which it is there."""
+    while x.made_by is not None and x.made_by.op is ops.unsqueeze and axis not in x.made_by.attr("axes"):
+        axis -= sum(a < axis for a in x.made_by.attr("axes"))
+        x = x.made_by.inputs[0]
+    return x, axis
 
 
 @reads("expand_v2")
