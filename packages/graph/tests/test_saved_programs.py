@@ -11,6 +11,7 @@ import wherry_tensor as wt
 from wherry_autograd import PyLayer, no_grad
 from wherry_nn import functional as F
 from wherry_paddle_files.testing.model_files import as_paddle_writes
+from wherry_program.program.best_paths import best_paths
 from wherry_program.program.input_spec import InputSpec
 from wherry_program.program.ir import Program
 from wherry_tensor.functions import factorization, fft, matrices, signal
@@ -588,3 +589,23 @@ def test_a_program_has_to_know_how_long_to_decode(path):
     net.forward = lambda h: nn.dynamic_decode(net.decoder, (h, h))[0]
     with pytest.raises(ValueError, match="Got max_step_num=None, expected a number"):
         jit.save(net, path, input_spec=[InputSpec([None, 4], "float32")])
+
+
+@pytest.mark.parametrize("of_paddle_3", [False, True])
+def test_lists_that_loops_alone_write_are_saved(of_paddle_3, path):
+    def paths(x, transitions, lengths):
+        return best_paths(x, transitions, lengths, False)
+
+    spec = [InputSpec([None, None, 4], "float32"), InputSpec([4, 4], "float32"), InputSpec([None], "int64")]
+    wt.set_flags({"FLAGS_enable_pir_api": of_paddle_3})
+    try:
+        jit.save(jit.to_static(paths, input_spec=spec), path)
+    finally:
+        wt.set_flags({"FLAGS_enable_pir_api": False})
+    assert os.path.exists(f"{path}.json") == of_paddle_3
+    loaded, random = jit.load(path), np.random.default_rng(7)
+    for lengths in ([3], [1, 3, 2]):
+        given = [wt.to_tensor(random.random(shape).astype("float32")) for shape in ((len(lengths), 3, 4), (4, 4))]
+        given.append(wt.to_tensor(lengths))
+        for one, other in zip(loaded(*given), paths(*given), strict=True):
+            np.testing.assert_array_equal(one.numpy(), other.numpy())
