@@ -62,6 +62,7 @@ def test_files_hold_the_same_for_both(step, tmp_path):
 # What once was read wrongly, by words of the rows.
 READ_HERE = {
     "an axis that is squeezed where it is 1": r"calls\[\d+\] (float32|float64) paddle.squeeze\(",
+    "weights of positives": r"float32 nn.BCEWithLogitsLoss\(reduction='none', pos_weight",
     "beams": r"float32 .*LSTMCell\(4, 5\).*BeamSearchDecoder.*max_step_num=5\)$",
     "rows whose number is open": r"numeric_calls\[(33|404|617|775)\]",
 }
