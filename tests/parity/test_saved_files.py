@@ -62,6 +62,7 @@ def test_files_hold_the_same_for_both(step, tmp_path):
 # What once was read wrongly, by words of the rows.
 READ_HERE = {
     "an axis that is squeezed where it is 1": r"calls\[\d+\] (float32|float64) paddle.squeeze\(",
+    "weights of positives": r"float32 nn.BCEWithLogitsLoss\(reduction='none', pos_weight",
     "beams": r"float32 .*LSTMCell\(4, 5\).*BeamSearchDecoder.*max_step_num=5\)$",
     "rows whose number is open": r"numeric_calls\[(33|404|617|775)\]",
 }
@@ -71,6 +72,28 @@ def test_files_of_paddle_that_are_read(tmp_path):
     found = [one for one in judged(tmp_path, "~" + "|".join(READ_HERE.values())) if one.direction == "from Paddle"]
     for name, rows in READ_HERE.items():
         assert sum(one.kind == SAME for one in found if re.search(rows, one.case.name)) >= 3, name
+    assert not [f"{one.way} {one.case.name}: {one.text[:300]}" for one in found if one.kind == WRONG]
+
+
+# What Paddle once did not take, with rows and without any, by words of the rows.
+WRITTEN_HERE = {
+    "paths of tags": r"float32 paddle.text.viterbi_decode",
+    "least squares": r"numeric_calls\[(33|86)\]",
+    "unpacked factors": r"numeric_calls\[(193|352)\]",
+    "beams": r"float32 .*GRUCell\(4, 5\).*BeamSearchDecoder.*max_step_num=5\)$",
+    "signs of complex numbers": r"generated_calls\[1747\]",
+    "flat rows": r"float32 nn.Flatten\(",
+    "groups of channels": r"float32 nn.GroupNorm\(2, 4\)",
+    "shuffled pixels": r"float32 nn.Pixel(Uns|S)huffle",
+    "volumes": r"float32 nn.(Max|Avg)Pool3D\(2\)",
+    "two recurrent layers": r"float32 nn.GRU\(4, 3, 2\): layer\(x\)",
+}
+
+
+def test_files_of_ours_that_paddle_takes(tmp_path):
+    found = [one for one in judged(tmp_path, "~" + "|".join(WRITTEN_HERE.values())) if one.direction == "to Paddle"]
+    for name, rows in WRITTEN_HERE.items():
+        assert sum(one.kind == SAME for one in found if re.search(rows, one.case.name)) >= 2, name
     assert not [f"{one.way} {one.case.name}: {one.text[:300]}" for one in found if one.kind == WRONG]
 
 

@@ -11,6 +11,7 @@ import wherry_tensor as wt
 from wherry_autograd import PyLayer, no_grad
 from wherry_nn import functional as F
 from wherry_paddle_files.testing.model_files import as_paddle_writes
+from wherry_program.program.best_paths import best_paths
 from wherry_program.program.input_spec import InputSpec
 from wherry_program.program.ir import Program
 from wherry_tensor.functions import factorization, fft, matrices, signal
@@ -408,6 +409,7 @@ def test_as_many_steps_as_an_open_size_says_are_saved(tmp_path):
 
 OPEN_ROWS = {
     "lstsq": (lambda x: factorization.lstsq(x, x * 2 + 1)[:2], [3]),
+    "matrix_rank": (lambda x: factorization.matrix_rank(x), [3]),
     "lu_unpack": (lambda x: factorization.lu_unpack(*factorization.lu(x)), [3]),
     "gather_tree": (lambda x: F.gather_tree(x.astype("int64"), (x > 0).astype("int64")), [2, 3]),
 }
@@ -552,3 +554,59 @@ def test_squeeze_without_axes_in_a_captured_function():
     assert function(x).shape == [2, 4] and x.grad.shape == [2, 1, 4]
     with pytest.raises(ValueError, match=r"squeeze: the rank of the result was captured for sizes that are not 1. Got shape \[1, 1, 4\]"):
         function(wt.ones([1, 1, 4]))
+
+
+class Beams(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.cell, self.embedding, self.out = nn.LSTMCell(4, 4), nn.Embedding(6, 4), nn.Linear(4, 6)
+        self.decoder = nn.BeamSearchDecoder(self.cell, 0, 1, 3, embedding_fn=self.embedding, output_fn=self.out)
+
+    def forward(self, h):
+        tokens, state, lengths = nn.dynamic_decode(self.decoder, (h, h * 2), max_step_num=5, return_length=True)
+        return tokens, state.log_probs, lengths
+
+
+@pytest.mark.parametrize("end", [-20.0, 4.0], ids=["to the last step", "until all end"])
+@pytest.mark.parametrize("rows", [None, 3])
+def test_beams_end_where_all_sequences_are_finished(rows, end, path):
+    wt.seed(3)
+    net = Beams()
+    net.eval()
+    net.out.bias.set_value(wt.to_tensor([0, end, 0, 0, 0, 0], "float32"))
+    jit.save(net, path, input_spec=[InputSpec([rows, 4], "float32")])
+    loaded = jit.load(path)
+    for n in (rows,) if rows else (1, 4):
+        h = wt.to_tensor(np.random.default_rng(n).random((n, 4)).astype("float32"))
+        expected = net(h)
+        assert (expected[0].shape[1] < 6) == (end > 0)
+        for one, other in zip(loaded(h), expected, strict=True):
+            np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_a_program_has_to_know_how_long_to_decode(path):
+    net = Beams()
+    net.forward = lambda h: nn.dynamic_decode(net.decoder, (h, h))[0]
+    with pytest.raises(ValueError, match="Got max_step_num=None, expected a number"):
+        jit.save(net, path, input_spec=[InputSpec([None, 4], "float32")])
+
+
+@pytest.mark.parametrize("of_paddle_3", [False, True])
+def test_lists_that_loops_alone_write_are_saved(of_paddle_3, path):
+    def paths(x, transitions, lengths):
+        return best_paths(x, transitions, lengths, False)
+
+    spec = [InputSpec([None, None, 4], "float32"), InputSpec([4, 4], "float32"), InputSpec([None], "int64")]
+    function = jit.to_static(paths, input_spec=spec, full_graph=True)
+    wt.set_flags({"FLAGS_enable_pir_api": of_paddle_3})
+    try:
+        jit.save(function, path)
+    finally:
+        wt.set_flags({"FLAGS_enable_pir_api": False})
+    assert os.path.exists(f"{path}.json") == of_paddle_3
+    loaded, random = jit.load(path), np.random.default_rng(7)
+    for lengths in ([3], [1, 3, 2]):
+        given = [wt.to_tensor(random.random(shape).astype("float32")) for shape in ((len(lengths), 3, 4), (4, 4))]
+        given.append(wt.to_tensor(lengths))
+        for one, other in zip(loaded(*given), function(*given), strict=True):
+            np.testing.assert_array_equal(one.numpy(), other.numpy())

@@ -5,6 +5,9 @@ import numpy as np
 import pytest
 
 import wherry_tensor as wt
+from wherry_program import Program
+from wherry_program.program.capture import capture
+from wherry_program.run.executor import compiled
 from wherry_text import ViterbiDecoder, viterbi_decode
 
 
@@ -31,6 +34,22 @@ def test_the_best_of_all_sequences_is_found(ends, dtype, tags):
         expected, sequence = best_of_all(scores[row], transitions, length, ends)
         assert best.numpy()[row] == pytest.approx(expected, rel=1e-5)
         assert path.numpy()[row].tolist() == sequence + [0] * (4 - length)
+
+
+@pytest.mark.parametrize("ends", [True, False])
+@pytest.mark.parametrize("time", [-1, 5])
+def test_a_program_finds_the_same(ends, time):
+    program = Program()
+    feeds = [program.feed(shape, dtype, name) for name, shape, dtype in (
+        ("scores", [-1, time, 4], wt.float32), ("transitions", [4, 4], wt.float32), ("lengths", [-1], wt.int64))]  # fmt: skip
+    with capture(program):
+        program.fetches = list(viterbi_decode(*feeds, ends))
+    run, random = compiled(program), np.random.default_rng(5)
+    for lengths in ([5], [1, 4, 3], [2, 0, 2, 1]):
+        given = [random.standard_normal((len(lengths), 5, 4)), random.standard_normal((4, 4))]
+        given = [*(wt.to_tensor(x.astype("float32")) for x in given), wt.to_tensor(lengths)]
+        for found, expected in zip(run(*given), viterbi_decode(*given, ends), strict=True):
+            np.testing.assert_array_equal(found.numpy(), expected.numpy())
 
 
 def test_no_gradients_go_through_it_and_transitions_are_no_state():

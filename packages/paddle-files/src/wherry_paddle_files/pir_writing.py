@@ -43,6 +43,10 @@ class Writer3(Writer):
         """Nothing: results of a program have numbers."""
         return value
 
+    def held(self, x: Value) -> Value:
+        """Itself: Paddle 3 keeps memory of no elements."""
+        return x
+
     def axis_of(self, x: Tensor, axis: int) -> tuple[Tensor, int]:
         """The axis before transpositions: behind one by oneDNN, Paddle's predictor mixes up the sizes."""
         while isinstance(x, Variable) and isinstance(x.made_by, Node) and x.made_by.type == "transpose":
@@ -402,6 +406,9 @@ class _Printer:
         return found
 
     def control(self, op: OpDesc) -> None:
+        for name, owner in self.owners.items():  # a list that only loops and choices write is made in front of them
+            if owner == self.index and name not in self.ids and self.is_array(name):
+                self.new_list(name)
         regions = [self.region(index) for index in op.attr("blocks")]
         values = [self.ids[name] for slot in op.inputs for name in slot.arguments]
         names = op.output("Out")

@@ -248,6 +248,12 @@ class Writer:
         more, plain = self.shape_inputs("ShapeTensor", shape) if sum(type(n) is Size or n == -1 for n in shape) > 1 else ({}, _plain(shape))
         return self("reshape2", {"X": x, **more}, {"shape": plain}, ("Out", "~XShape"), shape=plain)
 
+    def held(self, x: Value) -> Value:
+        """`x` in memory, where a batch has no rows, too: of those these two operators of Paddle keep none, and some refuse what they give."""
+        if x.made_by not in ("gather", "reshape2") or -1 not in x.shape:
+            return x
+        return self("transpose2", {"X": x}, {"axis": list(range(x.ndim))}, ("Out", "~XShape"))
+
     def number(self, x: Value) -> Any:
         """The number that a constant is; None for anything else."""
         return self._numbers[id(x)][1] if id(x) in self._numbers else None
@@ -548,7 +554,10 @@ class Writer:
         self._look_at(self.program.blocks[0], fetches)
         self.nodes(self.program.blocks[0])
         values = [self.value(x) for x in fetches]
-        for i, value in enumerate(values):
+        for i, (x, value) in enumerate(zip(fetches, values, strict=True)):
+            if value.made_by == "matmul_v2" and self._uses[id(x)] > 1:
+                # Paddle's predictor makes one operator of a product and the `scale` that names it: what else reads the product misses it.
+                value = self("assign", {"X": value})
             values[i] = self.result(value, results[i])
         for i, value in enumerate(values):
             block.ops.append(OpDesc("fetch", [self._slot("X", [value])], [Slot("Out", ["fetch"])], [attr_of("col", i)]))
@@ -558,7 +567,7 @@ class Writer:
     def result(self, value: Value, name: str) -> Value:
         """A result of the program under its name."""
         # Paddle's own loader knows the results of a model, and their order, by `scale` with this name; what is fetched without comes last.
-        named: Value = self("scale", {"X": value}, {"scale": 1.0, "bias": 0.0, "bias_after_scale": True})
+        named: Value = self("scale", {"X": self.held(value)}, {"scale": 1.0, "bias": 0.0, "bias_after_scale": True})
         named.name = name
         return named
 

@@ -51,11 +51,13 @@ def matmul(x: Any, y: Any, name: str | None = None) -> Any:
         turned = right.to_sparse_coo(2)  # type: ignore[attr-defined]
         other = type(turned)(stack([turned.indices()[1], turned.indices()[0]], 0), turned.values(), turned.shape[::-1])
         return transpose(_times(other.to_sparse_csr(), transpose(left, [1, 0])), [1, 0])
+    if not isinstance(y, SparseTensor):
+        require_tensor(y, "matmul", "y")
     _require_fit("matmul", x.shape, list(y.shape))
     if isinstance(y, SparseTensor):
         found = _sparse_times_sparse(_csr(x), _csr(y))
         return found.to_sparse_csr() if isinstance(x, SparseCsrTensor) else found
-    return _times(_csr(x), require_tensor(y, "matmul", "y"))
+    return _times(_csr(x), y)
 
 
 @eager_indices

@@ -4,6 +4,8 @@ from __future__ import annotations
 import wherry_tensor as wt
 from wherry_autograd import no_grad
 from wherry_nn import Layer
+from wherry_program.program.best_paths import best_paths
+from wherry_tensor import _core
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.explained import explained
@@ -49,6 +51,8 @@ def viterbi_decode(
     """
     _check(potentials, transition_params, lengths, include_bos_eos_tag)
     with no_grad():
+        if any(_core.is_symbolic(x) for x in (potentials, transition_params, lengths)):
+            return best_paths(potentials, transition_params, lengths, include_bos_eos_tag)
         longest = _longest(lengths, potentials.shape[1])
         score = potentials[:, 0]
         if include_bos_eos_tag:

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 from wherry_nn.functional.sampling import gather_tree
 from wherry_nn.layers.rnn import _map, _tensors
 from wherry_tensor import ops
-from wherry_tensor._core import Tensor, bool_, float32, float64, int64
+from wherry_tensor._core import Tensor, bool_, float32, float64, int64, is_symbolic
 from wherry_tensor.arguments import integer, require_tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.explained import explained
+from wherry_tensor.sizes import Size
 from wherry_tensor.spellings import spelled
 
 __all__ = ["BeamSearchDecoder", "dynamic_decode"]
@@ -314,7 +315,8 @@ def dynamic_decode(
     Args:
         decoder: has `initialize`, `step` and `finalize`, as BeamSearchDecoder.
         inits: passed to `initialize`.
-        max_step_num: stop after `max_step_num + 1` steps; None goes on until all sequences are finished.
+        max_step_num: stop after `max_step_num + 1` steps; None goes on until all sequences are finished. While a program is captured it is
+            asked for, and all of these steps are recorded.
         output_time_major: leave the steps in the first axis of the outputs, instead of the second.
         impute_finished: keep the states of finished sequences as they were. For decoders without
             `tracks_own_finished`.
@@ -356,18 +358,32 @@ def dynamic_decode(
     lengths = ops.full_like(finished, value=0, dtype=int64)
     own = bool(getattr(decoder, "tracks_own_finished", False))
     steps: list[Any] = []
-    while not _all(finished):
+    over: Any = _all(finished)
+    kept: Any = 1  # how many steps count, which a captured program learns when it runs
+    while over is not True:
+        if over is not False and max_step_num is None:
+            raise InvalidArgumentError(
+                "dynamic_decode: a program that is captured has to know where to stop. Got max_step_num=None, expected a number. "
+                "All of these steps are recorded; the results end where all sequences are finished."
+            )
         time = ops.full(shape=(1,), value=len(steps), dtype=int64)
         outputs, next_states, inputs, next_finished = decoder.step(time, inputs, states, **kwargs)
         steps.append(outputs)
         if own:
-            lengths = getattr(next_states, "lengths", lengths)
+            next_lengths = getattr(next_states, "lengths", lengths)
         else:
-            lengths = lengths + ops.cast(ops.logical_not(finished), dtype=int64)
+            next_lengths = lengths + ops.cast(ops.logical_not(finished), dtype=int64)
             if impute_finished:
                 next_states = _map(_kept_where(finished), states, next_states)
             next_finished = ops.logical_or(next_finished, finished)
-        states, finished = next_states, next_finished
+        if over is not False and len(steps) > 1:
+            kept = ops.cast(ops.logical_not(over), dtype=int64) + kept
+            next_states, next_lengths, next_finished = (
+                _map(lambda old, new, over=over: ops.where(over, old, new), *pair)
+                for pair in ((states, next_states), (lengths, next_lengths), (finished, next_finished))
+            )
+        states, lengths, finished = next_states, next_lengths, next_finished
+        over = _all(finished)
         if max_step_num is not None and len(steps) > max_step_num:
             break
     if not steps:
@@ -376,6 +392,8 @@ def dynamic_decode(
             "that is not. Check what initialize() returns."
         )
     outputs = _map(lambda *each: ops.concat(*(ops.unsqueeze(x, axes=(0,)) for x in each), axis=0), *steps)
+    if isinstance(kept, Tensor):
+        outputs = _map(lambda x: ops.slice(x, axes=(0,), starts=(0,), ends=(Size("value", kept),), steps=(1,)), outputs)
     # Catching NotImplementedError instead would hide one that finalize itself raises.
     finalize = getattr(type(decoder), "finalize", None)
     if finalize is not None and finalize is not Decoder.finalize:
@@ -388,8 +406,10 @@ def dynamic_decode(
 # Helpers.
 
 
-def _all(flags: Tensor) -> bool:
-    return bool(ops.reduce_all(flags, axes=tuple(range(flags.ndim)), keepdim=False).item())
+def _all(flags: Tensor) -> Any:
+    """Whether all are true; in a captured program a tensor that says it."""
+    found = ops.reduce_all(flags, axes=tuple(range(flags.ndim)), keepdim=False)
+    return found if is_symbolic(found) else bool(found.item())
 
 
 def _repeated(x: Tensor, beams: int) -> Tensor:

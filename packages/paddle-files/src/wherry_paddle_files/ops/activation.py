@@ -62,6 +62,19 @@ def read_logit(o):
     return api.logit(o.x("X"), o.number("eps", 1e-6))
 
 
+@writes(ops.prelu)
+def write_prelu(w, x, weight):
+    """One factor for all, or one for each channel; others as the decomposition."""
+    if x.dtype not in ("float32", "float64") or x.ndim < 2 or weight.ndim > x.ndim or -1 in weight.shape:
+        return NotImplemented
+    along = [axis + x.ndim - weight.ndim for axis, n in enumerate(weight.shape) if n != 1]
+    if along not in ([], [1], [x.ndim - 1]):
+        return NotImplemented
+    alpha = w.reshape(weight, [weight.shape[axis - x.ndim] for axis in along] or [1])
+    attrs = {"mode": "channel" if along else "all", "data_format": "NHWC" if along and along != [1] else "NCHW"}
+    return w("prelu", {"X": x, "Alpha": alpha}, attrs)
+
+
 @reads("prelu")
 def read_prelu(o):
     x, alpha, mode = o.x("X"), o.x("Alpha"), o.text("mode", "all")

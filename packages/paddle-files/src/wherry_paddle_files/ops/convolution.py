@@ -133,7 +133,7 @@ def _transposed(w, x, perm):
 def _pooled(w, x, attrs):
     """`pool2d`, between transposes where the channels are last: Paddle's predictor gives other numbers for such a one behind some operators."""
     if attrs["data_format"] == "NCHW":
-        return w("pool2d", {"X": x}, attrs)
+        return w("pool2d", {"X": w.held(x)}, attrs)
     n, height, width, channels = w.outs[0].sizes
     out = w("pool2d", {"X": _transposed(w, x, [0, 3, 1, 2])}, attrs | {"data_format": "NCHW"}, shape=[n, channels, height, width])
     return _transposed(w, out, [0, 2, 3, 1])
@@ -145,7 +145,7 @@ def write_max_pool2d(w, x, *, kernel, strides, paddings, ceil_mode, data_format)
     if data_format == "NCHW" and not ceil_mode and top == bottom and left == right:
         attrs = {"ksize": list(kernel), "strides": list(strides), "paddings": [top, left], "global_pooling": False, "adaptive": False}
         if w.used(1):
-            out, mask = w("max_pool2d_with_index", {"X": x}, attrs, ("Out", "Mask"), dtype=[x.dtype, "int32"])
+            out, mask = w("max_pool2d_with_index", {"X": w.held(x)}, attrs, ("Out", "Mask"), dtype=[x.dtype, "int32"])
             return out, mask
     if w.used(1):
         return NotImplemented
@@ -178,7 +178,7 @@ def write_adaptive_max_pool2d(w, x, *, output_size, data_format):
         x = _transposed(w, x, [0, 3, 1, 2])
     attrs = {"ksize": list(output_size), "strides": [1, 1], "paddings": [0, 0], "global_pooling": False, "adaptive": True}
     shape = [*x.shape[:2], *output_size]
-    out, mask = w("max_pool2d_with_index", {"X": x}, attrs, ("Out", "Mask"), dtype=[x.dtype, "int32"], shape=shape)
+    out, mask = w("max_pool2d_with_index", {"X": w.held(x)}, attrs, ("Out", "Mask"), dtype=[x.dtype, "int32"], shape=shape)
     if last:
         out = _transposed(w, out, [0, 2, 3, 1])
     return out, mask if w.used(1) else None

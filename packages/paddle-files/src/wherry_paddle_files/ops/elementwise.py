@@ -31,6 +31,8 @@ def _both_ways(name, paddle_name):
         if name in ("real", "imag") and not x.dtype.startswith("complex"):
             zeros = {"value": 0.0, "dtype": code_of(x.dtype)}
             return w("assign", {"X": x}) if name == "real" else w("fill_any_like", {"X": x}, zeros)
+        if name == "sign" and x.dtype.startswith("complex"):
+            return _sign_of_complex(w, x)
         return w(paddle_name, {"X": x}, dtype=w.outs[0].dtype)
 
     def read(o):
@@ -38,6 +40,17 @@ def _both_ways(name, paddle_name):
 
     writes(op)(write)
     reads(paddle_name)(read)
+
+
+def _sign_of_complex(w, x):
+    """Both parts over the size, or over 1 where that is 0: Paddle's operator takes real numbers alone."""
+    kind = "float32" if x.dtype == "complex64" else "float64"
+    size = w("abs", {"X": x}, dtype=kind)
+    nothing = w("equal", {"X": size, "Y": w.constant(0.0, kind, (1,))}, {"axis": -1}, dtype="bool")
+    size = w("elementwise_add", {"X": size, "Y": w.cast(nothing, kind)}, {"axis": -1})
+    size = w("unsqueeze2", {"X": size}, {"axes": [x.ndim]}, ("Out", "~XShape"), shape=(*x.shape, 1))
+    parts = w("as_real", {"X": x}, dtype=kind, shape=(*x.shape, 2))
+    return w("as_complex", {"X": w("elementwise_div", {"X": parts, "Y": size}, {"axis": -1})}, dtype=x.dtype, shape=x.shape)
 
 
 for _name, _paddle_name in _unary.items():
@@ -218,7 +231,12 @@ def read_complex(o):
 @writes(ops.where)
 def write_where(w, condition, x, y):
     condition, x, y = w.broadcast(condition, x, y)
-    return w("where", {"Condition": condition, "X": x, "Y": y}, dtype=x.dtype, shape=w.outs[0].sizes)
+    kind, wide = x.dtype, _CHOSEN_AS.get(x.dtype, x.dtype)  # as what a dtype is chosen that the operator does not have
+    given = {"Condition": condition, "X": w.cast(x, wide), "Y": w.cast(y, wide)}
+    return w.cast(w("where", given, dtype=wide, shape=w.outs[0].sizes), kind)
+
+
+_CHOSEN_AS = {"bool": "int32", "uint8": "int32", "int8": "int32", "int16": "int32", "float16": "float32", "bfloat16": "float32"}
 
 
 @reads("where")

@@ -14,11 +14,11 @@ def write_gather(w, x, index, *, axis):
     if x.dtype in ("bool", "complex64", "complex128"):  # which the operator does not have
         if x.dtype != "bool" or w.outs[0].dtype.name != "bool":
             return NotImplemented
-        return w.cast(write_gather(w, w.cast(x, "int32"), index, axis=axis), "bool")
+        return w.cast(w.held(write_gather(w, w.cast(x, "int32"), index, axis=axis)), "bool")
     if x.dtype == "float16" and w.outs[0].dtype.name == "float16":  # which it has on GPUs only
         return w.cast(write_gather(w, w.cast(x, "float32"), index, axis=axis), "float16")
     flat = index if index.ndim == 1 else w.reshape(index, (-1,))
-    out = w("gather", {"X": x, "Index": flat}, {"axis": axis})
+    out = w("gather", {"X": w.held(x) if x.made_by == "gather" else x, "Index": flat}, {"axis": axis})
     if index.ndim == 1:
         return out
     if -1 in w.outs[0].sizes and w.outs[0].sizes.count(-1) > 1:

@@ -3,6 +3,7 @@ import wherry_tensor as api
 from wherry_paddle_files.column import paddle, reads, writes
 from wherry_tensor import ops
 from wherry_tensor.functions import factorization
+from wherry_tensor.sizes import Size
 
 paddle.exempt(ops.matrix_exp, "Paddle has no operator for it, and how often a matrix is squared depends on its values")
 
@@ -42,19 +43,13 @@ def read_lu(o):
 @writes(ops.pivots_to_permutation)
 def write_pivots_to_permutation(w, pivots, *, rows):
     """Which column of the matrix of exchanges holds the one of each row, counted from the other side."""
-    if type(rows) is not int or pivots.shape[-1] < 0:
-        return NotImplemented
-    *batch, count = pivots.shape
-    if -1 in batch:  # zeros of a size that only the pivots have
-        zeros = w("scale", {"X": w.cast(pivots, "float32")}, {"scale": 0.0, "bias": 0.0, "bias_after_scale": True})
-        zeros = w("unsqueeze2", {"X": zeros}, {"axes": [len(batch)]}, ("Out", "~XShape"), shape=(*batch, 1, count))
-        matrix = w("tile", {"X": zeros}, {"repeat_times": [*[1] * len(batch), rows, 1]}, shape=(*batch, rows, count))
-    else:
-        matrix = w.constant(0.0, "float32", (*batch, rows, count))
+    given = w.outs[0].made_by.inputs[0]
+    sizes = [Size("axis", given, axis) if n < 0 else n for axis, n in enumerate(pivots.shape)]
+    matrix = w.constant(0.0, "float32", (*sizes[:-1], rows, sizes[-1]))
     outs, attrs = ("~L", "Pmat", "~U"), {"unpack_ludata": False, "unpack_pivots": True}
-    exchanges = w("lu_unpack", {"X": matrix, "Pivots": pivots}, attrs, outs, dtype="float32", shape=(*pivots.shape[:-1], rows, rows))
+    exchanges = w("lu_unpack", {"X": matrix, "Pivots": pivots}, attrs, outs, dtype="float32", shape=(*pivots.shape[:-1], *matrix.shape[-2:-1] * 2))
     attrs = {"axis": -2, "keepdims": False, "flatten": False, "dtype": 3}
-    return w.cast(w("arg_max", {"X": exchanges}, attrs, dtype="int64", shape=(*pivots.shape[:-1], rows)), "int32")
+    return w.cast(w("arg_max", {"X": exchanges}, attrs, dtype="int64", shape=exchanges.shape[:-1]), "int32")
 
 
 @reads("lu_unpack")

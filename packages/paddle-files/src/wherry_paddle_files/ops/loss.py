@@ -42,13 +42,15 @@ def write_binary_cross_entropy_logits(w, logits, label):
 
 @reads("sigmoid_cross_entropy_with_logits")
 def read_sigmoid_cross_entropy_with_logits(o):
-    x, label, ignored = o.x("X"), o.x("Label"), o.integer("ignore_index", -100)
-    if o.maybe("pos_weight") is not None or o.flag("normalize"):
-        kept = (label != float(ignored)).astype(x.dtype)
-        loss = F.binary_cross_entropy_with_logits(x, label, None, "none", o.maybe("pos_weight")) * kept
-        return loss / api.maximum(api.sum(kept), api.ones([], x.dtype)) if o.flag("normalize") else loss
-    loss = ops.binary_cross_entropy_logits(x, label)
-    return api.where(label == float(ignored), api.zeros_like(loss), loss)
+    x, label, ignored, factor = o.x("X"), o.x("Label"), o.integer("ignore_index", -100), o.maybe("pos_weight")
+    if factor is None:
+        loss = ops.binary_cross_entropy_logits(x, label)
+    else:  # of the logarithm alone, as the operator has it
+        loss = ops.relu(x) - x * label + api.log1p(api.exp(-api.abs(x))) * factor
+    loss = api.where(label == float(ignored), api.zeros_like(loss), loss)
+    if not o.flag("normalize"):
+        return loss
+    return loss / api.maximum(api.sum((label != float(ignored)).astype(x.dtype)), api.ones([], x.dtype))
 
 
 @writes(ops.smooth_l1_loss)

@@ -1,4 +1,6 @@
 """Data movement: reshaping, slicing, joining, padding."""
+import math
+
 import wherry_nn.functional as F
 import wherry_program.program.control as flow
 import wherry_tensor as api
@@ -21,6 +23,15 @@ def _near(n):
 
 @writes(ops.reshape)
 def write_reshape(w, x, *, shape):
+    sizes = w.outs[0].sizes
+    if x.shape.count(-1) == sizes.count(-1) == 1:
+        # Of a batch without rows, too, which `reshape2` refuses.
+        for start in range(len(sizes)):
+            stop = start + x.ndim - len(sizes)
+            merged = x.shape[start : stop + 1]
+            if start <= stop and (*x.shape[:start], -1 if -1 in merged else math.prod(merged), *x.shape[stop + 1 :]) == sizes:
+                attrs = {"start_axis": start, "stop_axis": stop}
+                return w("flatten_contiguous_range", {"X": w.held(x)}, attrs, ("Out", "~XShape"), shape=sizes)
     return w.reshape(x, shape)
 
 
@@ -67,9 +78,32 @@ def _spreadable(w, x, rank):
 def write_broadcast_to(w, x, *, shape):
     if w.filled(x) is not None and not x.dtype.startswith("complex"):
         return w.constant(w.filled(x), x.dtype, shape)
-    x = _spreadable(w, x, len(shape))
-    more, plain = w.shape_inputs("expand_shapes_tensor", shape)
-    return w("expand_v2", {"X": x, **more}, {"shape": plain}, shape=plain)
+    plain = [-1 if type(n) is Size else n for n in shape]
+    more = {}
+    if not _keeps(w.outs[0].made_by.inputs[0], shape):
+        more, _ = w.shape_inputs("expand_shapes_tensor", shape)
+    return w("expand_v2", {"X": _spreadable(w, x, len(shape)), **more}, {"shape": plain}, shape=plain)
+
+
+def _keeps(x, shape):
+    """Whether each open size of `shape` is that of the same axis of `x`: there -1 says it, and nothing is computed."""
+    first = len(shape) - x.ndim
+    for axis, n in enumerate(shape):
+        if type(n) is Size:
+            if n.source[0] != "axis" or axis < first:
+                return False
+            (there, there_axis), (here, here_axis) = _before_unsqueeze(*n.source[1:]), _before_unsqueeze(x, axis - first)
+            if there is not here or there_axis != here_axis:
+                return False
+    return True
+
+
+def _before_unsqueeze(x, axis):
+    """The tensor that has this axis, and which it is there."""
+    while x.made_by is not None and x.made_by.op is ops.unsqueeze and axis not in x.made_by.attr("axes"):
+        axis -= sum(a < axis for a in x.made_by.attr("axes"))
+        x = x.made_by.inputs[0]
+    return x, axis
 
 
 @reads("expand_v2")
@@ -213,7 +247,8 @@ def read_unsqueeze(o):
 
 @writes(ops.diagonal)
 def write_diagonal(w, x, *, offset, axis1, axis2):
-    return w("diagonal", {"Input": x}, {"offset": offset, "axis1": axis1, "axis2": axis2})
+    wide = "float32" if x.dtype == "float16" else x.dtype  # which the operator has on GPUs only
+    return w.cast(w("diagonal", {"Input": w.cast(x, wide)}, {"offset": offset, "axis1": axis1, "axis2": axis2}), x.dtype)
 
 
 @reads("diagonal")
@@ -224,6 +259,15 @@ def read_diagonal(o):
 @reads("diag_v2")
 def read_diag(o):
     return api.diag(o.x("X"), o.integer("offset"), o.number("padding_value"))
+
+
+@writes(ops.diagonal_vjp)
+def write_diagonal_vjp(w, ct, like, *, offset, axis1, axis2):
+    """`diag_embed` makes the smallest matrix that has this diagonal; others are written as the decomposition."""
+    sizes, side = w.outs[0].sizes, ct.shape[-1] + abs(offset)
+    if ct.shape[-1] < 0 or sizes[axis1] != side or sizes[axis2] != side:
+        return NotImplemented
+    return w("diag_embed", {"Input": ct}, {"offset": offset, "dim1": axis1, "dim2": axis2}, shape=sizes)
 
 
 @reads("diag_embed")
@@ -317,6 +361,8 @@ def read_assign(o):
 def write_concat(w, *xs, axis):
     rank = len(w.outs[0].sizes)
     kept = [x for x in xs if x.ndim == rank and x.shape != (0,)] or list(xs)
+    if len(kept) > 1 and all(x is kept[0] for x in kept):  # Paddle's process ends in `concat` where a batch has no rows
+        return w("tile", {"X": kept[0]}, {"repeat_times": [len(kept) if i == axis else 1 for i in range(rank)]}, shape=w.outs[0].sizes)
     return w("concat", {"X": kept}, {"axis": axis})
 
 

@@ -47,6 +47,14 @@ def write_layer_norm(w, x, scale, bias, *, epsilon, begin_axis):
     return out, None, None
 
 
+@writes(ops.group_norm)
+def write_group_norm(w, x, scale, bias, *, epsilon, groups):
+    if w.used(1) or w.used(2) or x.dtype not in ("float32", "float64") or any(v is not None and v.dtype != x.dtype for v in (scale, bias)):
+        return NotImplemented
+    attrs = {"epsilon": epsilon, "groups": groups, "data_layout": "NCHW"}
+    return w("group_norm", {"X": x, "Scale": scale, "Bias": bias}, attrs, ("Y", "~Mean", "~Variance")), None, None
+
+
 @reads("layer_norm", out="Y")
 def read_layer_norm(o):
     x, scale, bias = o.x("X"), o.maybe("Scale"), o.maybe("Bias")

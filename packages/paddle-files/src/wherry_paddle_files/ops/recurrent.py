@@ -19,7 +19,7 @@ def _both_ways(op, states, n_outputs, mode_of):
         if reverse and not both:
             x = w("flip", {"X": x}, {"axis": [0]})
         given = {
-            "Input": x, "PreState": [w("stack", {"X": [h] * times}, {"axis": 0}, "Y", shape=(times, *h.shape)) for h in before],
+            "Input": x, "PreState": [_stacked(w, h, times) for h in before],
             "WeightList": [weight_ih, weight_hh] * times + [bias_ih, bias_hh] * times,
             "SequenceLength": None if length is None else w.cast(length, "int32"),
         }
@@ -40,6 +40,13 @@ def _both_ways(op, states, n_outputs, mode_of):
         return (out, *last, *[None] * (n_outputs - 1 - states))
 
     writes(op)(write)
+
+
+def _stacked(w, h, times):
+    """`h` so often along a new first axis. `stack` refuses tensors without elements."""
+    if times == 1:
+        return w("unsqueeze2", {"X": h}, {"axes": [0]}, ("Out", "~XShape"), shape=(1, *h.shape))
+    return w("stack", {"X": [h] * times}, {"axis": 0}, "Y", shape=(times, *h.shape))
 
 
 def _part(w, x, axis, start, end, shape):

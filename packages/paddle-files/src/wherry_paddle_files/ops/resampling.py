@@ -1,6 +1,7 @@
 """Resizing and sampling of images. The op is written as its decomposition, since its positions are data."""
 import wherry_nn.functional as F
 from wherry_paddle_files.column import reads, writes
+from wherry_paddle_files.ops.indexing import write_gather
 from wherry_tensor import ops
 
 _LARGEST = 1 << 16  # places along an axis, for each of which a table has an entry: a file that was damaged may say anything
@@ -11,6 +12,8 @@ _modes = {"bilinear": "bilinear", "nearest": "nearest", "bicubic": "bicubic", "l
 @writes(ops.resample)
 def write_resample(w, x, index, weight, *, axis):
     """In float32 what is of float16: Paddle resizes images of it on a CPU, but has no products there."""
+    if index.shape[1] == 1 and w.filled(weight) == 1:
+        return write_gather(w, x, w.reshape(index, [index.shape[0]]), axis=axis)
     if x.dtype != "float16" or not index.shape[1]:
         return NotImplemented
     wide, weight, total = w.cast(x, "float32"), w.cast(weight, "float32"), None

@@ -1,11 +1,11 @@
 """Sequences: masks by length, labels that are not aligned."""
 import wherry_nn.functional as F
-import wherry_program.program.control as flow
 import wherry_tensor as api
 from wherry_paddle_files.column import paddle, reads, writes
 from wherry_paddle_files.numbers import number_of
 from wherry_paddle_files.ops.indexing import size_of
-from wherry_tensor import _core, ops
+from wherry_program.program.best_paths import best_paths
+from wherry_tensor import ops
 
 
 @reads("sequence_mask", out="Y")
@@ -63,36 +63,9 @@ def read_row_conv(o):
 
 @reads("viterbi_decode", out="Path")
 def read_viterbi_decode(o):
-    """A forward pass that finds the best path to each tag, then backtracking along the best one."""
-    x, transitions, lengths = o.x("Input"), o.x("Transition"), o.x("Length").astype("int64")
-    with_ends = o.flag("include_bos_eos_tag", True)
-    end = api.max(lengths)
-    score = x[:, 0]
-    if with_ends:
-        score = score + transitions[-1]
-
-    def onwards(place, score, before):
-        ways = api.unsqueeze(score, 2) + transitions
-        said = api.squeeze(api.gather(x, api.reshape(place, [1]), 1), 1)
-        score = api.where(api.unsqueeze(lengths > place, 1), api.max(ways, 1) + said, score)
-        return place + 1, score, flow.array_append(before, api.argmax(ways, 1))
-
-    begin = [api.ones([], "int64"), score, flow.create_array(_core.int64)]
-    _, score, before = flow.while_loop(lambda place, _score, _before: place < end, onwards, begin)
-    if with_ends:
-        score = api.where(api.unsqueeze(lengths > 0, 1), score + transitions[-2], score)
-    tag = api.argmax(score, 1)
-    none = api.zeros_like(tag)
-
-    def back(place, tag, tags):
-        tags = flow.array_append(tags, api.where(lengths > place, tag, none))
-        step = flow.array_read(before, place - 1, [x.shape[0], x.shape[2]])
-        step = api.squeeze(api.take_along_axis(step, api.unsqueeze(tag, 1), 1), 1)
-        return place - 1, api.where(lengths > place, step, tag), tags
-
-    _, tag, tags = flow.while_loop(lambda place, _tag, _tags: place > 0, back, [end - 1, tag, flow.create_array(_core.int64)])
-    tags = flow.array_stack(flow.array_append(tags, api.where(lengths > 0, tag, none)), [-1, tag.shape[0]])
-    return {"Scores": api.max(score, 1), "Path": api.transpose(api.flip(tags, 0), [1, 0])}
+    lengths = o.x("Length").astype("int64")
+    scores, paths = best_paths(o.x("Input"), o.x("Transition"), lengths, o.flag("include_bos_eos_tag", True))
+    return {"Scores": scores, "Path": paths}
 
 
 @reads("edit_distance")

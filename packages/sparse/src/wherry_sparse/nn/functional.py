@@ -16,7 +16,7 @@ from wherry_sparse.products import blocks
 from wherry_sparse.tensors import SparseCooTensor, SparseCsrTensor, SparseTensor, require_sparse, rows_of, unraveled
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int64
-from wherry_tensor.arguments import one_axis, require_tensor, to_dtype
+from wherry_tensor.arguments import flag, integer, one_axis, require_tensor, to_dtype
 from wherry_tensor.errors import InvalidArgumentError, UnimplementedError, short
 from wherry_tensor.functions.movement import concat, reshape
 
@@ -382,7 +382,7 @@ def max_pool3d(
     kernel = _each("max_pool3d", "kernel_size", kernel_size, 3)
     points = _points("max_pool3d", x, data_format, 3)
     steps = kernel if stride is None else _each("max_pool3d", "stride", stride, 3)
-    pads = _each("max_pool3d", "padding", padding, 3)
+    pads, ceil_mode = _each("max_pool3d", "padding", padding, 3), flag(ceil_mode, "max_pool3d", "ceil_mode")
     sizes = [
         ((n + 2 * p - k + (s - 1 if ceil_mode else 0)) // s) + 1 for n, k, s, p in zip(points.shape[1:-1], kernel, steps, pads, strict=True)
     ]
@@ -399,7 +399,7 @@ def _convolved(
     submanifold: bool,
 ) -> SparseCooTensor:
     points, kernel = _points(owner, x, data_format, rank), require_tensor(weight, owner, "weight")
-    if groups != 1 or kernel.ndim != rank + 2 or kernel.shape[-2] != points.shape[-1]:
+    if integer(groups, owner, "groups") != 1 or kernel.ndim != rank + 2 or kernel.shape[-2] != points.shape[-1]:
         raise InvalidArgumentError(
             f"{owner}: the weight does not fit. Got shape {kernel.shape} and groups={groups} for x of shape {points.shape}, expected "
             f"[{'height, width' if rank == 2 else 'depth, height, width'}, {points.shape[-1]}, filters] and groups=1."
@@ -476,8 +476,8 @@ def _placed(points: SparseCooTensor, key: Tensor, values: Tensor, sizes: list[in
 
 def _points(owner: str, x: Any, data_format: str, rank: int) -> SparseCooTensor:
     wanted = "NHWC" if rank == 2 else "NDHWC"
-    if data_format != wanted:
-        raise InvalidArgumentError(f"{owner}: data_format is not channels-last. Got {data_format!r}, expected {wanted!r}. Transpose x.")
+    if not isinstance(data_format, str) or data_format != wanted:
+        raise InvalidArgumentError(f"{owner}: data_format is not channels-last. Got {short(data_format)}, expected {wanted!r}. Transpose x.")
     sparse = require_sparse(x, owner)
     if not isinstance(sparse, SparseCooTensor) or sparse.ndim != rank + 2 or sparse.indices().shape[0] != rank + 1:
         raise InvalidArgumentError(

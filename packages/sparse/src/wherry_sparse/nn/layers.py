@@ -9,7 +9,7 @@ from wherry_nn.initializer import Normal
 from wherry_nn.layers.documented import documented_by
 from wherry_sparse.nn import functional as F
 from wherry_sparse.tensors import SparseCooTensor, SparseTensor, require_sparse
-from wherry_tensor.arguments import integer
+from wherry_tensor.arguments import flag, integer
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnimplementedError, short
 
 
@@ -201,7 +201,7 @@ class _Conv(Layer):
         weight_attr: Any, bias_attr: Any, data_format: str,
     ) -> None:
         owner = type(self).__name__
-        if padding_mode != "zeros" or groups != 1:
+        if not isinstance(padding_mode, str) or padding_mode != "zeros" or integer(groups, owner, "groups") != 1:
             raise InvalidArgumentError(
                 f"{owner}: padding_mode or groups is not available for sparse tensors. Got padding_mode={short(padding_mode)} and "
                 f"groups={short(groups)}, expected 'zeros' and 1. Leave them out."
@@ -332,7 +332,7 @@ class MaxPool3D(Layer):
         data_format: str = "NDHWC", name: str | None = None,
     ) -> None:
         super().__init__()
-        if return_mask:
+        if flag(return_mask, "MaxPool3D", "return_mask"):
             raise UnimplementedError("MaxPool3D: return_mask is not available for sparse tensors. Got True, expected False. Leave it out.")
         self._arguments = (kernel_size, stride, padding, ceil_mode, data_format)
 

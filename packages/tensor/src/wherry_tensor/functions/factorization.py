@@ -120,6 +120,14 @@ def _epsilon(x: Tensor) -> float:
     return 2.0**-23 if _real(x) is float32 else 2.0**-52
 
 
+def _rounding(x: Tensor) -> Tensor:
+    """The share of the largest singular value that rounding leaves of none, by the longer side: shape [1], since oneDNN refuses [] in files."""
+    longest, kind = largest(*x.shape[-2:]), _real(x)
+    if isinstance(longest, Size):
+        return ops.full(shape=(1,), value=_epsilon(x), dtype=kind) * ops.reshape(longest.tensor(kind), shape=(1,))
+    return ops.full(shape=(1,), value=_epsilon(x) * longest, dtype=kind)
+
+
 # ---- systems of equations -----------------------------------------------------------------------
 
 
@@ -365,11 +373,9 @@ def lstsq(
         )
     x, y = _one_batch("lstsq", x, y)
     m, n = x.shape[-2:]
-    bound = ops.full(shape=(), value=_epsilon(x) if rcond is None else real_number(rcond, "lstsq", "rcond"), dtype=x.dtype)
-    if rcond is None:
-        longest = largest(m, n)
-        bound = bound * (longest.tensor(x.dtype) if isinstance(longest, Size) else longest)
-    solution = _product(ops.pinv(x, ops.broadcast_to(bound, shape=tuple(x.shape[:-2])), hermitian=False), y)
+    bound = _rounding(x) if rcond is None else ops.full(shape=(1,), value=real_number(rcond, "lstsq", "rcond"), dtype=x.dtype)
+    each = ops.broadcast_to(bound, shape=tuple(x.shape[:-2])) if x.ndim > 2 else ops.reshape(bound, shape=())
+    solution = _product(ops.pinv(x, each, hermitian=False), y)
     none = ops.full(shape=(0,), value=0, dtype=x.dtype)
     values = ops.svd(x.detach(), full_matrices=False)[1]
     rank = _count_above(values, _slice(values, -1, 0, 1) * bound)
@@ -848,7 +854,7 @@ def matrix_rank(
     if tol is not None:
         return _count_above(values, number(tol, "tol"))
     most = ops.reduce_max(values, axes=(values.ndim - 1,), keepdim=True) if values.shape[-1] else values
-    usual = most * (_epsilon(x) * max(x.shape[-2:]))
+    usual = most * _rounding(x)
     least = None if atol is None else number(atol, "atol")
     if rtol is not None:
         bound = most * number(rtol, "rtol")

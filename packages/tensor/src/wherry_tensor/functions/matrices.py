@@ -1,6 +1,7 @@
 """Covariance, correlation and Vandermonde matrices; slices of bounded norm; vector products along an axis."""
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from wherry_tensor import _core, ops
@@ -240,8 +241,7 @@ def _renorm(op_name: str, x: Any, p: Any, axis: Any, max_norm: Any) -> Tensor:
     if not others:
         lengths = ops.abs(x)
     else:
-        flat = ops.transpose(x, perm=(at, *others))
-        flat = ops.reshape(flat, shape=(x.shape[at], -1)) if x.size else ops.reshape(flat, shape=(x.shape[at], 0))
+        flat = ops.reshape(ops.transpose(x, perm=(at, *others)), shape=(x.shape[at], math.prod(x.shape[i] for i in others)))
         lengths = norm(flat, p=power, axis=1)
         lengths = ops.reshape(lengths, shape=tuple(x.shape[i] if i == at else 1 for i in range(x.ndim)))
     bound = _core.scalar(most, x.dtype)

@@ -254,24 +254,20 @@ def decompose_pinv(x, rcond, *, hermitian):
         left, right, sizes = vectors, vectors, ops.abs(values)
         largest = ops.maximum(_first(sizes), _first(ops.flip(sizes, axes=(rank - 2,))))
     else:
-        left, values, vh = svd(x, full_matrices=False)
-        right, sizes = _adjoint(vh), values
-        largest = _first(sizes)
+        left, values, right = svd(x, full_matrices=False)
+        sizes, largest = values, _first(values)
     kept = ops.greater_than(sizes, ops.unsqueeze(rcond, axes=(rank - 2,)) * largest)
     one = ops.full_like(values, value=1, dtype=values.dtype)
     inverted = ops.where(kept, one / ops.where(kept, values, one), one - one)
-    scaled = right * ops.cast(ops.unsqueeze(inverted, axes=(rank - 2,)), x.dtype)
-    return ops.matmul(scaled, _adjoint(left), transpose_x=False, transpose_y=False)
+    # Vectors are columns of a hermitian factorization, rows of the other one; the product takes them as they lie.
+    factors = ops.cast(ops.unsqueeze(inverted, axes=(rank - 2 if hermitian else rank - 1,)), x.dtype)
+    if x.dtype.is_complex:
+        left, right = ops.conj(left), right if hermitian else ops.conj(right)
+    return ops.matmul(right * factors, left, transpose_x=not hermitian, transpose_y=True)
 
 
 def _first(x):
     return ops.slice(x, axes=(x.ndim - 1,), starts=(0,), ends=(1,), steps=(1,))
-
-
-def _adjoint(x):
-    rank = x.ndim
-    turned = ops.transpose(x, perm=(*range(rank - 2), rank - 1, rank - 2))
-    return ops.conj(turned) if x.dtype.is_complex else turned
 
 
 @decompose.rule(eigvalsh)
