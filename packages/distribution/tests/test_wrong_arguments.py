@@ -1,7 +1,7 @@
 """Arguments of another kind than a variable or a tensor are named."""
 import pytest
 
-from wherry_distribution import constraint, variable
+from wherry_distribution import ContinuousBernoulli, constraint, variable
 
 
 @pytest.mark.parametrize(
@@ -16,3 +16,7 @@ from wherry_distribution import constraint, variable
 def test_arguments_of_another_kind_are_named(call, text):
     with pytest.raises(TypeError, match=text):
         call()
+
+def test_bounds_of_a_distribution_are_two():
+    with pytest.raises(ValueError, match=r"ContinuousBernoulli: lims are the lower and the upper bound. Got \[0\], expected two numbers"):
+        ContinuousBernoulli(0.5, [0])

@@ -55,6 +55,17 @@ def test_every_level_gives_the_same_result(mlp, level):
     np.testing.assert_allclose(ours.InferenceSession(mlp, options).run(["y"], {"x": x})[0], want, rtol=1e-5)
 
 
+@pytest.mark.parametrize(("options", "part"), [(ours.SessionOptions, "session"), (ours.RunOptions, "run")])
+def test_entries_of_a_configuration_that_are_not_there_are_named(options, part):
+    made = options()
+    getattr(made, f"add_{part}_config_entry")("a", "b")
+    get = getattr(made, f"get_{part}_config_entry")
+    assert get("a") == "b"
+    for key in "c", ["a"]:
+        with pytest.raises(RuntimeError, match=f"{options.__name__} does not have configuration with key: .*{key[0]}"):
+            get(key)
+
+
 def calls():
     x = np.zeros((2, 4), np.float32)
     return {

@@ -140,3 +140,8 @@ def test_combinations_refuse_matrices_and_counts_that_are_none():
 def test_top_p_sampling_says_that_there_is_none():
     with pytest.raises(NotImplementedError, match=r"top_p_sampling.*multinomial"):
         w.to_tensor([[0.1, 0.9]]).top_p_sampling(w.to_tensor([0.5]))
+
+
+def test_shares_of_gamma_at_infinity_are_numbers():
+    at = w.to_tensor([inf, 1.0, inf])
+    np.testing.assert_array_equal(w.gammaincc(w.to_tensor([1.0, inf, inf]), at).numpy()[:2], [0, 1])  # e^-x; nothing of a gamma at infinity lies below

@@ -8,6 +8,7 @@ from wherry_distribution.distribution import Distribution, parameters
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.constructor_arguments import check_arguments, numbers
+from wherry_tensor.errors import InvalidArgumentError
 from wherry_tensor.explained import explained
 from wherry_tensor.functions import creation, logic
 
@@ -39,6 +40,8 @@ class ContinuousBernoulli(Distribution):
 
     def __init__(self, probs: Any, lims: Sequence[float] = (0.499, 0.501)) -> None:
         check_arguments("ContinuousBernoulli", {"lims": list(lims)}, lims=numbers)
+        if len(lims) != 2:
+            raise InvalidArgumentError(f"ContinuousBernoulli: lims are the lower and the upper bound. Got {list(lims)}, expected two numbers.")
         (probability,) = parameters("ContinuousBernoulli", probs=probs)
         self.lims = tuple(lims)
         tiny = 1.2e-7 if probability.dtype.itemsize == 4 else 2.3e-16

@@ -96,6 +96,13 @@ class ExecutionMode(enum.IntEnum):
     ORT_PARALLEL = 1
 
 
+def _entry(options: Any, entries: dict[str, str], key: str) -> str:
+    try:
+        return entries[key]
+    except (KeyError, TypeError):  # TypeError: a key that cannot be one
+        raise RuntimeError(f"{type(options).__name__} does not have configuration with key: {key}") from None
+
+
 class SessionOptions:
     """How a model runs.
 
@@ -142,9 +149,7 @@ class SessionOptions:
         Raises:
             RuntimeError: there is none.
         """
-        if key not in self._entries:
-            raise RuntimeError(f"SessionOptions does not have configuration with key: {key}")
-        return self._entries[key]
+        return _entry(self, self._entries, key)
 
     def add_free_dimension_override_by_name(self, name: str, size: int) -> None:
         """Fix a size that the model leaves open under this name."""
@@ -170,8 +175,12 @@ class RunOptions:
         self._entries[key] = value
 
     def get_run_config_entry(self, key: str) -> str:
-        """An entry of the configuration."""
-        return self._entries[key]
+        """An entry of the configuration.
+
+        Raises:
+            RuntimeError: there is none.
+        """
+        return _entry(self, self._entries, key)
 
 
 class NodeArg:

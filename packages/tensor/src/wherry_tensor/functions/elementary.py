@@ -277,7 +277,7 @@ def _share(a: Tensor, t: Tensor, above: bool) -> Tensor:
     rounds = 128
     if at_hand(b) and b.size:
         largest = max(float(ops.reduce_max(b, axes=tuple(range(b.ndim)), keepdim=False).item()), 1.0)
-        rounds = min(64 + int(8 * largest**0.5), 2000)  # terms fall off after about the square root of the shape
+        rounds = int(min(64 + 8 * largest**0.5, 2000))  # terms fall off after about the square root of the shape
     near = u < b + 1
     # where the other form is used, arguments at which this one converges at once
     v = logic.where(near, u, 0 * u)
