@@ -2,13 +2,14 @@
 
     pip install onnx onnxruntime && python benchmarks/onnx_session.py [--threads 1] [--seconds 2]
 
-Both sessions live in one process and are timed in turn, a few runs of each at a time; the smallest time counts, so that what else the machine
-does falls on both. The models are ours, written as ONNX with random weights.
+Both sessions live in one process and are timed in turn, a few runs of each at a time; medians count. The models are ours, written as ONNX with
+random weights.
 """
 from __future__ import annotations
 
 import argparse
 import os
+import statistics
 import tempfile
 import time
 from collections.abc import Callable
@@ -37,17 +38,37 @@ def models(folder: str) -> dict[str, tuple[str, np.ndarray]]:
     return found
 
 
-def smallest(functions: list[Callable[[], Any]], seconds: float) -> list[float]:
-    """The smallest time of a call of each, in microseconds; they are called in turn."""
-    best = [float("inf")] * len(functions)
-    end = time.perf_counter() + seconds
+def timed(functions: list[Callable[[], Any]], seconds: float) -> list[float]:
+    """The median of the times of a call of each, in microseconds; they are called in turn, in one order and in the other."""
+    times: list[list[float]] = [[] for _ in functions]
+    order, end = list(range(len(functions))), time.perf_counter() + seconds
     while time.perf_counter() < end:
-        for i, call in enumerate(functions):
+        order.reverse()
+        for i in order:
+            functions[i]()  # what the other left in the caches is gone
             for _ in range(5):
                 begun = time.perf_counter()
-                call()
-                best[i] = min(best[i], time.perf_counter() - begun)
-    return [b * 1e6 for b in best]
+                functions[i]()
+                times[i].append(time.perf_counter() - begun)
+    return [statistics.median(found) * 1e6 for found in times]
+
+
+def through_handles(path: str, threads: int, x: np.ndarray) -> Callable[[], np.ndarray]:
+    """A run of the same model by `paddle.inference`: copied in, run, copied out."""
+    prefix = os.path.splitext(path)[0]
+    wherry.jit.save(wherry.onnx.load(path), prefix)
+    config = wherry.inference.Config(f"{prefix}.pdmodel", f"{prefix}.pdiparams")
+    config.set_cpu_math_library_num_threads(threads)
+    predictor = wherry.inference.create_predictor(config)
+    given = predictor.get_input_handle(predictor.get_input_names()[0])
+    result = predictor.get_output_handle(predictor.get_output_names()[0])
+
+    def call() -> np.ndarray:
+        given.copy_from_cpu(x)
+        predictor.run()
+        return result.copy_to_cpu()
+
+    return call
 
 
 def main() -> None:
@@ -57,21 +78,26 @@ def main() -> None:
     asked = parser.parse_args()
     theirs, ours = onnxruntime.SessionOptions(), wherry.ort.SessionOptions()
     theirs.intra_op_num_threads = ours.intra_op_num_threads = asked.threads
-    print(f"| model, batch 1 | load, ms | ONNX Runtime {onnxruntime.__version__} | ratio | run, us | ONNX Runtime | ratio |")
-    print("|---|---:|---:|---:|---:|---:|---:|")
+    print(f"| model, batch 1 | what | Wherry | ONNX Runtime {onnxruntime.__version__} | ratio |")
+    print("|---|---|---:|---:|---:|")
     with tempfile.TemporaryDirectory() as folder:
         for name, (path, x) in models(folder).items():
             a, b = wherry.InferenceSession(path, ours), onnxruntime.InferenceSession(path, theirs)
             feed = {"x": x}
             np.testing.assert_allclose(a.run(None, feed)[0], b.run(None, feed)[0], rtol=1e-3, atol=1e-4)
-            run = smallest([lambda a=a, feed=feed: a.run(None, feed), lambda b=b, feed=feed: b.run(None, feed)], asked.seconds)
-            load = smallest(
-                [lambda path=path: wherry.InferenceSession(path, ours), lambda path=path: onnxruntime.InferenceSession(path, theirs)], asked.seconds
-            )
-            print(
-                f"| {name} | {load[0] / 1e3:.1f} | {load[1] / 1e3:.1f} | {load[0] / load[1]:.2f} "
-                f"| {run[0]:.1f} | {run[1]:.1f} | {run[0] / run[1]:.2f} |"
-            )
+            handles = through_handles(path, asked.threads, x)
+            run = timed([lambda a=a, feed=feed: a.run(None, feed), handles, lambda b=b, feed=feed: b.run(None, feed)], asked.seconds)
+            makers = [lambda p=path: wherry.InferenceSession(p, ours), lambda p=path: onnxruntime.InferenceSession(p, theirs)]
+            load = timed(makers, asked.seconds)
+            first = timed([lambda make=make, feed=feed: make().run(None, feed) for make in makers], asked.seconds)
+            rows = [("load", *load), ("load and first run", *first), ("session.run", run[0], run[2]), ("handles", run[1], run[2])]
+            for what, mine, other in rows:
+                print(f"| {name} | {what} | {shown(mine)} | {shown(other)} | {mine / other:.2f} |")
+
+
+def shown(us: float) -> str:
+    """A time with three digits."""
+    return f"{us:.3g} us" if us < 1e3 else f"{us / 1e3:.3g} ms"
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import pytest
 import wherry
 from wherry.__main__ import main
 from wherry.inference import Config, create_predictor
+from wherry_paddle_files.models import load_model, save_program_beside
 
 ARCHIVE = Path(__file__).parent.parent / "packages" / "paddle-files" / "tests" / "data" / "paddle3.zip"
 
@@ -142,5 +143,32 @@ def test_programs_are_converted_to_paddle_3_and_back(saved, tmp_path, capsys):
     assert main(["convert", f"{prefix}.json", str(tmp_path / "two" / "model.pdmodel")]) == 0
     assert main(["convert", str(tmp_path / "two" / "model.pdmodel"), str(tmp_path / "again.json")]) == 0
     np.testing.assert_allclose(wherry.jit.load(str(tmp_path / "again"))(wherry.to_tensor(x)).numpy(), y, rtol=1e-5, atol=1e-6)
-    assert main(["convert", f"{prefix}.json", f"{prefix}.pdmodel"]) == 1
-    assert "one file of parameters" in capsys.readouterr().err
+
+
+def test_both_formats_share_the_parameters_of_one_name(saved, tmp_path, capsys):
+    prefix, x, y = saved
+    before = Path(f"{prefix}.pdiparams").read_bytes()
+    assert main(["convert", f"{prefix}.json", f"{prefix}.pdmodel"]) == 0
+    assert "as before" in capsys.readouterr().out
+    assert Path(f"{prefix}.pdiparams").read_bytes() == before
+    for ending in (".json", ".pdmodel"):
+        predictor = create_predictor(Config(prefix + ending, f"{prefix}.pdiparams"))
+        np.testing.assert_allclose(predictor.run([wherry.to_tensor(x)])[0].numpy(), y, rtol=1e-5, atol=1e-6)
+
+
+def test_a_program_is_not_put_beside_parameters_of_another(saved, tmp_path):
+    prefix, _x, _y = saved
+    program = load_model(prefix)
+    other = str(tmp_path / "other")
+    wherry.jit.save(wherry.nn.Conv2D(3, 4, 3), other, input_spec=[wherry.static.InputSpec([None, 3, 8, 8], "float32", "x")])
+    assert not save_program_beside(str(tmp_path / "new.pdmodel"), program, f"{other}.pdiparams")
+    assert not (tmp_path / "new.pdmodel").exists()
+
+
+def test_parameters_of_a_converted_program_go_where_they_are_wanted(saved, tmp_path):
+    prefix, x, y = saved
+    params = str(tmp_path / "new" / "of_paddle_2.pdiparams")
+    (tmp_path / "new").mkdir()
+    assert main(["convert", f"{prefix}.json", f"{prefix}.pdmodel", "--output-params", params]) == 0
+    predictor = create_predictor(Config(f"{prefix}.pdmodel", params))
+    np.testing.assert_allclose(predictor.run([wherry.to_tensor(x)])[0].numpy(), y, rtol=1e-5, atol=1e-6)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
+from wherry_nn import unique_name
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import AssertedArgumentError, short
@@ -66,8 +67,6 @@ class Parameter(Tensor):
         need_clip: bool = True,
         is_distributed: bool = False,
     ) -> None:
-        from wherry_nn import unique_name
-
         self._share_data_with(data)
         self.name = unique_name.generate("parameter") if name is None else name
         self.stop_gradient = not trainable

@@ -14,7 +14,7 @@ import numpy as np
 
 from wherry_nn import Parameter, unique_name
 from wherry_onnx_files import proto
-from wherry_onnx_files.column import READS
+from wherry_onnx_files.column import READS, Reading
 from wherry_onnx_files.elements import CODES, HELD, dtype_of, tensor_of_array, wrapped
 from wherry_onnx_files.errors import NeedsValue, OnnxFileError, UnreadableOp, plain
 from wherry_onnx_files.numbers import Numbers, is_known, numbers_of
@@ -428,7 +428,7 @@ class Reader:
         elif found is None:
             raise self._unknown(op)
         else:
-            results = self._guarded(op, lambda: self._result(op, found))
+            results = self._guarded(op, found)
         if not isinstance(results, tuple):
             results = (results,)
         for name, value in zip(node.outputs, results):
@@ -457,17 +457,17 @@ class Reader:
             f"wherry_onnx_files/ops, in the file of its family."
         )
 
-    def _guarded(self, op: OpView, read: Callable[[], Any]) -> Any:
+    def _guarded(self, op: OpView, found: Reading) -> Any:
         """The result of a rule; any error in it is reported as an error of the file, with the node."""
         try:
-            return read()
+            return self._result(op, found)
         except ModelFileError:
             raise
         except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RuntimeError, MemoryError, AssertionError) as error:
             kind = NeedsValue if "not known" in str(error) and current_capture() is not None else OnnxFileError
             raise kind(f"onnx: {op.where} cannot be read: {plain(error)}") from error
 
-    def _result(self, op: OpView, found: Any) -> Any:
+    def _result(self, op: OpView, found: Reading) -> Any:
         recording = current_capture()
         if recording is None or not found.folds or not self._all_constant(op):
             return found.rule(op)
@@ -485,8 +485,12 @@ class Reader:
             return found.rule(op)
 
     def _all_constant(self, op: OpView) -> bool:
-        values = [self.value(name, op) for name in op.node.inputs if name]
-        return all(x.known if isinstance(x, Numbers) else isinstance(x, Tensor) and _is_constant(x) for x in values)
+        for name in op.node.inputs:
+            if name:
+                x = self.value(name, op)
+                if not (x.known if isinstance(x, Numbers) else isinstance(x, Tensor) and _is_constant(x)):
+                    return False
+        return True
 
 
 def _is_constant(x: Tensor) -> bool:

@@ -29,7 +29,7 @@ from wherry_tensor.flags import get_flags
 from wherry_tensor.protobuf import ModelFileError
 from wherry_train.atomic_files import finish_replacing, replace_files
 from wherry_train.pickle_reader import FileFormatError, PickleReader
-from wherry_train.pickle_writer import PickleWriter
+from wherry_train.pickle_writer import PickleWriter, bytes_of
 
 __all__ = [
     "at_sizes", "endings", "files_again", "files_of_model", "have_other_ranks", "load_model", "model_at", "read_program", "replace_models",
@@ -216,17 +216,7 @@ def _files(
     prefix: str, program: Program, written: desc.ProgramDesc, values: dict[str, Tensor], params: Mapping[str, Tensor] | None,
     info: Mapping[str, Mapping[str, Any]] | None, model_path: str, params_path: str | None, info_path: str | None,
 ) -> Files:
-    bound = {x.name: x.bound for x in program.blocks[0].vars.values() if x.bound is not None}
-    for name in _names_of(written):
-        if name in values:
-            continue
-        value = params.get(name, bound.get(name)) if params is not None else bound.get(name)
-        if value is None:
-            raise InvalidArgumentError(
-                f"save: the parameter '{name}' has no value. Got {len(values)} values, expected one for each of {len(_names_of(written))} "
-                f"parameters. Run the startup program, or load the parameters, first."
-            )
-        values[name] = value
+    _complete(values, program, written, params)
     if model_path.endswith(MODEL_3):
         data, info = text_of(written), None  # Paddle 3 has no file of names
     else:
@@ -240,6 +230,57 @@ def _files(
         files.append((params_path or prefix + PARAMS, None))
     files.append((info_path, None if info is None or not values else partial(_write_info, info=info)))
     return files
+
+
+def _complete(values: dict[str, Tensor], program: Program, written: desc.ProgramDesc, params: Mapping[str, Tensor] | None) -> None:
+    """Give each parameter of a program that is to be written a value."""
+    bound = {x.name: x.bound for x in program.blocks[0].vars.values() if x.bound is not None}
+    for name in _names_of(written):
+        if name in values:
+            continue
+        value = params.get(name, bound.get(name)) if params is not None else bound.get(name)
+        if value is None:
+            raise InvalidArgumentError(
+                f"save: the parameter '{name}' has no value. Got {len(values)} values, expected one for each of {len(_names_of(written))} "
+                f"parameters. Run the startup program, or load the parameters, first."
+            )
+        values[name] = value
+
+
+def save_program_beside(model_path: str, program: Program, params_path: str) -> bool:
+    """Save a program for prediction whose parameters are in a file already, that of the same program in another format.
+
+    The file of the parameters stays as it is.
+
+    Args:
+        model_path: of the program; one that ends in `.json` is a program of Paddle 3.
+        program: it is not changed.
+        params_path: of the parameters.
+
+    Returns:
+        Whether the file holds what this program would have there, tensor by tensor; otherwise nothing is written.
+
+    Raises:
+        As `save_model`, and as `load_model` for the parameters.
+    """
+    written, constants = _written(program, None, None, True, Writer3 if model_path.endswith(MODEL_3) else Writer)
+    values = dict(constants)
+    _complete(values, program, written, None)
+    try:
+        found, mark = _read_params(params_path, list(values))
+    except ModelFileError:  # more or fewer tensors
+        return False
+    for name, x in values.items():
+        y = found[name]
+        if y.dtype is not x.dtype or y.shape != x.shape or bytes_of(y) != bytes_of(x):
+            return False
+    if model_path.endswith(MODEL_3):
+        data = text_of(written)
+    else:
+        written.params_mark = mark
+        data = desc.serialize(written)
+    replace_models([[(model_path, lambda file: file.write(data))]])
+    return True
 
 
 def load_model(

@@ -2384,12 +2384,14 @@ def share_buffer(data: Any) -> Any:
     """A tensor on the very memory of `data`, which must be writable; it lives as long as the tensor."""
 def show_frames(wanted: Any) -> Any:
     """Whether tracebacks have entries for the compiled functions of this module. They name lines of files that no"""
+def sizes_of(x: Any) -> Any:
+    """The sizes of a tensor as plain numbers, -1 where one is unknown."""
 def start() -> Any:
     """Called by the package once the vocabulary is declared."""
 def strided(x: Any, shape: Any, strides: Any, offset: Any) -> Any:
     """A view of the elements at `offset + sum(index * strides)` from the first element of `x`, without gradient history."""
-def symbolic(shape: Any, dtype: Any) -> Any:
-    """A tensor with a shape (-1: unknown) and a dtype but no data, for capture layers; its place is the current device."""
+def symbolic(shape: Any, dtype: Any, kind: Any = ...) -> Any:
+    """A tensor with a shape (-1, a `sizes.Size` or None: unknown) and a dtype but no data, for capture layers; its place is the current device."""
 def synchronize(device: Any) -> Any:
     """Wait until everything that was put on any stream of the device has run; errors of that work are raised."""
 def take_dlpack(capsule: Any) -> Any:

@@ -35,6 +35,7 @@ def add_commands(commands: Any) -> None:
     convert.add_argument("model", help="the program, .pdmodel or .json (of Paddle 3) with its .pdiparams beside it, .onnx or .pt2")
     convert.add_argument("output", help="the file to write: .onnx, .pdmodel or .json (of Paddle 3)")
     convert.add_argument("--params", metavar="FILE", help="the parameters, where they have another name")
+    convert.add_argument("--output-params", metavar="FILE", help="where its parameters go (default: beside it, .pdiparams, which both formats share)")
     convert.add_argument("--opset", type=int, default=13, help="of ONNX's operators, 11 to 19 (default: 13)")
 
     web = commands.add_parser(
@@ -119,18 +120,21 @@ def inspect(chosen: argparse.Namespace) -> int:
 
 def convert(chosen: argparse.Namespace) -> int:
     """`wherry convert`."""
-    from wherry_paddle_files.models import save_model
+    from wherry_paddle_files.models import save_model, save_program_beside
 
     stem, ending = os.path.splitext(chosen.output)
     if ending in (".pdmodel", ".json"):
-        if os.path.realpath(f"{stem}.pdiparams") == os.path.realpath(_files(chosen)[1]):
-            raise ValueError(
-                f"both models would have one file of parameters. Got {chosen.output} beside {chosen.model}, expected another name or folder: the "
-                f"new file may not hold what the old program needs. Choose one."
-            )
+        params = chosen.output_params or f"{stem}.pdiparams"
+        shared = os.path.realpath(params) == os.path.realpath(_files(chosen)[1])
         program = _loaded(chosen)
-        save_model(stem, program, model_path=chosen.output, for_prediction=True)
-        print(f"{chosen.output}: {len(program.nodes)} ops")
+        if not shared:
+            save_model(stem, program, model_path=chosen.output, params_path=params, for_prediction=True)
+        elif not save_program_beside(chosen.output, program, params):
+            raise ValueError(
+                f"both models would have one file of parameters, and it does not hold what the new one needs. Got {chosen.output} beside "
+                f"{chosen.model}, expected parameters of its own. Choose another name or folder, or pass --output-params {stem}-converted.pdiparams."
+            )
+        print(f"{chosen.output}: {len(program.nodes)} ops" + (f", parameters in {params} as before" if shared else ""))
         return 0
     if ending != ".onnx":
         raise ValueError(f"models are written as .onnx, .pdmodel or .json. Got {chosen.output}, expected a name that ends so. Choose such a name.")

@@ -9,6 +9,8 @@ Each works on a copy (a row of them on one), can be printed before and after, an
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import is_
+from typing import Any
 
 from wherry_program.passes.attention import attention
 from wherry_program.passes.batch_norm import batch_norm
@@ -81,7 +83,24 @@ def through(program: Program, row: Sequence[Callable[[Program], Program]]) -> Pr
     if not program.in_passes:
         program, _ = program.copy()
     program.in_passes = True
+    behind: dict[Any, list[Any]] = {}  # what the nodes were when a pass had run
     for one in row:
+        if one not in _AGAIN:
+            program = one(program)
+            continue
+        nodes = _nodes_of(program)
+        before = behind.get(one)
+        if before is not None and len(before) == len(nodes) and all(map(is_, before, nodes)):
+            continue  # it would find nothing
         program = one(program)
+        behind[one] = _nodes_of(program)
     program.in_passes = False
     return program
+
+
+_AGAIN = (dead_code, frozen_constants)  # of a row, several times; what they do follows from nodes and fetches alone
+
+
+def _nodes_of(program: Program) -> list[Any]:
+    """What the nodes of a program are now: its parts are the same objects as long as nothing has replaced them."""
+    return [*program.fetches, *(part for node in program.walk() for part in (node, node.op, node.inputs, node.attrs))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 from wherry_program.passes.rewriting import Uses, bound_constant, drop, is_pure, put_instead, to_change, volatile
 from wherry_program.program.ir import Node, Program, Variable
 from wherry_tensor import ops
-from wherry_tensor._core import DType, Tensor, float32, float64
+from wherry_tensor._core import DType, Op, Tensor, float32, float64, scalar
 
 __all__ = ["batch_norm"]
 
@@ -15,10 +15,13 @@ def batch_norm(program: Program) -> Program:
     Parameters are taken as they are now; those of the program stay as they were.
     """
     out = to_change(program)
+    norms = [node for node in out.walk() if node.op is ops.batch_norm_infer]
+    if not norms:
+        return out
     changing, uses = volatile(out), Uses(out)
     folded = []
-    for node in list(out.walk()):
-        if node.op is not ops.batch_norm_infer or not is_pure(node, changing):
+    for node in norms:
+        if not is_pure(node, changing):
             continue
         x = node.inputs[0]
         product = None if x is None else x.made_by
@@ -48,8 +51,7 @@ def _fold(program: Program, product: Node, norm: Node) -> None:
     def wide(y: Variable | None) -> Tensor | None:
         return None if y is None or y.bound is None else _as(y.bound, float64)
 
-    one = _run(ops.full, shape=(), value=norm.attr("epsilon"), dtype=float64)
-    factor = _run(ops.rsqrt, _run(ops.add, wide(variance), one))
+    factor = _run(ops.rsqrt, _run(ops.add, wide(variance), scalar(norm.attr("epsilon"), float64)))
     if scale is not None:
         factor = _run(ops.multiply, factor, wide(scale))
     summand = _run(ops.negative, wide(mean)) if bias is None else _run(ops.subtract, wide(bias), wide(mean))
@@ -59,7 +61,7 @@ def _fold(program: Program, product: Node, norm: Node) -> None:
     along = (-1, *[1] * (weight.bound.ndim - 1)) if product.op is ops.conv2d else (1, -1)
     # Of weights in 16 bits the products too are computed in 64, which takes time and memory of those that are large.
     exact = weight.dtype if weight.dtype in (float32, float64) else float64
-    scales = _as(_run(ops.reshape, factor, shape=along), exact)
+    scales = _as(ops.reshape.run((factor,), (along,)), exact)
     folded = _run(ops.multiply, _as(weight.bound, exact), scales)
     new_weight = bound_constant(program, _as(folded, weight.dtype), weight)
     new_bias = bound_constant(program, _as(summand, weight.dtype), mean if shift is None else shift)
@@ -67,8 +69,8 @@ def _fold(program: Program, product: Node, norm: Node) -> None:
 
 
 def _as(x: Tensor, dtype: DType) -> Tensor:
-    return x if x.dtype is dtype else _run(ops.cast, x, dtype=dtype)
+    return x if x.dtype is dtype else ops.cast.run((x,), (dtype,))  # type: ignore[no-any-return]
 
 
-def _run(op, *inputs, **attrs):  # type: ignore[no-untyped-def]
-    return op.run(inputs, tuple(attrs[name] for name in op.attr_names))
+def _run(op: Op, *inputs: Tensor | None) -> Tensor:
+    return op.run(inputs, ())  # type: ignore[no-any-return]

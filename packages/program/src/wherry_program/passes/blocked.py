@@ -178,10 +178,15 @@ class _Images:
         if node.op in (ops.avg_pool2d, ops.adaptive_avg_pool2d) and node.attr("data_format") == "NCHW" and -1 not in x.sizes[1:]:
             return self.average(node, x)
         if node.op is ops.reduce_mean and node.attr("keepdim") and node.attr("axes") == (2, 3):
-            return ops.reduce_mean(self.of(x), axes=(2, 3), keepdim=True)
+            return self.mean(x)
         return None
 
+    def mean(self, x: Variable) -> Tensor:
+        return ops.reduce_mean(self.of(x), axes=(2, 3), keepdim=True)  # type: ignore[no-any-return]
+
     def average(self, node: Node, x: Variable) -> Tensor:
+        if node.op is ops.adaptive_avg_pool2d and node.outputs[0].sizes[2:] == (1, 1):
+            return self.mean(x)
         image = self.of(x)
         batch, n, h, w, lanes = image.shape
         out = node.outputs[0].sizes

@@ -53,6 +53,8 @@ def _merge(program: Program, block: Block, changing: set[int], handed: set[int])
 def _key(value: Any, instead: dict[int, Variable]) -> Any:
     """An attribute as a key: 1, True and 1.0 differ, and so do 0.0 and -0.0."""
     if type(value) is tuple:
+        if [*map(type, value)].count(int) == len(value):
+            return int, value
         return tuple(_key(v, instead) for v in value)
     if type(value) is Size:
         kind, *parts = value.source

@@ -41,7 +41,7 @@ def _of_values(program: Program) -> Program:
     kept = []
     for node in reversed(program.nodes):
         if any(id(x) in wanted for x in node.outputs):
-            wanted.update([id(x) for x in node.inputs], map(id, tensors_of_attrs(node.attrs)))
+            wanted.update(map(id, node.inputs), map(id, tensors_of_attrs(node.attrs)))
             kept.append(node)
     program.nodes[:] = kept[::-1]
     forget_unused(program)

@@ -16,6 +16,8 @@ def epilogues(program: Program) -> Program:
     """Make an `add` of an image of the same shape, and then an activation, the residual and activation of the blocked convolution
     (`passes.blocked`) that only they read."""
     out = to_change(program)
+    if not any(node.op in _CONVOLUTIONS for node in out.walk()):
+        return out
     changing, uses, sizes = volatile(out), Uses(out), SameSizes(out)
     gone = []
     for node in out.walk():

@@ -41,10 +41,14 @@ class Uses:
         self.kept = {id(x) for x in program.fetches}  # read by others than nodes
         for block in program.blocks:
             self.kept.update(id(x) for x in block.outputs)
+        of = self.of
         for node in program.walk():
             for x in (*node.inputs, *tensors_of_attrs(node.attrs), *(node.outputs if node.in_place else ())):
-                if x is not None:
-                    self.of.setdefault(id(x), []).append(node)
+                at = id(x)
+                if at in of:
+                    of[at].append(node)
+                elif x is not None:
+                    of[at] = [node]
 
     def only(self, x: Variable) -> Node | None:
         """The one node that reads `x`; None where there are others, or it leaves its block."""
@@ -113,7 +117,7 @@ def forget_unused(program: Program) -> None:
     for block in program.blocks:
         used.update(id(x) for x in (*block.inputs, *block.outputs))
     for node in program.walk():
-        used.update([id(x) for x in (*node.inputs, *tensors_of_attrs(node.attrs), *node.outputs)])
+        used.update(map(id, node.inputs), map(id, node.outputs), map(id, tensors_of_attrs(node.attrs)))
     for block in program.blocks:
         for name, x in list(block.vars.items()):
             if id(x) not in used and not x.is_data:

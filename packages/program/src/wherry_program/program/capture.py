@@ -179,6 +179,9 @@ def capture(into: Program | Block) -> Capture:
 
 def current_capture() -> Capture | None:
     """The capture that is active in this thread; None if ops run."""
+    layers = inner_layers()
+    if layers and isinstance(layers[-1], Capture):  # mostly
+        return layers[-1]
     mine = captures_of_thread()
     return mine[-1] if mine else None
 

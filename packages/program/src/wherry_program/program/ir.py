@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from wherry_nn import Parameter, unique_name
 from wherry_tensor import _core
-from wherry_tensor._core import DType, Op, Tensor, rebind, symbolic
+from wherry_tensor._core import DType, Op, Tensor, rebind, sizes_of, symbolic
 from wherry_tensor.arguments import require, require_tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.sizes import Size
@@ -92,20 +92,20 @@ class Variable(Tensor):
         is_data: bool = False, is_array: bool = False, persistable: bool = False, stop_gradient: bool = True,
     ) -> Any:
         """A new variable of `block`; use the methods of Block and Program."""
-        x = cls.__new__(cls)
-        sizes = [-1 if type(n) is Size or n is None else n for n in shape]
+        sizes = tuple(shape)
         for n in sizes:
             if type(n) is int and n >= _TOO_LARGE:
                 raise InvalidArgumentError(
-                    f"Variable: no tensor has such a size. Got shape {short(sizes)}, expected sizes of at most 62 bits. "
+                    f"Variable: no tensor has such a size. Got shape {short(list(sizes))}, expected sizes of at most 62 bits. "
                     f"Check the sizes and their order."
                 )
-        rebind(x, symbolic(sizes, dtype))
+        x = symbolic(sizes, dtype, cls)
         x.name = unique_name.generate("_generated_var") if name is None else name
         x.block, x.made_by, x.bound, x.is_data, x.is_array = block, None, bound, is_data, is_array
         if persistable:
             x.persistable = True
-        _stop_gradient.__set__(x, stop_gradient)  # not through the property: nobody asked for this name
+        if not stop_gradient:
+            _stop_gradient.__set__(x, False)  # not through the property: nobody asked for this name
         return x
 
     @property
@@ -139,14 +139,14 @@ class Variable(Tensor):
     def resize(self, shape: Iterable[Any], dtype: DType | None = None) -> None:
         """Change what is known of its shape and dtype."""
         kept = self.stop_gradient, self.__dict__.get("cuts_gradient")
-        rebind(self, symbolic([-1 if type(n) is Size or n is None else n for n in shape], self.dtype if dtype is None else dtype))
+        rebind(self, symbolic(tuple(shape), self.dtype if dtype is None else dtype))
         self.stop_gradient = kept[0]
         self.__dict__["cuts_gradient"] = bool(kept[1])
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """The shape as plain numbers, -1 where a size is unknown."""
-        return tuple([-1 if type(n) is Size else n for n in self.shape])
+        return sizes_of(self)  # type: ignore[no-any-return]
 
     @property
     def is_parameter(self) -> bool:
@@ -549,9 +549,10 @@ def tensors_of_attrs(attrs: Iterable[Any]) -> list[Tensor]:
     found: list[Tensor] = []
     for value in attrs:
         if type(value) is tuple:
-            for n in value:
-                if type(n) is Size:
-                    _tensors_of_size(n, found)
+            if Size in map(type, value):
+                for n in value:
+                    if type(n) is Size:
+                        _tensors_of_size(n, found)
         elif type(value) is Size:
             _tensors_of_size(value, found)
     return found

@@ -195,18 +195,32 @@ def uninitialized(shape, DType dtype not None, int32_t device=0):
     return out
 
 
-def symbolic(shape, DType dtype not None):
-    """A tensor with a shape (-1: unknown) and a dtype but no data, for capture layers; its place is the current device."""
+def symbolic(shape, DType dtype not None, kind=Tensor):
+    """A tensor with a shape (-1, a `sizes.Size` or None: unknown) and a dtype but no data, for capture layers; its place is the current device.
+
+    Args:
+        shape: sizes.
+        dtype: of it.
+        kind: its class, Tensor or one made of it, whose `__init__` is not called.
+    """
     cdef Tensor out
     cdef int64_t sizes[WRY_MAX_RANK]
     cdef Py_ssize_t i, rank = len(shape)
     if rank > WRY_MAX_RANK:
         raise ValueError(f"symbolic: got {rank} axes, expected at most {WRY_MAX_RANK}.")
     for i in range(rank):
-        sizes[i] = -1 if type(shape[i]) is size_class else shape[i]
-    out = new_ghost(dtype.code, <int32_t>rank, sizes)
+        size = shape[i]
+        sizes[i] = -1 if type(size) is size_class or size is None else size
+    out = blank() if kind is Tensor else kind.__new__(kind)
+    make_ghost(out, dtype.code, <int32_t>rank, sizes)
     out.t.device = current_device(wry_thread_state())
     return out
+
+
+def sizes_of(Tensor x not None):
+    """The sizes of a tensor as plain numbers, -1 where one is unknown."""
+    cdef int i
+    return tuple([x.dims[i] for i in range(x.t.rank)])
 
 
 def is_symbolic(x):

@@ -231,15 +231,18 @@ cdef object column_decompose = None
 cdef object column_view = None
 cdef object meta_class = None
 cdef object layout_class = None
+cdef object put_shape = None  # of a new Meta, whose __init__ takes longer
+cdef object put_dtype = None
 
 
 cdef int find_columns() except -1:
-    global column_infer, column_decompose, column_view, meta_class, layout_class
+    global column_infer, column_decompose, column_view, meta_class, layout_class, put_shape, put_dtype
     if meta_class is None:
         from wherry_tensor.ops import declare
         column_infer, column_decompose = declare.infer.rules, declare.decompose.rules
         column_view, layout_class = declare.view.rules, declare.Layout
         meta_class = declare.Meta
+        put_shape, put_dtype = meta_class.shape.__set__, meta_class.dtype.__set__
     return 0
 
 
@@ -251,7 +254,10 @@ cdef object meta_of(PyObject *x):
     if x == <PyObject *>None:
         return None
     cdef Tensor t = <Tensor>x
-    return meta_class(tuple([t.dims[i] for i in range(t.t.rank)]), dtype_of_code(t.t.dtype))
+    out = meta_class.__new__(meta_class)
+    put_shape(out, sizes_of(t))
+    put_dtype(out, dtype_of_code(t.t.dtype))
+    return out
 
 
 cdef dict attr_kinds = {  # what may stand for an attribute of the declared type, None besides

@@ -198,16 +198,23 @@ cdef Tensor new_alias(Tensor x):
 
 cdef Tensor new_ghost(int32_t dtype, int32_t rank, const int64_t *shape):
     cdef Tensor out = blank()
+    make_ghost(out, dtype, rank, shape)
+    return out
+
+
+cdef void make_ghost(Tensor out, int32_t dtype, int32_t rank, const int64_t *shape) noexcept:
+    """Makes of a new tensor one with a shape and a dtype but no data."""
     cdef int i
     cdef int64_t size = 1
     for i in range(rank):
         out.dims[i] = shape[i]
         size = -1 if size < 0 or shape[i] < 0 else size * shape[i]
+    out.t.shape = out.dims
+    out.t.strides = out.steps
     out.t.dtype = dtype
     out.t.rank = rank
     out.t.size = size
     out.flags = STOP_GRADIENT | SYMBOLIC
-    return out
 
 
 cdef bint reach(int32_t rank, const int64_t *shape, const int64_t *steps, int64_t *low, int64_t *high) noexcept:

@@ -124,6 +124,8 @@ def merge_shapes(a, b):
 
 def require_same_shape(op_name, name, shape, other_name, other_shape):
     """Refuse two inputs whose shapes must be equal and are not; returns the better known shape."""
+    if shape == other_shape:  # mostly
+        return shape
     if not same_shape(shape, other_shape):
         raise ValueError(
             f"{op_name}: `{name}` and `{other_name}` must have one shape. "
@@ -169,17 +171,17 @@ def require_dtype(op_name, name, dtype, allowed):
 
 def require_one_dtype(op_name, **dtypes):
     """Refuse inputs (given by name) of different dtypes; returns the one they share."""
-    present = {name: dtype for name, dtype in dtypes.items() if dtype is not None}
-    names = list(present)
-    dtype = present[names[0]]
-    for name in names[1:]:
-        if present[name] != dtype:
+    first = shared = None
+    for name, dtype in dtypes.items():
+        if shared is None:
+            first, shared = name, dtype
+        elif dtype is not shared and dtype is not None:
             raise TypeError(
-                f"{op_name}: `{names[0]}` and `{name}` have different dtypes. "
-                f"Got {dtype.name} and {present[name].name}, expected one dtype. "
+                f"{op_name}: `{first}` and `{name}` have different dtypes. "
+                f"Got {shared.name} and {dtype.name}, expected one dtype. "
                 f"Cast one of them: the op itself does not promote."
             )
-    return dtype
+    return shared
 
 
 def require_sizes(op_name, shape):
