@@ -45,7 +45,7 @@ def network(name: str, weights: Path) -> tuple[nn.Layer, dict[str, Any]]:
     """
     file = weights / f"{name}.pdparams"
     if not file.exists():
-        raise SystemExit(f"read_text: there is no {file}. Expected weights, as examples/read_text/train.py writes them; --weights names their folder.")
+        raise SystemExit(f"read_text: there is no {file}. Expected weights, as train.py beside this writes them; --weights names their folder.")
     facts = json.loads(file.with_suffix(".json").read_text(encoding="utf-8"))
     net = Detector() if name == DETECTOR else Recogniser(len(facts["alphabet"]) + 1)
     net.set_state_dict({key: value.astype("float32") for key, value in paddle.load(str(file)).items()})

@@ -3,9 +3,10 @@
     pip install pillow babel brotli
     python examples/read_text/train.py [--models build/models] [--steps 8000] [--only detector|recogniser]
 
-Weights that were trained so are in examples/data, and export.py exports those in seconds. Each picture is seen once; a second process draws them. The number to watch is the share of characters that are read wrongly,
-in fonts that nothing was learned from: insertions, deletions and changes that make what was read what stands there, over the
-characters that stand there. A run that is stopped goes on where it was; a later one goes on with the weights that are there.
+Weights that were trained so are in examples/data, and export.py exports those in seconds. Each picture is seen once; a second
+process draws them. The number to watch is the share of characters that are read wrongly, in fonts that nothing was learned from:
+insertions, deletions and changes that make what was read what stands there, over the characters that stand there. A run that is
+stopped goes on where it was; a later one goes on with the weights that are there.
 """
 import argparse
 import concurrent.futures

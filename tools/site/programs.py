@@ -25,7 +25,6 @@ NOT_IN_A_TAB = {
     "api/onnx.": "needs the package onnx",
     "docs/guides/own-images": "needs Pillow",
     "docs/guides/tabular": "needs pandas",
-    "docs/guides/from-paddle-1": "needs LibCST",
     "api/ort.": "needs the package onnx",
     "api/utils.cpp_extension": "needs a compiler",
     "api/io.get_worker_info": "needs processes",
