@@ -1,6 +1,6 @@
 """Pages in fewer bytes that look and work the same: no classes that no rule or script speaks of, no marks that are left with nothing to say.
 
-Two thousand pages of the API and of ops repeat the theme's frame; what this takes out of them is a fifth of the site.
+Two thousand pages of the API and of ops repeat the theme's frame, the tree of pages above all; what this takes out is a fifth of the site.
 """
 
 from __future__ import annotations
@@ -14,15 +14,33 @@ PLAIN = re.compile(r'<span class="?(?:n|p|w|o|nn|nb|na|nv)"?>([^<]*)</span>')
 _TAG = re.compile(r"<[a-z][^<>]*>")
 _CLASS = re.compile(r' class="([^"]*)"')
 _SPAN = re.compile(r"(<span\b[^>]*>|</span>)")
+_TREE = re.compile(r'(?<=<div class="sidebar-tree">).*?(?=</div>)', re.DOTALL)
+_CODE = re.compile(r"<pre\b.*?</pre>", re.DOTALL)
+IN_THE_TREE = {"reference": "a:any-link", "toctree-l1": "ul>li:nth-child(n)"}  # class -> what is as specific and needs none
 _UNQUOTED = re.compile(r' (class|id)="([^\s"\'=<>`]+)"(?=[ >])')
 
 
 def apply(site: Path, left_alone: str) -> None:
     """Shorten all pages but those below `left_alone`."""
+    by_place(site / "_static" / "styles" / "furo.css")
     classes = spoken_of(site)
     for path in site.rglob("*.html"):
         if path.relative_to(site).parts[0] != left_alone:
             path.write_text(page(path.read_text(), classes))
+
+
+def by_place(sheet: Path) -> None:
+    """Let the theme's rules for the tree of pages find its links by where they stand: their classes are 3 MB of the site.
+
+    Raises:
+        SystemExit: the rules are not those of the theme that this was written for.
+    """
+    text = sheet.read_text()
+    text = re.sub(r"(\.sidebar-tree[^,{}]*)\.reference\b", rf"\1{IN_THE_TREE['reference']}", text)
+    text = text.replace(".sidebar-tree .toctree-l1>", f".sidebar-tree>{IN_THE_TREE['toctree-l1']}>")
+    if ".toctree-l1" in text or any(text.count(place) < 2 for place in IN_THE_TREE.values()):
+        raise SystemExit(f"site: {sheet.name} has other rules for its tree of pages than tools/site/shorter.py knows. Adapt by_place.")
+    sheet.write_text(text)
 
 
 def spoken_of(site: Path) -> set[str]:
@@ -42,7 +60,11 @@ def page(text: str, classes: set[str]) -> str:
     def shorter(tag: re.Match[str]) -> str:
         return _UNQUOTED.sub(r" \1=\2", _CLASS.sub(lambda found: _kept(found[1], classes), tag[0]))
 
-    return unmarked(PLAIN.sub(r"\1", _TAG.sub(shorter, text)))
+    def tree(found: re.Match[str]) -> str:
+        return _CLASS.sub(lambda names: _kept(names[1], classes - IN_THE_TREE.keys()), found[0])
+
+    text = unmarked(PLAIN.sub(r"\1", _TAG.sub(shorter, _TREE.sub(tree, text))))
+    return _CODE.sub(lambda code: re.sub(r"<(/?)span\b", r"<\1i", code[0]), text)
 
 
 def _kept(names: str, classes: set[str]) -> str:

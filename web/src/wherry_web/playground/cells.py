@@ -197,7 +197,7 @@ class Session:
         known: dict[str, str] = json.loads(addresses)
         if sources:
             known |= dict.fromkeys(json.loads(Path(__file__).with_name("later.json").read_text()), sources)
-        self.unavailable = frozenset({"numpy", "matplotlib"} - set(known))
+        self.unavailable = frozenset({"numpy", "matplotlib", "libcst"} - set(known))
         sys.meta_path += [PaddleFinder(), Finder(known, loaded, Path(folder))]
 
     def beside(self, files: str) -> None:
