@@ -107,7 +107,8 @@ class Sources:
         lines = highlight(text, lexer, HtmlFormatter(nowrap=True)).split("\n")
         if lines and not lines[-1]:
             lines.pop()
-        body = "\n".join(f'<span id="L{number}">{line}</span>' for number, line in enumerate(lines, 1))
+        # The end of a line stands within its block: between two it would be a line of its own.
+        body = "".join(f'<span id="L{number}">{line}\n</span>' for number, line in enumerate(lines, 1))
         return f'<pre class="highlight" tabindex="0">{body}</pre>'
 
 
