@@ -58,9 +58,10 @@ def main() -> int:
 
 
 def reading(models: Path) -> None:
-    """What Read text and Write along answer with, where it was trained: copied from the demo's models, else these pages say what lacks."""
+    """What Read text answers with, from the weights in the repository, and Write along, copied from the demo's models where it is trained."""
+    subprocess.run([sys.executable, ROOT / "examples" / "read_text" / "export.py", "--models", models], check=True)
     for path in (ROOT / "build" / "models").glob("*"):
-        if path.name.startswith(("read-detector-page", "read-recogniser-page", "write-page")):
+        if path.name.startswith("write-page"):
             (shutil.copytree if path.is_dir() else shutil.copy)(path, models / path.name)
 
 
