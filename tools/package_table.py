@@ -43,7 +43,7 @@ class Package:
     holds: str
     budget: int                   # 0: none is given, which tools/sizes.py does not accept
     tests: tuple[tuple[str, ...], ...]
-    one_python: tuple[str, ...]   # files, or modules of `--pyargs`, among them
+    one_python: tuple[str, ...]   # files, tests by file::name, or modules of `--pyargs`, among them
     in_browser: bool
     urls: tuple[str, ...]
 

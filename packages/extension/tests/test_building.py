@@ -43,6 +43,12 @@ def test_what_has_not_changed_is_not_compiled_again(tmp_path, capfd):
     ]  # fmt: skip
 
 
+def test_the_compiler_of_the_environment_may_be_several_words(tmp_path, monkeypatch):
+    monkeypatch.setenv("CXX", f"env {shutil.which('c++') or 'g++'}")  # as "ccache g++" is
+    built = load("worded_library", [source(tmp_path, "worded_op")], ["-O0"], build_directory=str(tmp_path / "b"))
+    assert callable(built.worded_op)
+
+
 def test_processes_that_build_the_same_library_wait_for_each_other(tmp_path):
     path = source(tmp_path, "shared_op")
     code = (

@@ -23,7 +23,7 @@ def answers(net, size=32):
     return net(wt.to_tensor(np.random.default_rng(0).standard_normal((1, 3, size, size)).astype("float32"))).numpy()
 
 
-@pytest.mark.parametrize("name", ["resnet18", "resnext50_32x4d", "mobilenet_v2", "vgg11"])
+@pytest.mark.parametrize("name", ["resnet18", "resnext50_32x4d", "mobilenet_v2", pytest.param("vgg11", marks=pytest.mark.slow)])
 def test_models_whose_names_are_alike(name):
     net = getattr(models, name)(num_classes=7)
     np.testing.assert_allclose(answers(from_torch(name, as_torchvision(net), num_classes=7)), answers(net), rtol=1e-5, atol=1e-6)

@@ -252,7 +252,7 @@ class _Build:
         if file.endswith(".cu"):
             assert self.nvcc is not None
             return [self.nvcc, *self.cuda_flags, "-MD", "-MF", into + ".d", "-c", file, "-o", into]
-        return [self.compiler, *self.flags, "-MD", "-MF", into + ".d", "-c", file, "-o", into]
+        return [*self.compiler, *self.flags, "-MD", "-MF", into + ".d", "-c", file, "-o", into]
 
     def run(self) -> None:
         """Build the library and its module if they are out of date."""
@@ -260,7 +260,7 @@ class _Build:
         before = _read_manifest(manifest)
         commands = {file: self.command(file) for file in self.files}
         version = _version_of(self.compiler)
-        link = [self.compiler, *(self.object_of(file) for file in self.files), *self.link, "-o", self.library]
+        link = [*self.compiler, *(self.object_of(file) for file in self.files), *self.link, "-o", self.library]
         stale = []
         for file in self.files:
             told = before.get("objects", {}).get(file, {})
@@ -290,7 +290,8 @@ class _Build:
         objects = {}
         for file in self.files:
             told = _dependencies(self.object_of(file) + ".d") or [file]
-            objects[file] = {"command": [version, *commands[file]], "files": {path: _digest(path) for path in told}}
+            places = (os.path.join(self.folder, path) for path in told)  # ccache makes them relative to where the compiler ran
+            objects[file] = {"command": [version, *commands[file]], "files": {path: _digest(path) for path in places}}
         names = load_op_meta_info_and_register_op(self.library)
         if not names:
             raise InvalidArgumentError(
@@ -385,13 +386,14 @@ def _dependencies(path: str) -> list[str]:
     return [word.replace("\\ ", " ") for word in words if not word.startswith("/usr/")]
 
 
-def _compiler() -> str:
-    """The C++ compiler: that of CXX, or the system's."""
+def _compiler() -> list[str]:
+    """The C++ compiler, with what CXX says behind or before it (`g++ -m64`, `ccache g++`), or the system's."""
     for name in (os.environ.get("CXX"), "c++", "g++", "clang++"):
-        found = shutil.which(shlex.split(name)[0]) if name else None
+        first, *others = shlex.split(name or "") or [""]
+        found = shutil.which(first)
         if found:
-            _warn_of_age(found)
-            return found
+            _warn_of_age([found, *others])
+            return [found, *others]
     raise PreconditionNotMetError(
         "cpp_extension: there is no C++ compiler. Got none of $CXX, c++, g++ and clang++, expected one on the path. "
         "Install one (apt install g++, xcode-select --install), or set CXX."
@@ -410,17 +412,18 @@ def _nvcc(files: list[str]) -> str:
     return os.path.realpath(found)
 
 
-_versions: dict[str, str] = {}
+_versions: dict[tuple[str, ...], str] = {}
 
 
-def _version_of(compiler: str) -> str:
-    if compiler not in _versions:
-        done = subprocess.run([compiler, "--version"], capture_output=True, check=False)
-        _versions[compiler] = done.stdout.decode("utf-8", "replace").splitlines()[0] if done.stdout else "unknown"
-    return _versions[compiler]
+def _version_of(compiler: list[str]) -> str:
+    key = tuple(compiler)
+    if key not in _versions:
+        done = subprocess.run([*compiler, "--version"], capture_output=True, check=False)
+        _versions[key] = done.stdout.decode("utf-8", "replace").splitlines()[0] if done.stdout else "unknown"
+    return _versions[key]
 
 
-def _warn_of_age(compiler: str) -> None:
+def _warn_of_age(compiler: list[str]) -> None:
     text = _version_of(compiler)
     matched = re.search(r"(\d+)\.\d+", text)
     if matched and "clang" not in text and (int(matched[1]),) < _OLDEST_GCC:

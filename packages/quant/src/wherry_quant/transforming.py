@@ -200,7 +200,7 @@ class QuantizationTransformPass:
                     if node.op in _OF_GRADIENTS:
                         node.inputs = tuple(x if x is None else done.get(id(x), x) for x in node.inputs)
                 elif self._takes(node):
-                    recording.role, recording.scope = node.role, node.scope
+                    recording.take_place_of(node)
                     inputs = inputs_of_product(node)
                     with recording:
                         node.inputs = (*(self._rounded(main, node, x, done, tests) for x in inputs), *node.inputs[len(inputs) :])

@@ -60,7 +60,7 @@ def quantized_inputs(program: Program, tensors: Collection[int]) -> Program:
         if len(node.inputs) > 1 and node.inputs[1] is not None and id(node.inputs[1].bound) in tensors:
             x, weight, *others = node.inputs
             assert isinstance(x, Variable)
-            recording.role, recording.scope = node.role, node.scope
+            recording.take_place_of(node)
             with recording:
                 quantized = _quantized(x, axes=(1, 4) if _is_point(node) else (1, 2, 3, 4))
             node.inputs = (recording.variable_of(quantized), weight, *others)

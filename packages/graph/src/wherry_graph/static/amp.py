@@ -193,7 +193,7 @@ class _Caster:
         expected = {id(x): x.dtype for x in block.outputs}
         with recording_into_block(self.program, block) as recording:
             for node in nodes:
-                recording.scope, recording.role, recording.device = node.scope, node.role, node.device
+                recording.take_place_of(node)
                 self.node(block, node)
             outputs = []
             for x in block.outputs:  # the node around it knows the dtype that they had

@@ -92,7 +92,7 @@ class _Images:
 
     def take(self, node: Node) -> None:
         """Write the next node, in blocks or as it is."""
-        self.recording.role, self.recording.scope, self.recording.line = node.role, node.scope, node.line
+        self.recording.take_place_of(node)
         if is_pure(node, self.changing) and not tensors_of_attrs(node.attrs):
             kind = _kind(node, self.changing)
             made = self.in_blocks(node) if kind is None else self.convolution(node, kind)

@@ -64,7 +64,7 @@ class _Integers(Between):
         self.seen.update(id(x) for x in node.outputs)
         if id(node) in self.gone:
             return
-        self.recording.role, self.recording.scope, self.recording.line = node.role, node.scope, node.line
+        self.recording.take_place_of(node)
         self.read_what_stands(node)
         if is_pure(node, self.changing) and (not tensors_of_attrs(node.attrs) or keeps_sizes(node)):
             if self._rewritten(node):

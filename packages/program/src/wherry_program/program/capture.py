@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from wherry_autograd._engine import when_gradient_is_recorded
 from wherry_nn import unique_name
-from wherry_program.program.ir import FORWARD, Block, Program, Variable, attrs_with
+from wherry_program.program.ir import FORWARD, Block, Node, Program, Variable, attrs_with
 from wherry_tensor import _core
 from wherry_tensor._core import InnerLayer, Op, Tensor, inner_layers
 from wherry_tensor.sizes import user_line
@@ -91,6 +91,10 @@ class Capture(InnerLayer):
             f"capture: an input belongs to another program. Got {theirs} (shape {x.shape}) at {user_line()}, expected tensors with data "
             f"and variables of program {self.block.program.number}. Compute it inside the same program, or feed it."
         )
+
+    def take_place_of(self, node: Node) -> None:
+        """The next nodes are written for `node`: they have its role, scope, device and line."""
+        self.role, self.scope, self.device, self.line = node.role, node.scope, node.device, node.line
 
     @contextmanager
     def standing_in(self) -> Iterator[None]:
