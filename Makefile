@@ -21,13 +21,13 @@ demo: $(VENV)/installed  ## train LeNet on real handwritten digits, export it, t
 	$(BIN)/python examples/digits_model.py
 ifneq ($(CI),true)
 	-$(BIN)/python tools/wasm/build.py  # without these the pages say what is missing, and the server answers alone
-	-$(BIN)/python tools/wasm/engine.py && $(BIN)/python tools/wheels.py install --native web
+	-$(BIN)/python tools/wasm/engine.py && $(BIN)/python tools/wheels.py install --native web && $(BIN)/python examples/read_text/export.py
 	-@mkdir -p build && (nice $(BIN)/python tools/wasm/build.py --numpy > build/numpy.log 2>&1 &)  # the Playground has it when it is there
 	-@(nice $(BIN)/python examples/write_text.py > build/write.log 2>&1 &)  # as the page Write along has its network
 endif
 	$(BIN)/python -m wherry_web.demo --models build/models --wheels wheelhouse/wasm --pyodide .cache/wasm/pyodide
 
-read: $(VENV)/installed  ## train what the page Read text reads with, beside the demo's models (a quarter of an hour on two cores; fonts: see examples/read_text)
+read: $(VENV)/installed  ## train anew what the page Read text reads with, beside the demo's models (an hour on two cores; fonts: see examples/read_text)
 	$(BIN)/python -m pip install -qq pillow babel brotli
 	$(BIN)/python examples/read_text/train.py
 

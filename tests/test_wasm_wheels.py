@@ -77,3 +77,26 @@ def test_one_index_holds_one_state(build, monkeypatch, tmp_path):
     assert "not of the same state: wherry_tensor 2 and 1. Type  python tools/wasm/build.py; python tools/wasm/build.py --for 314" in fault
     (build.NEXT.wheelhouse / "wherry_tensor-1-py3-none-any.whl").rename(build.NEXT.wheelhouse / "wherry_tensor-2-py3-none-any.whl")
     assert not build.unlike()
+
+
+def test_libcst_comes_without_what_is_compiled(build, target, tmp_path, monkeypatch):
+    import libcst_wheel
+
+    def download(command, **_):
+        folder = Path(command[command.index("-d") + 1])
+        wheel = wheel_of(folder, "libcst-1.0-cp39-cp39-manylinux.whl", "libcst/a.py", "libcst/a.pyi", "libcst/native.cpython.so", "libcst/tests/b.py",
+                         "libcst/codemod/c.py", "libcst/_nodes/tests/d.py", "libcst/tool.py", "libcst/_parser/e.py")
+        assert "libcst==" in command[-1] and wheel.exists()
+
+    monkeypatch.setattr(build, "run", download)
+    target.__dict__["host"] = tmp_path
+    monkeypatch.setattr(build.Target, "kept", lambda self, name: tmp_path / name)
+    libcst_wheel.make(target)
+    (made,) = (tmp_path / "libcst").glob("libcst-*-py3-none-any.whl")
+    with zipfile.ZipFile(made) as archive:
+        names = archive.namelist()
+        assert [name for name in names if name.startswith("libcst/")] == ["libcst/a.py", "libcst/_parser/e.py"]
+        (record,) = (name for name in names if name.endswith("/RECORD"))
+        rows = list(csv.reader(archive.read(record).decode().splitlines()))
+        assert [row[0] for row in rows] == names
+        assert all(row[1] == f"sha256={libcst_wheel.digest(archive.read(row[0]))}" for row in rows if row[1])

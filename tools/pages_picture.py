@@ -1,4 +1,4 @@
-"""Draws docs/images/pages.png: every page of the demo in one picture, as they are now. Needs what tests/browser needs.
+"""Draws docs/images/pages.png: every page of the demo in one picture, as they are now. Needs Pillow and what tests/browser needs.
 
     python tools/pages_picture.py [--out docs/images/pages.png]
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import base64
 import html
+import io
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -58,9 +60,10 @@ def main() -> int:
 
 
 def reading(models: Path) -> None:
-    """What Read text and Write along answer with, where it was trained: copied from the demo's models, else these pages say what lacks."""
+    """What Read text answers with, from the weights in the repository, and Write along, copied from the demo's models where it is trained."""
+    subprocess.run([sys.executable, ROOT / "examples" / "read_text" / "export.py", "--models", models], check=True)
     for path in (ROOT / "build" / "models").glob("*"):
-        if path.name.startswith(("read-detector-page", "read-recogniser-page", "write-page")):
+        if path.name.startswith("write-page"):
             (shutil.copytree if path.is_dir() else shutil.copy)(path, models / path.name)
 
 
@@ -173,7 +176,8 @@ def compose(pictures: list[tuple[str, bytes]], out: Path) -> None:
         page = chromium.new_page(viewport={"width": 1500, "height": 400})
         page.set_content(f"<!DOCTYPE html><style>{style}</style>{figures}")
         page.wait_for_load_state("load")
-        out.write_bytes(page.screenshot(full_page=True))
+        picture = Image.open(io.BytesIO(page.screenshot(full_page=True))).convert("RGB")
+        picture.quantize(256).save(out, optimize=True)  # a third of the bytes
         chromium.close()
 
 

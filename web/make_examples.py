@@ -36,8 +36,13 @@ LEFT_OUT = {
     "examples/fine_tune.py": "needs scikit-learn",
     "examples/digits_model.py": "serves pages when it is done",
     "examples/data_parallel.py": "needs processes",
+    "examples/elastic.py": "needs processes",
+    "examples/gpt_hybrid.py": "needs processes",
+    "examples/parameter_server.py": "needs processes",
+    "examples/plan_model.py": "is what `wherry launch --plan` reads",
     "examples/digits_data.py": "is what others import",
     "examples/character_model.py": "reads texts that Python brings along, but not in a page",
+    "examples/small_weights.py": "imports character_model.py",
     "examples/write_text.py": "reads texts that Python brings along, but not in a page",
     "examples/picture_features.py": "needs pictures from npm packages, Pillow and scikit-image",
 }

@@ -3,16 +3,15 @@
     pip install pillow babel brotli
     python examples/read_text/train.py [--models build/models] [--steps 8000] [--only detector|recogniser]
 
-Each picture is seen once; a second process draws them. The number to watch is the share of characters that are read wrongly,
-in fonts that nothing was learned from: insertions, deletions and changes that make what was read what stands there, over the
-characters that stand there. A run that is stopped goes on where it was; a later one goes on with the weights that are there.
+Weights that were trained so are in examples/data, and export.py exports those in seconds. Each picture is seen once; a second
+process draws them. The number to watch is the share of characters that are read wrongly, in fonts that nothing was learned from:
+insertions, deletions and changes that make what was read what stands there, over the characters that stand there. A run that is
+stopped goes on where it was; a later one goes on with the weights that are there.
 """
 import argparse
 import concurrent.futures
 import functools
-import json
 import multiprocessing
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -24,18 +23,17 @@ import numpy as np
 import wherry as paddle
 from wherry import nn
 from wherry.nn import functional as F
-from wherry_export.web import engine_files
 
 sys.path.insert(0, str(Path(__file__).parent))
+import export
 import text
+from export import DETECTOR, RECOGNISER
 from network import Detector, Recogniser
 
-DETECTOR, RECOGNISER = "read-detector-page", "read-recogniser-page"
 LINES, PAGES = 16, 2  # of a step
 CHUNK = 6  # steps whose pictures are drawn together: lines of like widths
 KEPT = 20  # times in a run the state is written
 MEASURED = 2000  # lines
-SIDE = 640  # of the picture that a page gives the detector
 ALIGNED = 0.4  # of the training it is said where each character stands, then only which ones follow each other
 BLANK = 0.2  # what a column without a character counts meanwhile
 UNSAID = -100  # of a column beside a character's middle: its class or none, as it likes
@@ -63,7 +61,7 @@ def recogniser(models: Path, learned: list[Path], unseen: list[Path], steps: int
     """Train, measure and export the recogniser."""
     paddle.seed(0)
     net = Recogniser(len(text.ALPHABET) + 1)
-    weights = models / "read-recogniser.pdparams"
+    weights = models / f"{RECOGNISER}.pdparams"
     going_on = restore(net, weights, fresh)
     weight = paddle.to_tensor(np.array([BLANK] + [1.0] * len(text.ALPHABET), "float32"))
 
@@ -85,16 +83,16 @@ def recogniser(models: Path, learned: list[Path], unseen: list[Path], steps: int
     random = np.random.default_rng(1)
     error, familiar = (character_error(net, files, MEASURED, random) for files in (unseen, learned))
     print(f"recogniser: {error:.1%} of the characters wrong in fonts it never saw, {familiar:.1%} in those it learned from")
-    export(net, models / RECOGNISER, paddle.static.InputSpec([None, 3, text.HEIGHT, None], "float32", "x"), "Read text: recogniser",
-           labels=["", *text.ALPHABET])
-    note(models / RECOGNISER, character_error=round(error, 4), lines=MEASURED, fonts=sorted({path.stem.split("-")[0] for path in unseen}))
+    export.keep(net, weights, alphabet=text.ALPHABET, character_error=round(error, 4), lines=MEASURED,
+                fonts=sorted({path.stem.split("-")[0] for path in unseen}))
+    print(export.exported(RECOGNISER, models, models))
 
 
 def detector(models: Path, learned: list[Path], unseen: list[Path], steps: int, fresh: bool) -> None:
     """Train, measure and export the detector."""
     paddle.seed(0)
     net = Detector()
-    weights = models / "read-detector.pdparams"
+    weights = models / f"{DETECTOR}.pdparams"
     going_on = restore(net, weights, fresh)
 
     def loss(batch: tuple[np.ndarray, np.ndarray], share: float) -> paddle.Tensor:
@@ -107,9 +105,8 @@ def detector(models: Path, learned: list[Path], unseen: list[Path], steps: int, 
     learn(net, functools.partial(text.pages, files=learned, count=PAGES, batches=CHUNK), loss, look, steps // 8, 0.004, weights, going_on)
     found = overlap(net, unseen, 40, np.random.default_rng(1))
     print(f"detector: the middles of lines that it finds and those that are there cover each other to {found:.1%}")
-    export(net, models / DETECTOR, paddle.static.InputSpec([None, 3, SIDE, SIDE], "float32", "x"), "Read text: detector",
-           elsewhere=paddle.static.InputSpec([None, 3, None, None], "float32", "x"))
-    note(models / DETECTOR, overlap=round(found, 4))
+    export.keep(net, weights, overlap=round(found, 4))
+    print(export.exported(DETECTOR, models, models))
 
 
 def learn(
@@ -140,6 +137,7 @@ def learn(
             recent = []
             known = {"net": net.state_dict(), "optimizer": optimizer.state_dict(), "step": step + 1, "steps": steps, "going_on": going_on}
             paddle.save(known, str(state))
+    net.set_state_dict({key: value.astype("float16").astype("float32") for key, value in net.state_dict().items()})  # as they are kept
     paddle.save(net.state_dict(), str(weights))
     state.unlink(missing_ok=True)
 
@@ -235,32 +233,12 @@ def restore(net: nn.Layer, weights: Path, fresh: bool) -> bool:
     """Take the weights of an earlier run; whether there are some that fit."""
     if fresh or not weights.exists():
         return False
-    state = paddle.load(str(weights))
+    state = {key: value.astype("float32") for key, value in paddle.load(str(weights)).items()}
     if {k: tuple(v.shape) for k, v in state.items()} != {k: tuple(v.shape) for k, v in net.state_dict().items()}:
         print(f"{weights} is of another network; it begins anew")
         return False
     net.set_state_dict(state)
     return True
-
-
-def export(net: nn.Layer, folder: Path, spec: object, title: str, labels: list[str] | None = None, elsewhere: object | None = None) -> None:
-    """The program as Paddle saves it, for PaddleOCR, which gives the detector pictures of any size, and as a bundle for pages."""
-    net.eval()
-    paddle.jit.save(net, str(folder.parent / f"{folder.name.removesuffix('-page')}" / "inference"), input_spec=[elsewhere or spec])
-    lack = engine_files.missing()
-    if lack is not None:
-        print(f"Not exported as a page: {lack}")
-        return
-    site = paddle.export.web(net, folder, input_spec=[spec], title=title, labels=labels, precision="float16")
-    print(f"{folder}: {site.compressed / 1e3:.0f} kB with {site.compression}; {site.checked or 'not checked: Node is not installed'}", flush=True)
-
-
-def note(folder: Path, **facts: object) -> None:
-    """Write what was measured beside the bundle, whole or not at all."""
-    path = folder.parent / f"{folder.name}.measured.json"
-    new = path.with_suffix(".new")
-    new.write_text(json.dumps(facts, ensure_ascii=False) + "\n", encoding="utf-8")
-    os.replace(new, path)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ WHEELS = Path(os.environ.get("WHERRY_WASM_WHEELS", ROOT / "wheelhouse" / "wasm")
 PYODIDE = Path(os.environ.get("WHERRY_PYODIDE", ROOT / ".cache" / "wasm" / "pyodide"))
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 NUMPY = next((ROOT / ".cache" / "wasm" / "numpy").glob("*.whl"), None)
+LIBCST = next((ROOT / ".cache" / "wasm" / "libcst").glob("*.whl"), None)
 PAGES = ["/", "/train", "/play", "/read", "/write", "/table", "/classifier", "/model", "/playground", "/gallery", "/browser"]
 READY = 90_000  # ms; a second or two on a machine with nothing else to do
 

@@ -12,7 +12,7 @@ from firefox import FIREFOX, Firefox  # noqa: E402
 from conftest import PAGES  # noqa: E402
 
 pytestmark = pytest.mark.skipif(FIREFOX is None, reason="no Firefox: apt install firefox-esr")
-MADE = {"/read", "/write"}  # with networks that `make read` and `make demo` train; without them they say so
+MADE = {"/read", "/write"}  # with networks that `make demo` exports or trains; without them they say so
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from conftest import NUMPY, PYODIDE, READY, ROOT, WHEELS, until  # noqa: E402
+from conftest import LIBCST, NUMPY, PYODIDE, READY, ROOT, WHEELS, until  # noqa: E402
 
 MENU = json.loads((ROOT / "web" / "src" / "wherry_web" / "static" / "data" / "examples.json").read_text())
 STARTED_AGAIN = "!document.getElementById('run').disabled && document.getElementById('status').textContent.includes('names of earlier runs are gone')"
@@ -299,10 +299,21 @@ def test_numpy_is_there_without_a_network_too(visit, serve):
     one.problems.clear()
 
 
+@pytest.mark.skipif(LIBCST is None, reason="no LibCST for Pyodide: make wasm makes it")
+def test_programs_are_rewritten_in_the_tab(visit, serve):
+    page = visit(site=serve(LIBCST)[0]).open("/playground")
+    before = "import paddle.fluid as fluid\\ny = fluid.layers.reduce_mean(x, dim=1)\\n"
+    assert run(page, f"from wherry_migrate import from_torch, upgrade\nprint(upgrade('{before}').after)") == "done"
+    assert "y = paddle.mean(x, axis=1)" in output(page)
+    assert run(page, "print(from_torch('import torch\\nz = torch.cat([x, y], dim=0)\\n').after)") == "done"
+    assert "z = paddle.concat([x, y], axis=0)" in output(page)
+
+
 def test_a_server_without_numpy_says_so(visit, serve):
     page = visit(site=serve()[0]).open("/playground")
-    assert run(page, "import numpy") == "failed"
-    assert "Who runs it puts its wheel for Pyodide" in output(page)
+    for name in ("numpy", "wherry_migrate"):
+        assert run(page, f"import {name}") == "failed"
+        assert "Who runs it puts its wheel for Pyodide" in output(page)
     assert page.evaluate("document.querySelector('#examples option[value=README]').disabled")
     run_all(page, [example for example in EXAMPLES if example["name"] == "first_steps"])
 

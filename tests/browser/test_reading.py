@@ -1,16 +1,21 @@
-"""Read text and Write along, in Chromium: they say what lacks, answer with what was exported, and keep their state in the address."""
+"""Read text and Write along, in Chromium: they say what lacks, answer with what was exported, and keep their state in the address.
+
+The last tests read with the networks whose weights are in examples/data, fonts that nothing was learned from among others.
+"""
 from __future__ import annotations
 
+import difflib
 import json
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 import wherry as paddle  # noqa: E402
-from conftest import until  # noqa: E402
+from conftest import ROOT, until  # noqa: E402
 from wherry import nn  # noqa: E402
 
 NEEDS_WHEELS = False
@@ -125,7 +130,7 @@ def test_it_writes_while_somebody_types(visit, reading):
     assert "text=xyzxyzx" in page.evaluate("location.hash") and "length=40" in page.evaluate("location.hash")
 
 
-@pytest.mark.parametrize(("address", "says"), [("/read", "make read"), ("/write", "python examples/write_text.py")])
+@pytest.mark.parametrize(("address", "says"), [("/read", "examples/read_text/export.py"), ("/write", "python examples/write_text.py")])
 def test_without_networks_the_pages_say_what_makes_them(visit, bare, address, says):
     page = visit(site=bare).open(address)
     assert says in page.inner_text("#status") and page.get_attribute("#status", "role") == "alert"
@@ -135,3 +140,51 @@ def test_without_networks_the_pages_say_what_makes_them(visit, bare, address, sa
 def test_links_that_do_not_fit_are_explained(visit, reading, address):
     page = visit(site=reading).open(address)
     assert "The link does not fit the page" in page.inner_text("#status")
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A server with the networks of examples/data, as `make demo` exports them."""
+    from wherry_export.web import engine_files
+
+    if engine_files.missing():
+        pytest.skip(engine_files.missing())
+    models = tmp_path_factory.mktemp("trained")
+    subprocess.run([sys.executable, ROOT / "examples" / "read_text" / "export.py", "--models", models], check=True)
+    yield from served(models)
+
+
+def likeness(found: list[str], written: list[str]) -> float:
+    """From 0 to 1, over all characters in their order."""
+    return difflib.SequenceMatcher(None, " ".join(found), " ".join(written), autojunk=False).ratio()
+
+
+LINES = ["Wherry reads text", "Fahrt nach Lyon, 12,50", "Ελλάδα και Κύπρος", "Київ, Москва 1984"]
+
+
+@pytest.mark.parametrize("font", ["sans-serif", "serif", "monospace"])
+def test_what_is_written_is_read(visit, trained, font):
+    page = visit(site=trained).open(f"/read#font={font}&text={quote(chr(10).join(LINES))}&size=34")
+    found = page.locator("#lines .text").all_inner_texts()
+    assert likeness(found, LINES) >= 0.9, found
+    assert len(found) == len(LINES) or font == "monospace", found  # at whose wide spaces the detector may see the end of a line
+    facts = json.loads((ROOT / "examples" / "data" / "read-recogniser.json").read_text(encoding="utf-8"))
+    assert f"{100 * facts['character_error']:.1f} % of the characters are wrong" in page.inner_text("#measured")
+    assert facts["lines"] >= 1000 and facts["character_error"] < 0.05
+
+
+@pytest.mark.parametrize("name", ["NotoSans-Regular", "NotoSerif-Regular"])
+def test_a_picture_in_a_font_that_nothing_was_learned_from_is_read(visit, trained, tmp_path, name):
+    image, draw, font = (pytest.importorskip(f"PIL.{part}") for part in ("Image", "ImageDraw", "ImageFont"))
+    file = next(Path("/usr/share/fonts").rglob(f"{name}.ttf"), None)
+    if file is None:
+        pytest.skip(f"no font {name}: apt install fonts-noto-core")
+    picture = image.new("RGB", (900, 420), "#fdfdf6")
+    for i, line in enumerate(LINES):
+        draw.Draw(picture).text((60, 40 + 95 * i), line, fill="#223344", font=font.truetype(str(file), 40))
+    picture.save(tmp_path / "lines.png")
+    page = visit(site=trained).open("/read")
+    page.set_input_files("#file", tmp_path / "lines.png")
+    until(page, "document.getElementById('status').textContent.includes('lines.png is read')")
+    found = page.locator("#lines .text").all_inner_texts()
+    assert len(found) == len(LINES) and likeness(found, LINES) >= 0.9, found

@@ -135,7 +135,7 @@ def test_blocks_above_run_first(tab):
     if page.evaluate("fetch('../../try/manifest.json').then((r) => r.json()).then((m) => !m.playground.packages.numpy)"):
         pytest.skip("this site has no NumPy for the browser: make wasm SUITES=kit builds it")
     page.locator(".runner-main").nth(2).click()
-    page.wait_for_function("document.querySelectorAll('[data-ran=done]').length === 3")
+    page.wait_for_selector("[data-ran=done] >> nth=2", state="attached")
 
 
 START = """async () => {

@@ -16,6 +16,7 @@ import draw  # noqa: E402
 import notebook  # noqa: E402
 import policy  # noqa: E402
 import programs  # noqa: E402
+import shorter  # noqa: E402
 import tutorials  # noqa: E402
 from behind import ops_behind  # noqa: E402
 from reference import differences, names_in, signature  # noqa: E402
@@ -108,6 +109,23 @@ def test_nothing_stays_inline(tmp_path):
     assert text.count("Content-Security-Policy") == 1 and "<pre>  a\n    b</pre>" in text
     assert '<p class="inline-0 x">' in text and '<td class="inline-0">' in text
     assert (tmp_path / "_static" / "inline.css").read_text() == ".inline-0 { width: 3% }\n"
+
+
+def test_pages_lose_what_no_rule_and_no_script_speaks_of(tmp_path):
+    (tmp_path / "_static").mkdir()
+    (tmp_path / "_static" / "a.css").write_text(".literal { color: red } .highlight .k { color: blue } .w-2:hover > a.reference { top: 0 }")
+    (tmp_path / "_static" / "a.js").write_text('document.querySelector("p.said");\nvalue.pre = 1;\nbox.classList.contains("open");')
+    classes = shorter.spoken_of(tmp_path)
+    assert {"literal", "k", "w-2", "reference", "said", "open"} <= classes and "pre" not in classes
+    link = '<span class="std std-doc"><code class="py literal"><span class="pre">x </span></code></span>'
+    text = f'<p class="said std"><span class="pre">a</span> {link}</p>'
+    assert shorter.page(text, classes) == '<p class=said>a <code class=literal>x </code></p>'
+    code = '<div class="highlight-python" id="one"><pre><span class="k">if</span> <span class="n">a</span><span id="L2"></span></pre></div>'
+    assert shorter.page(code, classes) == "<div class=highlight-python id=one><pre><i class=k>if</i> a<i id=L2></i></pre></div>"
+    tree = '<div class="sidebar-tree"><li class="toctree-l1 said"><a class="reference" href="a.html">A</a></li></div><a class="reference">b</a>'
+    assert shorter.page(tree, classes) == '<div><li class=said><a href="a.html">A</a></li></div><a class=reference>b</a>'
+    same = '<a href="a b" title="no class=&quot;x&quot;">it says class="x" id="y"</a>'
+    assert shorter.page(same, classes) == same
 
 
 def test_a_row_of_losses_is_a_picture():

@@ -67,7 +67,7 @@ def test_every_link_leads_somewhere():
                 broken.append(f"{page}: {address}")
             elif anchor and target in pages() and tag == "a":
                 if target not in identifiers:
-                    identifiers[target] = set(re.findall(r'\b(?:id|name)="([^"]+)"', pages()[target]))
+                    identifiers[target] = set(re.findall(r'\b(?:id|name)="?([^"\s>]+)', pages()[target]))
                 if unquote(anchor) not in identifiers[target]:
                     broken.append(f"{page}: {address} (no such anchor)")
     assert not broken, f"{len(broken)} links: " + "\n".join(broken[:40])
@@ -175,5 +175,5 @@ def test_code_blocks_of_sessions_have_a_program_that_python_reads():
 
 
 def test_the_table_of_pytorch_is_there():
-    rows = re.findall(r"<code[^>]*><span class=\"pre\">torch\.[\w.]+</span></code>", pages()["docs/guides/from-pytorch.html"])
+    rows = re.findall(r"<code[^>]*>torch\.[\w.]+</code>", pages()["docs/guides/from-pytorch.html"])
     assert len(rows) >= 400

@@ -22,6 +22,7 @@ sys.path[:0] = [str(HERE)]
 
 import cards  # noqa: E402
 import policy  # noqa: E402
+import shorter  # noqa: E402
 import tables  # noqa: E402
 import trained  # noqa: E402
 from reference import Reference  # noqa: E402
@@ -75,6 +76,7 @@ def main() -> int:
     (fresh / "_static" / "beside.json").write_text(json.dumps({place: (ROOT / place).read_text() for place in BESIDE}))
     playground(fresh / TRY, options.pyodide, options.wheels)
     pages = policy.apply(fresh, TRY)
+    shorter.apply(fresh, TRY)
     shutil.rmtree(output, ignore_errors=True)
     os.replace(fresh, output)
     size = sum(file.stat().st_size for file in output.rglob("*") if file.is_file() and "pyodide" not in file.parts)

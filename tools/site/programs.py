@@ -23,9 +23,9 @@ NOT_IN_A_TAB = {
     "api/inference.": "reads files of a saved model",
     "api/hub.": "reads a repository",
     "api/onnx.": "needs the package onnx",
+    "api/InferenceSession": "needs the package onnx",
     "docs/guides/own-images": "needs Pillow",
     "docs/guides/tabular": "needs pandas",
-    "docs/guides/from-paddle-1": "needs LibCST",
     "api/ort.": "needs the package onnx",
     "api/utils.cpp_extension": "needs a compiler",
     "api/io.get_worker_info": "needs processes",
@@ -34,6 +34,7 @@ NOT_IN_A_TAB = {
     "api/reader.xmap_readers": "needs threads",
     "api/export.web": "needs the engine for browsers",
     "api/vision.image_load": "needs Pillow",
+    "api/vision.ops.decode_jpeg": "needs Pillow",
 }
 
 

@@ -6,7 +6,6 @@ A file gets a page when a page asks for its address, so the site holds what its 
 from __future__ import annotations
 
 import html
-import re
 import subprocess
 from pathlib import Path
 
@@ -18,7 +17,6 @@ from pygments.util import ClassNotFound
 ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDER = "source"
 BINARY = 200_000  # bytes; a longer file is not shown
-PLAIN = re.compile(r'<span class="(?:n|p|w|o|nn|nb|na|nv)">([^<]*)</span>')
 PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -106,12 +104,11 @@ class Sources:
             lexer = get_lexer_for_filename(place, stripnl=False, ensurenl=False)
         except ClassNotFound:
             lexer = TextLexer(stripnl=False, ensurenl=False)
-        # Names and signs have the colour of the text: without their marks a page is half as long. Classes need no quotes.
-        marked = PLAIN.sub(r"\1", highlight(text, lexer, HtmlFormatter(nowrap=True)))
-        lines = re.sub(r'<span class="(\w+)">', r"<span class=\1>", marked).split("\n")
+        lines = highlight(text, lexer, HtmlFormatter(nowrap=True)).split("\n")
         if lines and not lines[-1]:
             lines.pop()
-        body = "\n".join(f'<span id="L{number}">{line}</span>' for number, line in enumerate(lines, 1))
+        # The end of a line stands within its block: between two it would be a line of its own.
+        body = "".join(f'<span id="L{number}">{line}\n</span>' for number, line in enumerate(lines, 1))
         return f'<pre class="highlight" tabindex="0">{body}</pre>'
 
 

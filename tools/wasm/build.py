@@ -102,6 +102,12 @@ class Target:
         (wheel,) = once(self.kept("numpy"), script, [sys.executable, script, self.name]).glob("*.whl")
         return wheel
 
+    def libcst_wheel(self) -> Path:
+        """LibCST's Python, which wherry_migrate rewrites programs with."""
+        script = HERE / "libcst_wheel.py"
+        (wheel,) = once(self.kept("libcst"), script, [sys.executable, script, self.name]).glob("*.whl")
+        return wheel
+
 
 PAGES = Target("0.29", "0.29.5", "3.13", "2.3.5")  # Emscripten 4.0.9. It starts as fast as 314 and is smaller: benchmarks/RESULTS.md
 NEXT = Target("314", "314.0.7", "3.14", "2.4.6")  # Emscripten 5.0.3
@@ -111,6 +117,7 @@ OF_NO_USE = re.compile(r"\.(pyi|pyx|pxd|pxi|h|c|cmake)$|^wherry_export/web/engin
 # -Oz, which pyodide-build asks for, would take loops apart again: 4.6 times slower. Hidden symbols: those of two
 # modules that have the same name would be taken for one.
 FLAGS = "-O3 -fvisibility=hidden"
+ON_DEMAND = ["migrate"]  # is no part of what pages load; a program of the Playground imports it, with LibCST
 IN_BROWSER = [name for name, package in table.packages().items() if package.in_browser]
 # What runs inside Pyodide beside tests/wasm, by pytest; NumPy is there for the tests.
 SUITES = {
@@ -143,14 +150,16 @@ def main() -> None:
     if not (target.core / "snapshot.bin").exists():
         run(["node", HERE / "snapshot.mjs", target.core])  # pages start a second faster with it, and load 2.3 MB more
     built = [build(package, target) for package in table.needed(options.packages)]
+    for package in ON_DEMAND:
+        build(package, target)
     for record in target.wheelhouse.glob("*.json"):
-        if record.stem not in table.needed(IN_BROWSER):  # of a package that is not for pages any more
+        if record.stem not in {*table.needed(IN_BROWSER), *ON_DEMAND}:  # of a package that is not for pages any more
             (target.wheelhouse / json.loads(record.read_text())["wheel"]).unlink(missing_ok=True)
             record.unlink()
     failed = test(target, built, options.suite or ["page", *SUITES]) if options.test else 0
     if options.numpy:
         target.numpy_wheel()
-    for wheel in target.kept("numpy").glob("*.whl"):  # where it is, programs of the page Playground can import it
+    for wheel in (*target.kept("numpy").glob("*.whl"), target.libcst_wheel()):  # programs of the page Playground can import what is there
         shutil.copy(wheel, target.wheelhouse / f"{wheel.name}.new")
         (target.wheelhouse / f"{wheel.name}.new").replace(target.wheelhouse / wheel.name)  # whole or not at all: a server may be running
     sys.exit(failed)

@@ -1,4 +1,5 @@
 """The Python of the page Playground, here without a page: runs, their bounds, pictures, examples."""
+import importlib.abc
 import io
 import json
 import os
@@ -240,6 +241,13 @@ def test_digits_are_those_of_the_pages():
     assert float(images.min()) == -1 and float(images.max()) == 1
 
 
+class MakesUp(importlib.abc.MetaPathFinder):
+    """As Wherry's AbsentFinder: has a module for every name that comes as far."""
+
+    def find_spec(self, name, path=None, target=None):
+        assert not name.startswith("offered"), f"{name} was not asked of what is offered"
+
+
 def test_packages_are_loaded_when_they_are_imported(tmp_path, monkeypatch, notebook):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
@@ -248,14 +256,14 @@ def test_packages_are_loaded_when_they_are_imported(tmp_path, monkeypatch, noteb
         archive.writestr("offered_beside.py", "OTHER = 6")
     asked = []
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, MakesUp()])
     address = "bundle/0/offered.zip"
     addresses = json.dumps({"offered_here": address, "offered_beside": address})
     notebook.session.offer(addresses, lambda url: asked.append(url) or buffer.getvalue(), str(tmp_path))
     result = notebook.run("import offered_here, offered_beside\noffered_here.VALUE + offered_beside.OTHER")
     assert result["outcome"] == "done" and asked == [address]
     assert notebook.only("value")[0][0]["text"] == "11"
-    assert notebook.only("loading") == [({"kind": "loading", "text": "Loading offered"}, None)]
+    assert [message["text"] for message, _ in notebook.only("loading")] == ["Loading offered", "Unpacking offered, 0.0 MB"]
     sys.modules.pop("offered_here"), sys.modules.pop("offered_here.part"), sys.modules.pop("offered_beside")
     error = notebook.run("raise ModuleNotFoundError('No module', name='numpy')")["error"]
     assert "This server has no numpy for the browser" in error["text"]

@@ -55,7 +55,8 @@ def test_an_error_leaves_what_was_there(tmp_path, monkeypatch, call, at):
     assert (raised is not None) or call == "link" or len(calls) < at  # where there are no links, it writes without them
 
 
-def test_without_links_what_is_decided_is_finished_by_the_next_reader(tmp_path, monkeypatch):
+@pytest.mark.parametrize("known", [True, False], ids=["refused", "unknown to the system"])
+def test_without_links_what_is_decided_is_finished_by_the_next_reader(tmp_path, monkeypatch, known):
     paths = [str(tmp_path / name) for name in ("m", "p")]
     files.replace_files([(path, put("1")) for path in paths])
     calls = []
@@ -70,7 +71,10 @@ def test_without_links_what_is_decided_is_finished_by_the_next_reader(tmp_path, 
         real(a, b)
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, "link", no_links)
+        if known:
+            patch.setattr(os, "link", no_links)
+        else:
+            patch.delattr(os, "link")
         patch.setattr(os, "replace", replace)
         with pytest.raises(OSError, match="gone"):
             files.replace_files([(path, put("2")) for path in paths])

@@ -205,7 +205,9 @@ def imported_first() -> frozenset[str]:
 
 
 def is_ours(wheel: Path) -> bool:
-    return project_of(wheel).startswith("wherry")
+    """Whether a wheel is a part of Wherry; what rewrites programs needs LibCST and is loaded when somebody imports it, as wheels of others are."""
+    project = project_of(wheel)
+    return project.startswith("wherry") and project != "wherry-migrate"
 
 
 def top_level(names: list[str]) -> set[str]:

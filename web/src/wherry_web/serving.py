@@ -92,6 +92,7 @@ def listen(app: Flask, host: str, port: int, threads: int, open_browser: bool) -
         return 1
     if app.config["WHERRY"].uploads is not None and app.config["WHERRY"].upload_token is None and host not in ("127.0.0.1", "localhost", "::1"):
         print(f"wherry serve: everybody who reaches {host}:{port} can upload models. {TOKEN} in the environment asks for a token.", file=sys.stderr)
+    app.extensions["playground"].manifest()  # what the first page asks for: its visitor does not wait until the wheels are divided
     address = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{server.effective_port}"
     print(f"Wherry is at {address} (Ctrl-C stops it)", flush=True)
     if open_browser and can_open_browser():

@@ -7,12 +7,17 @@ The program is a LibCST tree, so comments and layout stay. A name is looked up b
 from __future__ import annotations
 
 import difflib
+import importlib.util
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import libcst as cst
 from libcst.metadata import PositionProvider, QualifiedNameProvider, QualifiedNameSource
+
+if importlib.util.find_spec("libcst.native") is None:  # in a browser tab there is LibCST's parser in Python, for the language up to 3.8
+    os.environ.setdefault("LIBCST_PARSER_TYPE", "pure")
 
 
 @dataclass(frozen=True)

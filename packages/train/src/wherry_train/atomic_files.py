@@ -81,7 +81,8 @@ def replace_files(files: Sequence[tuple[str, Write | None]], known_as: str | Non
         for target in targets:
             if os.path.lexists(target):
                 old[target] = _temporary_of(target, tag, "old")
-                with contextlib.suppress(OSError):  # a file system without links: what is decided is then not taken back
+                # A file system, or (in a browser tab) a system without links: what is decided is then not taken back.
+                with contextlib.suppress(OSError, AttributeError):
                     os.link(target, str(old[target]))
             else:
                 old[target] = None
@@ -250,7 +251,7 @@ def _write_nameless(temporary: str, target: str, write: Write) -> bool:
 
     False, and no file, where the system cannot do that.
     """
-    if not hasattr(os, "O_TMPFILE"):
+    if not hasattr(os, "O_TMPFILE") or not hasattr(os, "link"):
         return False
     try:
         descriptor = os.open(os.path.dirname(temporary), os.O_WRONLY | os.O_TMPFILE, 0o666)

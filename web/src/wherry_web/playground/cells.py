@@ -15,6 +15,7 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
+import importlib.machinery
 import io
 import json
 import linecache
@@ -190,15 +191,23 @@ class Session:
             sources: address of the zip with the rest of Wherry, whose modules are named in later.json.
         """
         def loaded(address: str) -> bytes:
-            self.post(json.dumps({"kind": "loading", "text": f"Loading {address.rpartition('/')[2].removesuffix('.zip')}"}), None)
+            def say(text: str) -> None:
+                self.post(json.dumps({"kind": "loading", "text": text}), None)
+
+            name = address.rpartition("/")[2].removesuffix(".zip")
+            say(f"Loading {name}")
             content = fetch(address)
-            return content.to_bytes() if hasattr(content, "to_bytes") else content
+            content = content.to_bytes() if hasattr(content, "to_bytes") else content
+            say(f"Unpacking {name}, {len(content) / 1e6:.1f} MB")
+            return content
 
         known: dict[str, str] = json.loads(addresses)
         if sources:
             known |= dict.fromkeys(json.loads(Path(__file__).with_name("later.json").read_text()), sources)
-        self.unavailable = frozenset({"numpy", "matplotlib"} - set(known))
-        sys.meta_path += [PaddleFinder(), Finder(known, loaded, Path(folder))]
+        self.unavailable = frozenset({"numpy", "matplotlib", "libcst"} - set(known))
+        # Ahead of Wherry's own last finder, which would make up a module of Paddle's paths that only is not there yet.
+        behind = sys.meta_path.index(importlib.machinery.PathFinder) + 1
+        sys.meta_path[behind:behind] = [PaddleFinder(), Finder(known, loaded, Path(folder))]
 
     def beside(self, files: str) -> None:
         """Write files that an example needs.

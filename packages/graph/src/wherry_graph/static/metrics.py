@@ -91,7 +91,7 @@ def auc(
         >>> exe = wherry.static.Executor()
         >>> exe.run(startup)
         []
-        >>> feed = {"p": np.array([[0.9, 0.1], [0.2, 0.8]], "float32"), "y": np.array([[0], [1]])}
+        >>> feed = {"p": np.array([[0.9, 0.1], [0.2, 0.8]], "float32"), "y": np.array([[0], [1]], "int64")}
         >>> float(exe.run(main, feed=feed, fetch_list=[area])[0])
         1.0
         >>> wherry.disable_static()

@@ -5,7 +5,8 @@
 // manifest: of files.py; archives: addresses of zips; step: told what is going on.
 export async function startPython(manifest, archives, step) {
   const started = performance.now();
-  step("Loading Python");
+  const amount = counted(step);
+  amount.of("Loading Python");
   const contents = archives.map(fetched);
   const { url, snapshot } = manifest.pyodide;
   const memory = snapshot && remembered(url, snapshot); // of one that has started
@@ -13,9 +14,22 @@ export async function startPython(manifest, archives, step) {
   const pyodide = await loadPyodide({ indexURL: url, ...(memory && { _loadSnapshot: await memory }) });
   if (memory) pyodide.runPython(WAKE);
   const loaded = performance.now();
-  step("Loading Wherry");
+  amount.of("Loading Wherry");
   for (const content of contents) pyodide.unpackArchive(await content, "zip");
+  amount.end();
   return { pyodide, times: { python: loaded - started, wherry: () => performance.now() - loaded } };
+}
+
+// Says what is loaded and how much has come: of everything that this worker fetches, as it was sent.
+function counted(step) {
+  let what = "", bytes = 0;
+  const say = () => step(bytes > 5e4 ? `${what}, ${(bytes / 1e6).toFixed(1)} MB so far` : what);
+  const observer = new PerformanceObserver((list) => {
+    for (const { encodedBodySize } of list.getEntries()) bytes += encodedBodySize;
+    say();
+  });
+  observer.observe({ type: "resource" });
+  return { of: (text) => { what = text; say(); }, end: () => observer.disconnect() };
 }
 
 // Unpacks more archives into a Python that runs.

@@ -31,7 +31,7 @@ async function begin() {
   const { reader } = await manifest;
   if (!reader) {
     document.body.dataset.ready = "true";
-    throw new Error("The two networks are not trained yet. `make read` trains them in a quarter of an hour (or `python examples/read_text/train.py --models DIR`); then load this page again.");
+    throw new Error("The two networks are not among the models of this server. `python examples/read_text/export.py --models DIR` puts them there in seconds; then load this page again.");
   }
   const { load } = await import(new URL("wherry.js", reader.detector).href);
   [detector, recogniser] = await Promise.all([load(reader.detector), load(reader.recogniser)]);

@@ -617,7 +617,7 @@ def embedding(
         >>> exe = wherry.static.Executor()
         >>> exe.run(startup)
         []
-        >>> [out] = exe.run(main, feed={"x": np.array([0, 3])}, fetch_list=[y])
+        >>> [out] = exe.run(main, feed={"x": np.array([0, 3], "int64")}, fetch_list=[y])
         >>> out.shape, out[0].tolist()
         ((2, 4), [0.0, 0.0, 0.0, 0.0])
         >>> wherry.disable_static()
@@ -663,7 +663,7 @@ def sparse_embedding(
         >>> exe = wherry.static.Executor()
         >>> exe.run(startup)
         []
-        >>> [out] = exe.run(main, feed={"x": np.array([0, 3])}, fetch_list=[y])
+        >>> [out] = exe.run(main, feed={"x": np.array([0, 3], "int64")}, fetch_list=[y])
         >>> out.shape
         (2, 4)
         >>> wherry.disable_static()
@@ -1024,7 +1024,7 @@ def nce(
         >>> exe = wherry.static.Executor()
         >>> exe.run(startup)
         []
-        >>> [out] = exe.run(main, feed={"x": np.ones([2, 4], "float32"), "label": np.array([[7], [3]])}, fetch_list=[y])
+        >>> [out] = exe.run(main, feed={"x": np.ones([2, 4], "float32"), "label": np.array([[7], [3]], "int64")}, fetch_list=[y])
         >>> out.shape
         (2, 1)
         >>> wherry.disable_static()

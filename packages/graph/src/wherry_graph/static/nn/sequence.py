@@ -616,7 +616,7 @@ def sequence_scatter(input: Tensor, index: Tensor, updates: Tensor, name: str | 
 
     Examples:
         >>> rows = wherry.static.create_lod_tensor(np.array([[1.0], [2.0], [3.0]], "float32"), [[2, 1]])  # of two sequences
-        >>> feed = {"x": rows, "index": wherry.static.create_lod_tensor(np.array([[0], [2], [1]]), [[2, 1]])}
+        >>> feed = {"x": rows, "index": wherry.static.create_lod_tensor(np.array([[0], [2], [1]], "int64"), [[2, 1]])}
         >>> wherry.enable_static()
         >>> with wherry.static.program_guard(wherry.static.Program()):
         ...     x = wherry.static.data("x", [None, 1], lod_level=1)
