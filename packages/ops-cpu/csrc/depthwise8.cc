@@ -159,7 +159,7 @@ bool strip_of(const wry_call *call, const int8_t *weight, const Window &window, 
 }
 
 // The bytes of `Pixels` places for V channels.
-template <int V, int Pixels, typename Out>
+template <int V, int Pixels, bool Tame, typename Out>
 WRY_INLINE void strip_tile(const Channels &c, const uint8_t *in, int64_t apart, int64_t step, int64_t four, const int8_t *weight, const int32_t *first,
                            const float *scale, const float *bias, const End &end, Out *to, int64_t to_apart) {
   using L = Lanes<V>;
@@ -186,16 +186,17 @@ WRY_INLINE void strip_tile(const Channels &c, const uint8_t *in, int64_t apart, 
     for (int q = 0; q < 4; ++q) {
       using Reals = typename L::Reals;
       const auto reals_at = [&](const float *from) { return (Reals)ints_at<V>(from + q * (V / 4)); };
-      const Reals v = (L::reals(sum[p][q]) * reals_at(scale) + reals_at(bias)) * end.inverse;
-      sum[p][q] = L::nearest(L::at_most(v, end.high));  // one that is far too small becomes the least int
+      const Reals v = L::reals(sum[p][q]) * reals_at(scale) + reals_at(bias);
+      // One that is far too small becomes the least int.
+      sum[p][q] = L::nearest(Tame ? v : L::at_most(v * end.inverse, end.high));
     }
     const Ints low = L::add_words(L::words(sum[p][0], sum[p][1]), end.zero), high = L::add_words(L::words(sum[p][2], sum[p][3]), end.zero);
-    const Ints bytes = L::at_least(L::bytes(low, high, Out()), Out(int32_t(end.low) + end.zero));
+    const Ints bytes = L::at_most(L::at_least(L::bytes(low, high, Out()), Out(int32_t(end.low) + end.zero)), Out(int32_t(end.high) + end.zero));
     __builtin_memcpy(to + p * to_apart, &bytes, V);
   }
 }
 
-template <int V, typename T, typename Out>
+template <int V, bool Tame, typename T, typename Out>
 int strips(const wry_call *call, const Image<T> &image, int64_t images, const Channels &c, const Behind &behind, const int8_t *weight) {
   Strip<V> s;
   const int64_t column = 4 * V, columns = image.columns(), four = columns * column, room = c.fours * four;
@@ -219,7 +220,7 @@ int strips(const wry_call *call, const Image<T> &image, int64_t images, const Ch
       }
       for (int64_t l = 0; l < lines; ++l) {
         const auto some = [&](auto pixels, int64_t at) {
-          strip_tile<V, decltype(pixels)::value>(c, strip + at * apart, apart, step, four, s.weight + (b * c.lines + l) * c.fours * c.kw * column,
+          strip_tile<V, decltype(pixels)::value, Tame>(c, strip + at * apart, apart, step, four, s.weight + (b * c.lines + l) * c.fours * c.kw * column,
                                                  s.first + b * V, s.scale + b * V, s.bias + b * V, behind.end,
                                                  out + (row + l * image.out_w + at) * c.count + k, c.count);
         };
@@ -300,13 +301,18 @@ int quantized_depthwise_conv2d(const wry_call *call) {
     const auto by = [&](auto out_type) {
       using Out = decltype(out_type);
       const int8_t *from = data<int8_t>(weight);
+      const auto of = [&](auto v) {
+        constexpr int V = decltype(v)::value;
+        return rounds_all_ints && behind.tame ? strips<V, true, T, Out>(call, image, images, c, behind, from)
+                                              : strips<V, false, T, Out>(call, image, images, c, behind, from);
+      };
 #if WRY_VECTOR_BYTES == 64
-      if (c.count >= 64) return strips<64, T, Out>(call, image, images, c, behind, from);
+      if (c.count >= 64) return of(std::integral_constant<int, 64>());
 #endif
 #if WRY_VECTOR_BYTES >= 32
-      if (c.count >= 32) return strips<32, T, Out>(call, image, images, c, behind, from);
+      if (c.count >= 32) return of(std::integral_constant<int, 32>());
 #endif
-      return strips<16, T, Out>(call, image, images, c, behind, from);
+      return of(std::integral_constant<int, 16>());
     };
     return behind.end.dtype == WRY_INT8 ? by(int8_t()) : by(uint8_t());
   }

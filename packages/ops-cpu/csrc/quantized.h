@@ -138,16 +138,19 @@ WRY_INLINE Sixteen addend_at(const Addend &a, int64_t at, int64_t count) {
 }
 
 #if WRY_VECTOR_BYTES == 64
-// 16 values of each of four rows as bytes, which narrowing limits as well: NaN, and what is far too small, become the least int.
-template <typename T>
+// 16 values of each of four rows as bytes, which narrowing limits as well: NaN, and what is far too small, become the least int. `Tame`: none is
+// far too large.
+template <typename T, bool Tame>
 WRY_INLINE void store_four_rows(const End &end, const f32 *x, uint8_t *to, int64_t apart) {
-  const __m512 high = _mm512_set1_ps(end.high);
+  const __m512 most = _mm512_set1_ps(end.high);
   __m512i q[4];
 #pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i) q[i] = _mm512_cvtps_epi32(_mm512_min_ps(high, (__m512)x[i]));
+  for (int i = 0; i < 4; ++i) q[i] = _mm512_cvtps_epi32(Tame ? (__m512)x[i] : _mm512_min_ps(most, (__m512)x[i]));
   const __m512i zero = _mm512_set1_epi16(short(end.zero)), low = _mm512_set1_epi8(char(int(end.low) + end.zero));
+  const __m512i high = _mm512_set1_epi8(char(int(end.high) + end.zero));
   const __m512i a = _mm512_adds_epi16(_mm512_packs_epi32(q[0], q[1]), zero), b = _mm512_adds_epi16(_mm512_packs_epi32(q[2], q[3]), zero);
-  const __m512i bytes = T(-1) < T(0) ? _mm512_max_epi8(_mm512_packs_epi16(a, b), low) : _mm512_max_epu8(_mm512_packus_epi16(a, b), low);
+  const __m512i bytes = T(-1) < T(0) ? _mm512_min_epi8(high, _mm512_max_epi8(_mm512_packs_epi16(a, b), low))
+                                     : _mm512_min_epu8(high, _mm512_max_epu8(_mm512_packus_epi16(a, b), low));
   // Each 16 bytes hold four of each row.
   const __m512i rows = _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), bytes);
   _mm_storeu_si128((__m128i *)to, _mm512_castsi512_si128(rows));
@@ -165,6 +168,7 @@ struct Behind {
   End end;
   void *out;
   int64_t channels, places;  // of the result: outputs, and places of an image
+  bool tame;                 // no sum becomes a float that no int is as large as, and nothing stands between it and the rounding
 
   WRY_INLINE bool bytes() const { return end.dtype == WRY_UINT8 || end.dtype == WRY_INT8; }
 
@@ -191,28 +195,80 @@ struct Behind {
     put(end, x, out, at, count);
   }
 
-  // The same of `rows` places one after another, their sums `apart` from each other.
-  WRY_INLINE void finish_rows(const int32_t *sums, int64_t apart, const int32_t *less, int64_t channel, int64_t row, int64_t rows) const {
-    if (!bytes() || steps || end.activation != Activation::none) {
-      for (int64_t i = 0; i < rows; ++i) finish(sums + i * apart, less, channel, row + i);
-      return;
-    }
+  // What sums of 16 outputs begin with, and are multiplied by, and what is added.
+  struct Outputs {
     i32 first[out_parts];
     f32 factor[out_parts], summand[out_parts];
+
+    WRY_INLINE f32 of(const int32_t *sums, int v) const { return convert<f32>(load(sums + v * f32_lanes) + first[v]) * factor[v] + summand[v]; }
+  };
+
+  WRY_INLINE Outputs outputs(const int32_t *less, int64_t channel) const {
+    Outputs o;
 #pragma GCC unroll 4
     for (int v = 0; v < out_parts; ++v) {
-      first[v] = start ? load(start + channel + v * f32_lanes) : i32{};
-      if (less) first[v] -= load(less + v * f32_lanes);
-      factor[v] = load(scale + channel + v * f32_lanes);
-      summand[v] = bias ? load(bias + channel + v * f32_lanes) : f32{};  // of bytes, adding zero changes nothing
+      o.first[v] = start ? load(start + channel + v * f32_lanes) : i32{};
+      if (less) o.first[v] -= load(less + v * f32_lanes);
+      o.factor[v] = load(scale + channel + v * f32_lanes);
+      o.summand[v] = bias ? load(bias + channel + v * f32_lanes) : splat<f32>(-0.0f);  // adding that changes nothing
     }
+    return o;
+  }
+
+  // The same of `rows` places one after another, their sums `apart` from each other.
+  WRY_INLINE void finish_rows(const int32_t *sums, int64_t apart, const int32_t *less, int64_t channel, int64_t row, int64_t rows) const {
     const int64_t count = min_of<int64_t>(out_block, channels - channel);
-    const End to = end;  // a copy, which stores of bytes cannot change
+    if (!steps && end.activation == Activation::none) {
+      if (bytes()) return rows_of_bytes(sums, apart, outputs(less, channel), channel, row, rows, count);
+      if (end.dtype == WRY_FLOAT32 && count == out_block && (!residual.data || residual.dtype == WRY_FLOAT32))
+        return rows_of_floats(sums, apart, outputs(less, channel), row * channels + channel, rows);
+    }
+    for (int64_t i = 0; i < rows; ++i) finish(sums + i * apart, less, channel, row + i);
+  }
+
+  WRY_INLINE void rows_of_floats(const int32_t *sums, int64_t apart, const Outputs &outputs, int64_t at, int64_t rows) const {
+    const Outputs o = outputs;  // a copy, which stores cannot change
+    const int64_t pitch = channels;
+    float *const to = static_cast<float *>(out) + at;
+    const float *const other = static_cast<const float *>(residual.data) + (residual.data ? at : 0);
+    const auto each = [&](auto adds) {
+      for (int64_t i = 0; i < rows; ++i)
+#pragma GCC unroll 4
+        for (int v = 0; v < out_parts; ++v) {
+          f32 x = o.of(sums + i * apart, v);
+          if constexpr (decltype(adds)::value) x = x + load(other + i * pitch + v * f32_lanes);
+          store(to + i * pitch + v * f32_lanes, x);
+        }
+    };
+    return residual.data ? each(std::true_type()) : each(std::false_type());
+  }
+
+  WRY_INLINE void rows_of_bytes(const int32_t *sums, int64_t apart, const Outputs &outputs, int64_t channel, int64_t row, int64_t rows,
+                                int64_t count) const {
+    const Outputs o = outputs;  // copies, which stores of bytes cannot change
+    const End to = end;
     const Addend other = residual;
+    uint8_t *const whole = static_cast<uint8_t *>(out) + row * channels + channel;
+    const int64_t pitch = channels;
+#if WRY_VECTOR_BYTES == 64
+    // Four rows at a time; the last may be some of those before as well.
+    const auto fours = [&](auto type, auto is_tame, auto &&of) {
+      for (int64_t i = 0; i < rows; i += 4) {
+        const int64_t at = min_of(i, rows - 4);
+        const f32 x[4] = {of(at), of(at + 1), of(at + 2), of(at + 3)};
+        store_four_rows<decltype(type), decltype(is_tame)::value>(to, x, whole + at * pitch, pitch);
+      }
+    };
+    const bool four = count == out_block && rows >= 4;
+    if (four && tame) {
+      const auto of = [&](int64_t i) { return o.of(sums + i * apart, 0); };
+      return to.dtype == WRY_INT8 ? fours(int8_t(), std::true_type(), of) : fours(uint8_t(), std::true_type(), of);
+    }
+#endif
     const auto row_of = [&](int64_t i) {
       Sixteen x;
 #pragma GCC unroll 4
-      for (int v = 0; v < out_parts; ++v) x.v[v] = convert<f32>(load(sums + i * apart + v * f32_lanes) + first[v]) * factor[v] + summand[v];
+      for (int v = 0; v < out_parts; ++v) x.v[v] = o.of(sums + i * apart, v);
       if (other.data) {
         const Sixteen r = addend_at(other, (row + i) * channels + channel, count);
 #pragma GCC unroll 4
@@ -222,18 +278,10 @@ struct Behind {
       for (int v = 0; v < out_parts; ++v) x.v[v] = x.v[v] * to.inverse;  // by 1 where there is none: nothing changes
       return x;
     };
-    uint8_t *const whole = static_cast<uint8_t *>(out) + row * channels + channel;
-    const int64_t pitch = channels;
 #if WRY_VECTOR_BYTES == 64
-    if (count == out_block && rows >= 4) {
-      const auto fours = [&](auto type) {
-        for (int64_t i = 0; i < rows; i += 4) {
-          const int64_t at = min_of(i, rows - 4);  // the last four may be some of those before as well
-          const f32 x[4] = {row_of(at).v[0], row_of(at + 1).v[0], row_of(at + 2).v[0], row_of(at + 3).v[0]};
-          store_four_rows<decltype(type)>(to, x, whole + at * pitch, pitch);
-        }
-      };
-      return to.dtype == WRY_INT8 ? fours(int8_t()) : fours(uint8_t());
+    if (four) {
+      const auto of = [&](int64_t i) { return row_of(i).v[0]; };
+      return to.dtype == WRY_INT8 ? fours(int8_t(), std::false_type(), of) : fours(uint8_t(), std::false_type(), of);
     }
 #endif
     for (int64_t i = 0; i < rows; ++i) {
@@ -276,7 +324,16 @@ inline int behind_of(const wry_call *call, const char *op, int at, Behind *behin
   behind->residual = addend_of(input(call, 4), attr_float(call, at), attr_int(call, at + 1));
   behind->out = out->data;
   behind->channels = n, behind->places = out->rank == 4 ? out->shape[1] * out->shape[2] : 0;
-  return end_of(call, op, at + 2, &behind->end);
+  const int failed = end_of(call, op, at + 2, &behind->end);
+  if (failed != WRY_OK) return failed;
+  // Sums are at most 2^31. What is no number is not tame.
+  bool numbers = true;
+  for (int64_t i = 0; i < n; ++i) {
+    const float s = fabsf(room[i]), b = behind->bias ? fabsf(behind->bias[i]) : 0;
+    numbers &= s <= 0.25f && b <= 0x1p29f;
+  }
+  behind->tame = numbers && !behind->residual.data && behind->end.inverse == 1.0f;
+  return WRY_OK;
 }
 
 // ---- images ----------------------------------------------------------------------------------------
