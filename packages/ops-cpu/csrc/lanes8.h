@@ -124,8 +124,8 @@ WRY_INLINE void lay_lanes(const void *a, const void *b, const void *c, const voi
     for (auto &x : row) x = L::flipped(x);
   const auto ab = L::low_bytes(row[0], row[1]), cd = L::low_bytes(row[2], row[3]);
   const auto more_ab = L::high_bytes(row[0], row[1]), more_cd = L::high_bytes(row[2], row[3]);
-  const typename L::Ints made[4] = {L::low_words(ab, cd), L::high_words(ab, cd), L::low_words(more_ab, more_cd), L::high_words(more_ab, more_cd)};
-  __builtin_memcpy(to, made, sizeof made);
+  const auto keep = [&](int q, typename L::Ints x) { __builtin_memcpy(static_cast<char *>(to) + q * V, &x, V); };
+  keep(0, L::low_words(ab, cd)), keep(1, L::high_words(ab, cd)), keep(2, L::low_words(more_ab, more_cd)), keep(3, L::high_words(more_ab, more_cd));
 }
 
 // Values of V channels in that order.
