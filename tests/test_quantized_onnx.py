@@ -47,6 +47,21 @@ def test_onnx_runtime_computes_the_same(written):
     assert np.abs(fast - expected).max() < 0.02 * np.abs(expected).max()
 
 
+def test_onnx_runtime_moves_our_dequantizations_past_changes_of_shape(tmp_path):
+    """Its optimizers make Reshape and Gemm of a linear layer on three axes, and move what dequantizes behind the Reshape."""
+    nn, x = paddle.nn, paddle.randn([2, 5, 16])
+    net = nn.Sequential(nn.LayerNorm(16), nn.Linear(16, 8), nn.GELU(), nn.Linear(8, 4))
+    net.eval()
+    model = paddle.quant.calibrate(net, [x])
+    spec = [paddle.static.InputSpec([2, 5, 16], "float32", "x")]
+    paddle.onnx.export(model, str(tmp_path / "net"), input_spec=spec, opset_version=13)
+    found = onnx.load(str(tmp_path / "net.onnx"))
+    assert {len(node.input) for node in found.graph.node if node.op_type == "DequantizeLinear"} == {3}
+    expected = model(x).numpy()
+    fast = onnxruntime.InferenceSession(str(tmp_path / "net.onnx")).run(None, {"x": x.numpy()})[0]
+    assert np.abs(fast - expected).max() < 0.03 * np.abs(expected).max()
+
+
 def test_what_is_read_back_runs_in_integers(written):
     model, x, file = written
     program = read_model(file).program()

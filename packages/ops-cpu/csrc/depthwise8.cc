@@ -158,8 +158,8 @@ bool strip_of(const wry_call *call, const int8_t *weight, const Window &window, 
   return true;
 }
 
-// The bytes of `Pixels` places for V channels.
-template <int V, int Pixels, typename Out>
+// The bytes of `Pixels` places for V channels. `Stride`: of windows of three columns beside each other in four rows, or 0.
+template <int V, int Pixels, int Stride, bool Tame, typename Out>
 WRY_INLINE void strip_tile(const Channels &c, const uint8_t *in, int64_t apart, int64_t step, int64_t four, const int8_t *weight, const int32_t *first,
                            const float *scale, const float *bias, const End &end, Out *to, int64_t to_apart) {
   using L = Lanes<V>;
@@ -169,39 +169,52 @@ WRY_INLINE void strip_tile(const Channels &c, const uint8_t *in, int64_t apart, 
   for (int q = 0; q < 4; ++q)
 #pragma GCC unroll 4
     for (int p = 0; p < Pixels; ++p) sum[p][q] = ints_at<V>(first + q * (V / 4));
-  for (int64_t g = 0; g < c.fours; ++g)
-    for (int64_t j = 0; j < c.kw; ++j) {
-      const uint8_t *at = in + g * four + j * step;
-      const int8_t *w = weight + (g * c.kw + j) * 4 * V;
+  if constexpr (Stride) {
+#pragma GCC unroll 3
+    for (int j = 0; j < 3; ++j)
 #pragma GCC unroll 4
       for (int q = 0; q < 4; ++q) {
-        const Ints factor = ints_at<V>(w + q * V);
+        const Ints factor = ints_at<V>(weight + (4 * j + q) * V);
 #pragma GCC unroll 4
-        for (int p = 0; p < Pixels; ++p) sum[p][q] = L::add_products(sum[p][q], ints_at<V>(at + p * apart + q * V), factor);
+        for (int p = 0; p < Pixels; ++p) sum[p][q] = L::add_products(sum[p][q], ints_at<V>(in + (4 * (Stride * p + j) + q) * V), factor);
       }
-    }
+  } else {
+    for (int64_t g = 0; g < c.fours; ++g)
+      for (int64_t j = 0; j < c.kw; ++j) {
+        const uint8_t *at = in + g * four + j * step;
+        const int8_t *w = weight + (g * c.kw + j) * 4 * V;
+#pragma GCC unroll 4
+        for (int q = 0; q < 4; ++q) {
+          const Ints factor = ints_at<V>(w + q * V);
+#pragma GCC unroll 4
+          for (int p = 0; p < Pixels; ++p) sum[p][q] = L::add_products(sum[p][q], ints_at<V>(at + p * apart + q * V), factor);
+        }
+      }
+  }
 #pragma GCC unroll 4
   for (int p = 0; p < Pixels; ++p) {
 #pragma GCC unroll 4
     for (int q = 0; q < 4; ++q) {
       using Reals = typename L::Reals;
       const auto reals_at = [&](const float *from) { return (Reals)ints_at<V>(from + q * (V / 4)); };
-      const Reals v = (L::reals(sum[p][q]) * reals_at(scale) + reals_at(bias)) * end.inverse;
-      sum[p][q] = L::nearest(L::at_most(v, end.high));  // one that is far too small becomes the least int
+      const Reals v = L::reals(sum[p][q]) * reals_at(scale) + reals_at(bias);
+      // One that is far too small becomes the least int.
+      sum[p][q] = L::nearest(Tame ? v : L::at_most(v * end.inverse, end.high));
     }
     const Ints low = L::add_words(L::words(sum[p][0], sum[p][1]), end.zero), high = L::add_words(L::words(sum[p][2], sum[p][3]), end.zero);
-    const Ints bytes = L::at_least(L::bytes(low, high, Out()), Out(int32_t(end.low) + end.zero));
+    const Ints bytes = L::at_most(L::at_least(L::bytes(low, high, Out()), Out(end.least)), Out(end.most));
     __builtin_memcpy(to + p * to_apart, &bytes, V);
   }
 }
 
-template <int V, typename T, typename Out>
+template <int V, bool Tame, typename T, typename Out>
 int strips(const wry_call *call, const Image<T> &image, int64_t images, const Channels &c, const Behind &behind, const int8_t *weight) {
   Strip<V> s;
   const int64_t column = 4 * V, columns = image.columns(), four = columns * column, room = c.fours * four;
   uint8_t *strips = workspace<uint8_t>(call, room * threads_for(call, INT32_MAX));
   if (!strips || !strip_of<V>(call, weight, image.window, c, behind, &s)) return fail_memory(call, "quantized_depthwise_conv2d", room);
   Out *out = static_cast<Out *>(behind.out);
+  const End end = behind.end;
   each_turn(call, image, images, c.lines, [&](const T *from, int64_t top, int64_t used, int64_t lines, int64_t row) {
     uint8_t *strip = strips + room * thread_index();
     const int64_t apart = image.window.strides[1] * column, step = image.window.dilations[1] * column, left = image.window.paddings[2];
@@ -218,14 +231,23 @@ int strips(const wry_call *call, const Image<T> &image, int64_t images, const Ch
           lay_lanes<V, std::is_same<T, int8_t>::value>(rows[0] + at, rows[1] + at, rows[2] + at, rows[3] + at, to + i * column);
       }
       for (int64_t l = 0; l < lines; ++l) {
-        const auto some = [&](auto pixels, int64_t at) {
-          strip_tile<V, decltype(pixels)::value>(c, strip + at * apart, apart, step, four, s.weight + (b * c.lines + l) * c.fours * c.kw * column,
-                                                 s.first + b * V, s.scale + b * V, s.bias + b * V, behind.end,
-                                                 out + (row + l * image.out_w + at) * c.count + k, c.count);
+        const int8_t *w = s.weight + (b * c.lines + l) * c.fours * c.kw * column;
+        const int32_t *first = s.first + b * V;
+        const float *scale = s.scale + b * V, *bias = s.bias + b * V;
+        Out *to = out + (row + l * image.out_w) * c.count + k;
+        const auto all = [&](auto stride) {
+          const auto some = [&](auto pixels, int64_t at) __attribute__((always_inline)) {
+            strip_tile<V, decltype(pixels)::value, decltype(stride)::value, Tame>(c, strip + at * apart, apart, step, four, w, first, scale, bias, end,
+                                                                                  to + at * c.count, c.count);
+          };
+          int64_t at = 0;
+          for (; at + lane_pixels <= image.out_w; at += lane_pixels) some(std::integral_constant<int, lane_pixels>(), at);
+          for (; at < image.out_w; ++at) some(std::integral_constant<int, 1>(), at);
         };
-        int64_t at = 0;
-        for (; at + lane_pixels <= image.out_w; at += lane_pixels) some(std::integral_constant<int, lane_pixels>(), at);
-        for (; at < image.out_w; ++at) some(std::integral_constant<int, 1>(), at);
+        const bool three = c.fours == 1 && c.kw == 3 && step == column;
+        if (three && apart == column) all(std::integral_constant<int, 1>());
+        else if (three && apart == 2 * column) all(std::integral_constant<int, 2>());
+        else all(std::integral_constant<int, 0>());
       }
     }
   });
@@ -300,13 +322,18 @@ int quantized_depthwise_conv2d(const wry_call *call) {
     const auto by = [&](auto out_type) {
       using Out = decltype(out_type);
       const int8_t *from = data<int8_t>(weight);
+      const auto of = [&](auto v) {
+        constexpr int V = decltype(v)::value;
+        return rounds_all_ints && behind.tame ? strips<V, true, T, Out>(call, image, images, c, behind, from)
+                                              : strips<V, false, T, Out>(call, image, images, c, behind, from);
+      };
 #if WRY_VECTOR_BYTES == 64
-      if (c.count >= 64) return strips<64, T, Out>(call, image, images, c, behind, from);
+      if (c.count >= 64) return of(std::integral_constant<int, 64>());
 #endif
 #if WRY_VECTOR_BYTES >= 32
-      if (c.count >= 32) return strips<32, T, Out>(call, image, images, c, behind, from);
+      if (c.count >= 32) return of(std::integral_constant<int, 32>());
 #endif
-      return strips<16, T, Out>(call, image, images, c, behind, from);
+      return of(std::integral_constant<int, 16>());
     };
     return behind.end.dtype == WRY_INT8 ? by(int8_t()) : by(uint8_t());
   }

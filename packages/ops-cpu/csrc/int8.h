@@ -259,13 +259,24 @@ __attribute__((noinline)) void byte_tile(const ByteRuns &runs, const Whole *firs
 WRY_INLINE void weight_sums(const int8_t *weight, int64_t steps, int32_t *to) {
   alignas(64) const Whole ones[4] = {1, 1, 1, 1};
   const Inputs x = inputs_at(ones);
+  constexpr int chains = parts == 1 ? 4 : 1;  // one sum would wait for itself
   for (int pass = 0; pass < passes; ++pass) {
-    Sums sum[parts];
-    for (int v = 0; v < parts; ++v) sum[v] = no_sums();
-    for (int64_t s = 0; s < steps; ++s)
+    Sums sum[chains][parts];
+    for (auto &chain : sum)
+      for (auto &one : chain) one = no_sums();
+    const auto add = [&](Sums(&to)[parts], int64_t step) {
 #pragma GCC unroll 8
-      for (int v = 0; v < parts; ++v) sum[v] = add_products(weights_at(weight + s * step_bytes + (pass * parts + v) * vector_bytes), x, sum[v]);
-    store_sums(to + pass * (out_block / passes), sum);
+      for (int v = 0; v < parts; ++v) to[v] = add_products(weights_at(weight + step * step_bytes + (pass * parts + v) * vector_bytes), x, to[v]);
+    };
+    int64_t s = 0;
+    for (; s + chains <= steps; s += chains)
+#pragma GCC unroll 4
+      for (int u = 0; u < chains; ++u) add(sum[u], s + u);
+    for (; s < steps; ++s) add(sum[0], s);
+#pragma GCC unroll 4
+    for (int u = 1; u < chains; ++u)
+      for (int v = 0; v < parts; ++v) sum[0][v] = (Sums)((i32_of_sums)sum[0][v] + (i32_of_sums)sum[u][v]);
+    store_sums(to + pass * (out_block / passes), sum[0]);
   }
 }
 

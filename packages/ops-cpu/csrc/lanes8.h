@@ -26,6 +26,7 @@ WRY_INLINE Shift shift_of_lanes(int32_t zero) {
 }
 
 #if defined(__wasm_simd128__)
+constexpr bool rounds_all_ints = false;  // `nearest` is right for small ones alone
 constexpr int lane_pixels = 2;
 template <>
 struct Lanes<16> {
@@ -45,6 +46,8 @@ struct Lanes<16> {
   static WRY_INLINE Ints bytes(Ints a, Ints b, uint8_t) { return wasm_u8x16_narrow_i16x8(a, b); }
   static WRY_INLINE Ints at_least(Ints a, int8_t low) { return wasm_i8x16_max(a, wasm_i8x16_splat(low)); }
   static WRY_INLINE Ints at_least(Ints a, uint8_t low) { return wasm_u8x16_max(a, wasm_u8x16_splat(low)); }
+  static WRY_INLINE Ints at_most(Ints a, int8_t high) { return wasm_i8x16_min(a, wasm_i8x16_splat(high)); }
+  static WRY_INLINE Ints at_most(Ints a, uint8_t high) { return wasm_u8x16_min(a, wasm_u8x16_splat(high)); }
   static WRY_INLINE Reals reals(Ints a) { return (f32)wasm_f32x4_convert_i32x4(a); }
   // NaN, and what is far too small, become a number that narrowing makes the least one.
   static WRY_INLINE Ints nearest(Reals a) { return (v128_t)nearest_small_ints((f32)wasm_f32x4_pmax(wasm_f32x4_splat(-65536), (v128_t)a)); }
@@ -52,6 +55,7 @@ struct Lanes<16> {
   static WRY_INLINE Ints flipped(Ints a) { return wasm_v128_xor(a, wasm_i8x16_splat(-128)); }
 };
 #else
+constexpr bool rounds_all_ints = true;
 #define WRY_PAIRS(PREFIX, BITS)                                                                                       \
   PREFIX##_add_epi32(PREFIX##_add_epi32(sum, PREFIX##_madd_epi16(PREFIX##_and_si##BITS(x, PREFIX##_set1_epi16(255)),  \
                                                                  PREFIX##_srai_epi16(PREFIX##_slli_epi16(w, 8), 8))), \
@@ -72,6 +76,8 @@ struct Lanes<16> {
     static WRY_INLINE Ints bytes(Ints a, Ints b, uint8_t) { return PREFIX##_packus_epi16(a, b); }                               \
     static WRY_INLINE Ints at_least(Ints a, int8_t low) { return PREFIX##_max_epi8(a, PREFIX##_set1_epi8(low)); }               \
     static WRY_INLINE Ints at_least(Ints a, uint8_t low) { return PREFIX##_max_epu8(a, PREFIX##_set1_epi8(char(low))); }        \
+    static WRY_INLINE Ints at_most(Ints a, int8_t high) { return PREFIX##_min_epi8(a, PREFIX##_set1_epi8(high)); }              \
+    static WRY_INLINE Ints at_most(Ints a, uint8_t high) { return PREFIX##_min_epu8(a, PREFIX##_set1_epi8(char(high))); }       \
     static WRY_INLINE Reals reals(Ints a) { return PREFIX##_cvtepi32_ps(a); }                                                   \
     static WRY_INLINE Ints nearest(Reals a) { return PREFIX##_cvtps_epi32(a); }                                                 \
     static WRY_INLINE Reals at_most(Reals a, float high) { return PREFIX##_min_ps(PREFIX##_set1_ps(high), a); } /* NaN stays */ \
@@ -118,8 +124,8 @@ WRY_INLINE void lay_lanes(const void *a, const void *b, const void *c, const voi
     for (auto &x : row) x = L::flipped(x);
   const auto ab = L::low_bytes(row[0], row[1]), cd = L::low_bytes(row[2], row[3]);
   const auto more_ab = L::high_bytes(row[0], row[1]), more_cd = L::high_bytes(row[2], row[3]);
-  const typename L::Ints made[4] = {L::low_words(ab, cd), L::high_words(ab, cd), L::low_words(more_ab, more_cd), L::high_words(more_ab, more_cd)};
-  __builtin_memcpy(to, made, sizeof made);
+  const auto keep = [&](int q, typename L::Ints x) { __builtin_memcpy(static_cast<char *>(to) + q * V, &x, V); };
+  keep(0, L::low_words(ab, cd)), keep(1, L::high_words(ab, cd)), keep(2, L::low_words(more_ab, more_cd)), keep(3, L::high_words(more_ab, more_cd));
 }
 
 // Values of V channels in that order.

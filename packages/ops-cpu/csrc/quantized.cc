@@ -77,7 +77,7 @@ int quantized_linear(const wry_call *call) {
     float *steps = workspace<float>(call, rows);
     const Shift shift = shift_of<int8_t>(0);
     d.in = steps ? rounded_rows(call, data<T>(x), rows, k, full, shift.add, steps) : nullptr, d.zero = shift.zero;
-    behind.steps = steps;
+    behind.steps = steps, behind.tame = false;
   }
   if (!d.in) return fail_memory(call, "quantized_linear", rows * full);
   const int64_t offset = 0;

@@ -18,6 +18,7 @@ struct End {
   Activation activation;
   int32_t dtype, zero;
   float inverse, low, high;  // limits less zero
+  int32_t least, most;       // the limits as they are
   bool scaled;
 
   // Limits are whole, so that it makes no difference whether they come before or behind the rounding. NaN becomes the lower one.
@@ -41,6 +42,7 @@ inline int end_of(const wry_call *call, const char *op, int at, End *end) {
     end->high = max_of(end->low, min_of(end->high, six)), end->low = max_of(end->low, min_of(0.0f, end->high));
     end->activation = Activation::none;
   }
+  end->least = int32_t(end->low) + end->zero, end->most = int32_t(end->high) + end->zero;
   return WRY_OK;
 }
 
@@ -138,18 +140,26 @@ WRY_INLINE Sixteen addend_at(const Addend &a, int64_t at, int64_t count) {
 }
 
 #if WRY_VECTOR_BYTES == 64
-// 16 values of each of four rows as bytes, which narrowing limits as well: NaN, and what is far too small, become the least int.
+// What 64 values become bytes by.
 template <typename T>
-WRY_INLINE void store_four_rows(const End &end, const f32 *x, uint8_t *to, int64_t apart) {
-  const __m512 high = _mm512_set1_ps(end.high);
-  __m512i q[4];
-#pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i) q[i] = _mm512_cvtps_epi32(_mm512_min_ps(high, (__m512)x[i]));
-  const __m512i zero = _mm512_set1_epi16(short(end.zero)), low = _mm512_set1_epi8(char(int(end.low) + end.zero));
-  const __m512i a = _mm512_adds_epi16(_mm512_packs_epi32(q[0], q[1]), zero), b = _mm512_adds_epi16(_mm512_packs_epi32(q[2], q[3]), zero);
-  const __m512i bytes = T(-1) < T(0) ? _mm512_max_epi8(_mm512_packs_epi16(a, b), low) : _mm512_max_epu8(_mm512_packus_epi16(a, b), low);
-  // Each 16 bytes hold four of each row.
-  const __m512i rows = _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), bytes);
+struct Narrowing {
+  __m512i zero, least, most, order;
+
+  WRY_INLINE explicit Narrowing(const End &end)
+      : zero(_mm512_set1_epi16(short(end.zero))), least(_mm512_set1_epi8(char(end.least))), most(_mm512_set1_epi8(char(end.most))),
+        order(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15)) {}
+
+  // Four times 16, one behind the other. Narrowing limits as well.
+  WRY_INLINE __m512i bytes_of(const __m512i *q) const {
+    const __m512i a = _mm512_adds_epi16(_mm512_packs_epi32(q[0], q[1]), zero), b = _mm512_adds_epi16(_mm512_packs_epi32(q[2], q[3]), zero);
+    const __m512i bytes = T(-1) < T(0) ? _mm512_min_epi8(most, _mm512_max_epi8(_mm512_packs_epi16(a, b), least))
+                                       : _mm512_min_epu8(most, _mm512_max_epu8(_mm512_packus_epi16(a, b), least));
+    return _mm512_permutexvar_epi32(order, bytes);  // each 16 bytes held four of each
+  }
+};
+
+// 16 bytes of each of four rows.
+WRY_INLINE void store_four_rows(__m512i rows, uint8_t *to, int64_t apart) {
   _mm_storeu_si128((__m128i *)to, _mm512_castsi512_si128(rows));
   _mm_storeu_si128((__m128i *)(to + apart), _mm512_extracti32x4_epi32(rows, 1));
   _mm_storeu_si128((__m128i *)(to + 2 * apart), _mm512_extracti32x4_epi32(rows, 2));
@@ -165,6 +175,7 @@ struct Behind {
   End end;
   void *out;
   int64_t channels, places;  // of the result: outputs, and places of an image
+  bool tame;                 // bytes, of sums times scale that are never larger than ints; nothing else stands between, and every row has the same scale
 
   WRY_INLINE bool bytes() const { return end.dtype == WRY_UINT8 || end.dtype == WRY_INT8; }
 
@@ -191,28 +202,95 @@ struct Behind {
     put(end, x, out, at, count);
   }
 
-  // The same of `rows` places one after another, their sums `apart` from each other.
-  WRY_INLINE void finish_rows(const int32_t *sums, int64_t apart, const int32_t *less, int64_t channel, int64_t row, int64_t rows) const {
-    if (!bytes() || steps || end.activation != Activation::none) {
-      for (int64_t i = 0; i < rows; ++i) finish(sums + i * apart, less, channel, row + i);
-      return;
-    }
+  // What sums of 16 outputs begin with, and are multiplied by, and what is added.
+  struct Outputs {
     i32 first[out_parts];
     f32 factor[out_parts], summand[out_parts];
+
+    WRY_INLINE f32 of(const int32_t *sums, int v) const { return convert<f32>(load(sums + v * f32_lanes) + first[v]) * factor[v] + summand[v]; }
+  };
+
+  WRY_INLINE Outputs outputs(const int32_t *less, int64_t channel) const {
+    Outputs o;
 #pragma GCC unroll 4
     for (int v = 0; v < out_parts; ++v) {
-      first[v] = start ? load(start + channel + v * f32_lanes) : i32{};
-      if (less) first[v] -= load(less + v * f32_lanes);
-      factor[v] = load(scale + channel + v * f32_lanes);
-      summand[v] = bias ? load(bias + channel + v * f32_lanes) : f32{};  // of bytes, adding zero changes nothing
+      o.first[v] = start ? load(start + channel + v * f32_lanes) : i32{};
+      if (less) o.first[v] -= load(less + v * f32_lanes);
+      o.factor[v] = load(scale + channel + v * f32_lanes);
+      o.summand[v] = bias ? load(bias + channel + v * f32_lanes) : splat<f32>(-0.0f);  // adding that changes nothing
     }
+    return o;
+  }
+
+  // The same of `rows` places one after another, their sums `apart` from each other.
+  WRY_INLINE void finish_rows(const int32_t *sums, int64_t apart, const int32_t *less, int64_t channel, int64_t row, int64_t rows) const {
     const int64_t count = min_of<int64_t>(out_block, channels - channel);
-    const End to = end;  // a copy, which stores of bytes cannot change
+    if (!steps && end.activation == Activation::none) {
+      if (bytes()) return rows_of_bytes(sums, apart, outputs(less, channel), channel, row, rows, count);
+      if (end.dtype == WRY_FLOAT32 && (!residual.data || residual.dtype == WRY_FLOAT32))
+        return rows_of_floats(sums, apart, outputs(less, channel), row * channels + channel, rows, count);
+    }
+    for (int64_t i = 0; i < rows; ++i) finish(sums + i * apart, less, channel, row + i);
+  }
+
+  WRY_INLINE void rows_of_floats(const int32_t *sums, int64_t apart, const Outputs &outputs, int64_t at, int64_t rows, int64_t count) const {
+    const Outputs o = outputs;  // a copy, which stores cannot change
+    const int64_t pitch = channels;
+    float *const to = static_cast<float *>(out) + at;
+    const float *const other = static_cast<const float *>(residual.data) + (residual.data ? at : 0);
+    const auto each = [&](auto adds, auto whole) {
+      for (int64_t i = 0; i < rows; ++i)
+#pragma GCC unroll 4
+        for (int v = 0; v < out_parts; ++v) {
+          const int64_t n = decltype(whole)::value ? f32_lanes : min_of<int64_t>(f32_lanes, count - v * f32_lanes), place = i * pitch + v * f32_lanes;
+          if (!decltype(whole)::value && n <= 0) break;
+          f32 x = o.of(sums + i * apart, v);
+          if constexpr (decltype(adds)::value) x = x + (decltype(whole)::value ? load(other + place) : load_partial(other + place, n));
+          if constexpr (decltype(whole)::value) store(to + place, x);
+          else store_partial(to + place, x, n);
+        }
+    };
+    const auto of = [&](auto whole) { return residual.data ? each(std::true_type(), whole) : each(std::false_type(), whole); };
+    return count == out_block ? of(std::true_type()) : of(std::false_type());
+  }
+
+#if WRY_VECTOR_BYTES == 64
+  // Tame sums of whole blocks, 64 at a time: two blocks of two rows, or one of four. The last rows may be some of those before as well.
+  template <typename T, int Blocks>
+  WRY_INLINE void tame_rows(const int32_t *sums, int64_t apart, const int32_t *less, int64_t channel, int64_t row, int64_t rows) const {
+    constexpr int n = 4 / Blocks;
+    Outputs o[Blocks];
+#pragma GCC unroll 2
+    for (int b = 0; b < Blocks; ++b) o[b] = outputs(less ? less + b * out_block : nullptr, channel + b * out_block);
+    const Narrowing<T> narrowing(end);
+    const int64_t pitch = channels;
+    uint8_t *const whole = static_cast<uint8_t *>(out) + row * pitch + channel;
+    for (int64_t i = 0; i < rows; i += n) {
+      const int64_t first = min_of(i, rows - n);
+      const int32_t *from = sums + first * apart;
+      __m512i q[4];
+#pragma GCC unroll 4
+      for (int j = 0; j < 4; ++j) q[j] = _mm512_cvtps_epi32((__m512)o[j % Blocks].of(from + j / Blocks * apart + j % Blocks * out_block, 0));
+      const __m512i bytes = narrowing.bytes_of(q);
+      uint8_t *to = whole + first * pitch;
+      if constexpr (Blocks == 1) store_four_rows(bytes, to, pitch);
+      else {
+        _mm256_storeu_si256((__m256i *)to, _mm512_castsi512_si256(bytes));
+        _mm256_storeu_si256((__m256i *)(to + pitch), _mm512_extracti64x4_epi64(bytes, 1));
+      }
+    }
+  }
+#endif
+
+  WRY_INLINE void rows_of_bytes(const int32_t *sums, int64_t apart, const Outputs &outputs, int64_t channel, int64_t row, int64_t rows,
+                                int64_t count) const {
+    const Outputs o = outputs;  // copies, which stores of bytes cannot change
+    const End to = end;
     const Addend other = residual;
     const auto row_of = [&](int64_t i) {
       Sixteen x;
 #pragma GCC unroll 4
-      for (int v = 0; v < out_parts; ++v) x.v[v] = convert<f32>(load(sums + i * apart + v * f32_lanes) + first[v]) * factor[v] + summand[v];
+      for (int v = 0; v < out_parts; ++v) x.v[v] = o.of(sums + i * apart, v);
       if (other.data) {
         const Sixteen r = addend_at(other, (row + i) * channels + channel, count);
 #pragma GCC unroll 4
@@ -226,14 +304,18 @@ struct Behind {
     const int64_t pitch = channels;
 #if WRY_VECTOR_BYTES == 64
     if (count == out_block && rows >= 4) {
-      const auto fours = [&](auto type) {
+      const auto fours = [&](auto narrowing) {
+        const __m512 most = _mm512_set1_ps(to.high);
         for (int64_t i = 0; i < rows; i += 4) {
           const int64_t at = min_of(i, rows - 4);  // the last four may be some of those before as well
           const f32 x[4] = {row_of(at).v[0], row_of(at + 1).v[0], row_of(at + 2).v[0], row_of(at + 3).v[0]};
-          store_four_rows<decltype(type)>(to, x, whole + at * pitch, pitch);
+          __m512i q[4];
+#pragma GCC unroll 4
+          for (int j = 0; j < 4; ++j) q[j] = _mm512_cvtps_epi32(_mm512_min_ps(most, (__m512)x[j]));  // NaN becomes the least int
+          store_four_rows(narrowing.bytes_of(q), whole + at * pitch, pitch);
         }
       };
-      return to.dtype == WRY_INT8 ? fours(int8_t()) : fours(uint8_t());
+      return to.dtype == WRY_INT8 ? fours(Narrowing<int8_t>(to)) : fours(Narrowing<uint8_t>(to));
     }
 #endif
     for (int64_t i = 0; i < rows; ++i) {
@@ -254,6 +336,15 @@ struct Behind {
 
   WRY_INLINE void operator()(const int32_t *sums, int64_t apart, const int32_t *less, int blocks, int64_t block, int64_t image, int64_t place,
                              int64_t rows) const {
+#if WRY_VECTOR_BYTES == 64
+    if (tame && rows * blocks >= 4 && (block + blocks) * out_block <= channels) {
+      const auto of = [&](auto type, auto n) __attribute__((always_inline)) {
+        tame_rows<decltype(type), decltype(n)::value>(sums, apart, less, block * out_block, image * places + place, rows);
+      };
+      const auto by = [&](auto n) __attribute__((always_inline)) { return end.dtype == WRY_INT8 ? of(int8_t(), n) : of(uint8_t(), n); };
+      return blocks == 2 ? by(std::integral_constant<int, 2>()) : by(std::integral_constant<int, 1>());
+    }
+#endif
     for (int b = 0; b < blocks; ++b)
       finish_rows(sums + b * out_block, apart, less ? less + b * out_block : nullptr, (block + b) * out_block, image * places + place, rows);
   }
@@ -276,7 +367,17 @@ inline int behind_of(const wry_call *call, const char *op, int at, Behind *behin
   behind->residual = addend_of(input(call, 4), attr_float(call, at), attr_int(call, at + 1));
   behind->out = out->data;
   behind->channels = n, behind->places = out->rank == 4 ? out->shape[1] * out->shape[2] : 0;
-  return end_of(call, op, at + 2, &behind->end);
+  const int failed = end_of(call, op, at + 2, &behind->end);
+  if (failed != WRY_OK) return failed;
+  // Sums are at most 2^31. What is no number is not tame.
+  bool numbers = true;
+  for (int64_t i = 0; i < n; ++i) {
+    const float s = fabsf(room[i]), b = behind->bias ? fabsf(behind->bias[i]) : 0;
+    numbers &= s <= 0.25f && b <= 0x1p29f;
+  }
+  const End &end = behind->end;
+  behind->tame = numbers && behind->bytes() && !behind->residual.data && end.inverse == 1.0f && end.activation == Activation::none;
+  return WRY_OK;
 }
 
 // ---- images ----------------------------------------------------------------------------------------

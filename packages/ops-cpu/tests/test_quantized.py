@@ -44,6 +44,15 @@ for dtype in np.int8, np.uint8:
         each = to_tensor(rng.standard_normal(n).astype("float32"))
         show(ops.quantized_depthwise_conv2d(some(2, 9, 7, n, dtype=dtype), some(3, 5, n), scale(n), each, None, **behind,
                                             strides=(2, 1), paddings=(1, 0, 2, 1), dilations=(1, 1)))
+    # Without a residual, in steps of the result; and floats behind a residual of floats.
+    counted = {**behind, "out_scale": None, "low": -90, "high": 101}
+    show(ops.quantized_linear(some(61, 130, dtype=dtype), quantized.packed_linear_weight(some(130, 75)), scale(75), None, None, **counted))
+    whole = {**counted, "dtype": _core.float32, "activation": "none"}
+    summand = to_tensor(rng.standard_normal((61, 35)).astype("float32"))
+    show(ops.quantized_linear(some(61, 130, dtype=dtype), quantized.packed_linear_weight(some(130, 35)), scale(35), bias, summand, **whole))
+    for step in 1, 2, 3:
+        show(ops.quantized_depthwise_conv2d(some(2, 9, 13, 75, dtype=dtype), some(3, 3, 75), scale(75), None, None, **counted,
+                                            strides=(step, step), paddings=(1, 1, 1, 1), dilations=(1, 1)))
 x = to_tensor(rng.standard_normal((29, 67)).astype("float32"))
 show(ops.quantized_linear(x, quantized.packed_linear_weight(some(67, 35)), scale(35), bias, None, **{**behind, "x_zero_point": 0}))
 show(ops.quantize_linear(x, to_tensor(rng.uniform(0.01, 0.02, 67).astype("float32")), None, axis=1, group=None, low=-128, high=127, dtype=_core.int8))
@@ -58,7 +67,7 @@ def test_integers_and_what_follows_are_the_same_bits_with_every_instruction_set(
         run = subprocess.run([sys.executable, "-c", _PRINT_BITS], env={**os.environ, "WHERRY_CPU_ISA": isa},
                              capture_output=True, text=True, check=True)
         outputs.add(run.stdout)
-    assert len(outputs) == 1 and outputs.pop().count("\n") == 18
+    assert len(outputs) == 1 and outputs.pop().count("\n") == 28
 
 
 @pytest.fixture
@@ -104,6 +113,28 @@ def test_every_size_around_the_tiles():
                     wherry_tensor.to_tensor(x), packed, scale, None, None, x_zero_point=3, dtype=_core.float32, **_BEHIND
                 )
                 np.testing.assert_array_equal(got.numpy(), expected.astype(np.float32), err_msg=f"{m} x {k} x {n}")
+
+
+@pytest.mark.parametrize("rows", [1, 3, 4, 7, 33])
+@pytest.mark.parametrize(("dtype", "zero", "low", "high"), [("int8", -7, None, None), ("uint8", 130, 120, 200), ("int8", 0, -3, 90)])
+def test_scales_of_one_output_change_no_other(rows, dtype, zero, low, high):
+    """Where a sum times its scale may be larger than any integer, bytes are limited as floats; else as bytes."""
+    rng = np.random.default_rng(rows)
+    x, weight = wherry_tensor.to_tensor(_bytes(rng, rows, 20)), _bytes(rng, 20, 70)
+    bias, behind = rng.standard_normal(70).astype(np.float32), {**_BEHIND, "out_zero_point": zero, "low": low, "high": high}
+    packed = quantized.packed_linear_weight(wherry_tensor.to_tensor(weight))
+    results = []
+    for last in 0.002, 3e37:
+        scale = np.append(rng.uniform(1e-3, 0.2, 69) if not results else scale[:69], last).astype(np.float32)
+        results.append(ops.quantized_linear(
+            x, packed, wherry_tensor.to_tensor(scale), wherry_tensor.to_tensor(bias), None, x_zero_point=4, dtype=getattr(_core, dtype), **behind
+        ).numpy())
+    sums = (x.numpy().astype(np.int32) - 4) @ weight.astype(np.int32)
+    values = np.rint((sums[:, :69].astype(np.float32) * scale[:69] + bias[:69]).astype(np.float64)) + zero
+    limits = np.iinfo(dtype)
+    expected = np.clip(values, limits.min if low is None else low, limits.max if high is None else high)
+    for result in results:
+        np.testing.assert_array_equal(result[:, :69], expected)
 
 
 def test_sums_that_pass_31_bits_wrap():

@@ -5,7 +5,9 @@ import pytest
 import wherry_nn as nn
 import wherry_ops_cpu.column
 from wherry_graph import jit, static
+from wherry_graph.static import disable_static, enable_static
 from wherry_quant.post_training import PostTrainingQuantization
+from wherry_quant.post_training_program import PostTrainingQuantizationProgram
 from wherry_quant.reporting import report
 from wherry_tensor import seed, to_tensor
 
@@ -124,3 +126,55 @@ def test_data_that_does_not_fit(folder):
         tool(folder).save_quantized_model(str(folder / "none"))
     with pytest.raises(FileNotFoundError):
         PostTrainingQuantization(static.Executor(), str(folder / "none"), data_loader=BATCHES)
+
+
+@pytest.fixture
+def built():
+    """A program of static mode that trains, its copy for tests, and an executor."""
+    enable_static()
+    try:
+        main, startup = static.Program(), static.Program()
+        with static.program_guard(main, startup):
+            x = static.data("x", [None, 1, 8, 8], "float32")
+            y = static.nn.fc(nn.functional.relu(static.nn.conv2d(x, 4, 3)), 3)
+        executor = static.Executor()
+        executor.run(startup)
+        yield main.clone(for_test=True), x, y, executor
+    finally:
+        disable_static()
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_programs_are_calibrated_as_saved_models_are(built, tmp_path, named):
+    program, x, y, executor = built
+    before = [node.type for node in program.nodes]
+    given = dict(data_loader=BATCHES, algo="hist")
+    tool = PostTrainingQuantizationProgram(executor, program, ["x"] if named else [x], [y], return_graph=False, **given)
+    quantized = tool.quantize()
+    found = executor.run(quantized, feed=BATCHES[0], fetch_list=quantized.fetches)[0]
+    assert [node.type for node in program.nodes] == before
+    assert [node.type for node in quantized.nodes].count("quantize_linear") == 2
+    tool.save_quantized_model(str(tmp_path / "int8"))
+    static.save_inference_model(str(tmp_path / "model"), [x], [y], executor, program=program)
+    saved = PostTrainingQuantization(executor, str(tmp_path), **FILES, **given)
+    saved.quantize()
+    saved.save_quantized_model(str(tmp_path / "saved"))
+    disable_static()
+    plain = answers(tmp_path)
+    assert 0 < np.abs(found - plain).max() < 0.03 * np.abs(plain).max()
+    assert (answers(tmp_path / "int8") == answers(tmp_path / "saved")).all()
+    np.testing.assert_allclose(found, answers(tmp_path / "int8"), rtol=1e-6, atol=1e-6)
+
+
+def test_programs_become_graphs_unless_told_otherwise(built):
+    program, x, y, executor = built
+    graph = PostTrainingQuantizationProgram(executor, program, [x], [y], data_loader=BATCHES, algo="abs_max").quantize()
+    assert "quantize_linear" in [node.type for node in graph.to_program().nodes]
+
+
+@pytest.mark.parametrize("missing", ["program", "feed_list", "fetch_list"])
+def test_programs_need_their_inputs_and_results(built, missing):
+    program, x, y, executor = built
+    given = {"program": program, "feed_list": [x], "fetch_list": [y]} | {missing: None}
+    with pytest.raises(AssertionError, match=f"{missing} should not be None"):
+        PostTrainingQuantizationProgram(executor, **given, data_loader=BATCHES)

@@ -151,16 +151,20 @@ class PostTrainingQuantization:
         self._searches = round_type == "adaround"
         self._each = weight_quantize_type == "channel_wise_abs_max"
         self._skipped, self._same, self._given = set(skip_tensor_list or ()), list(same_scale_tensor_list or ()), dict(scale_dict or {})
-        model = os.path.join(model_dir, model_filename or "__model__")
-        params = model_dir if params_filename is None else os.path.join(model_dir, params_filename)
         with paused():
-            self._program = load_model(os.path.join(model_dir, "model"), model_path=model, params_path=params)
+            self._program = self._loaded(model_dir, model_filename, params_filename)
             if optimize_model:
                 self._program = batch_norm(self._program)
         self._batches = _batches(
             [x.name for x in self._program.feeds], data_loader, batch_generator, sample_generator, batch_size, batch_nums
         )
         self._quantized: Program | None = None
+
+    def _loaded(self, model_dir: str, model_filename: str | None, params_filename: str | None) -> Program:
+        """The float model."""
+        model = os.path.join(model_dir, model_filename or "__model__")
+        params = model_dir if params_filename is None else os.path.join(model_dir, params_filename)
+        return load_model(os.path.join(model_dir, "model"), model_path=model, params_path=params)
 
     def quantize(self) -> Program:
         """Run the batches, find the scales, and round.

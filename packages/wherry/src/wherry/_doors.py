@@ -303,6 +303,8 @@ framework.core: Graph < wherry_quant.transforming
 base.core: Graph < wherry_quant.transforming
 static.quantization: PostTrainingQuantization < wherry_quant.post_training
 static.quantization.post_training_quantization: PostTrainingQuantization < wherry_quant.post_training
+static.quantization: PostTrainingQuantizationProgram < wherry_quant.post_training_program
+static.quantization.post_training_quantization: PostTrainingQuantizationProgram < wherry_quant.post_training_program
 static.quantization: quant_config=* < wherry._inside.quant_config
 tensor: array_length array_read array_write create_array < wherry._inside.arrays
 tensor: cholesky_inverse cholesky_solve cond corrcoef cov eig eigh eigvals householder_product lstsq lu lu_solve lu_unpack < wherry.linalg
@@ -376,7 +378,7 @@ nn.quant.lsq: FakeQuantActLSQPlus FakeQuantWeightLSQPlus
 nn.quant.quant_layers: FakeQuantAbsMax FakeQuantChannelWiseAbsMax FakeQuantMAOutputScaleLayer FakeQuantMovingAverageAbsMax MAOutputScaleLayer
 nn.quant.quant_layers: MovingAverageAbsMaxScale QuantStub QuantizedColumnParallelLinear QuantizedConv2D QuantizedConv2DTranspose QuantizedLinear
 nn.quant.quant_layers: QuantizedMatmul QuantizedRowParallelLinear
-static.quantization: PostTrainingQuantizationProgram ReplaceFakeQuantDequantPass TransformForMobilePass
+static.quantization: ReplaceFakeQuantDequantPass TransformForMobilePass
 static.quantization.utils: _channelwise_quant_axis1_ops _get_input_name_index _get_op_input_var_names _get_op_output_var_names
 static.quantization.utils: _get_output_name_index bias_correction_w calculate_quant_cos_error load_variable_data quant_tensor set_variable_data
 static.quantization.utils: stable_sigmoid tqdm dequant_tensor

@@ -4,6 +4,7 @@
 """
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,6 +63,7 @@ class End:
     nodes: list[Node]
     residual: Variable | None = None
     rounding: Node | None = None  # a quantization further on, behind what whole numbers go through as well
+    counted: bool = False  # scale and bias are in steps of the result
 
 
 class Values:
@@ -312,12 +314,27 @@ class Values:
         x = self.image_of(x, "NCHW" if planes else "")
         return (x, 1.0, 0) if found is None else (x, found.step, found.zero)
 
+    def in_steps(self, end: End, residual: Variable | None, step: float) -> float:
+        """Count in steps of the result from the sums on, where nothing between stands for other numbers; returns the residual's step."""
+        out = end.out
+        if out is None or end.activation not in ("none", "relu", "relu6") or (residual is not None and residual.dtype not in BYTES):
+            return step
+        inverse, after = like(end.scale, 1.0 / out.step), step / out.step
+        counted = [None if x is None else ops.multiply(x, inverse) for x in (end.scale, end.bias)]
+        if not all(x is None or _is_finite(x) for x in counted) or (residual is not None and not 2.0**-126 <= after <= 2.0**126):
+            return step
+        (end.scale, end.bias), end.counted = counted, True
+        if end.activation == "relu6":
+            assert end.low is not None and end.high is not None
+            end.activation, end.high = "relu", max(end.low, min(end.high, out.zero + round(6.0 * inverse.item())))
+        return after
+
     def behind(self, inputs: Quantized, end: End, step: float, zero: int) -> dict[str, Any]:
         out = end.out
         return dict(
             x_zero_point=inputs.zero, residual_scale=step, residual_zero_point=zero, activation=end.activation,
-            out_scale=None if out is None else out.step, out_zero_point=0 if out is None else out.zero, low=None if out is None else end.low,
-            high=None if out is None else end.high, dtype=float32 if out is None else out.q.dtype,
+            out_scale=None if out is None or end.counted else out.step, out_zero_point=0 if out is None else out.zero,
+            low=None if out is None else end.low, high=None if out is None else end.high, dtype=float32 if out is None else out.q.dtype,
         )
 
     def bound(self, value: Tensor | None) -> Variable | None:
@@ -346,6 +363,11 @@ class Values:
         node = Node(like.op, (q, *like.inputs[1:]), like.attrs, (x,), block=self.block, role=like.role, line=like.line, scope=like.scope)
         x.made_by = node
         self.lazy[id(x)] = node
+
+
+def _is_finite(x: Tensor) -> bool:
+    value: float = ops.reduce_max(ops.abs(x), axes=tuple(range(x.ndim)), keepdim=False).item()
+    return value < math.inf
 
 
 def keeps_sizes(node: Node) -> bool:

@@ -189,6 +189,7 @@ class _Integers(Between):
         self.need(inputs.q)
         weight = self.bound(layout.packed_linear_weight(w.q))
         residual, step, zero = self.residual(end, False)
+        step = self.in_steps(end, residual, step)
         with self.recording:
             made = ops.quantized_linear(
                 inputs.q, weight, self.bound(end.scale), self.bound(end.bias), residual, **self.behind(inputs, end, step, zero)
@@ -203,6 +204,7 @@ class _Integers(Between):
         op = ops.quantized_depthwise_conv2d if depthwise else ops.quantized_conv2d
         weight = self.bound((layout.packed_depthwise_weight if depthwise else layout.packed_conv_weight)(w.q))
         residual, step, zero = self.residual(end, planes)
+        step = self.in_steps(end, residual, step)
         with self.recording:
             made = self.recording.variable_of(op(
                 image, weight, self.bound(end.scale), self.bound(end.bias), residual, strides=strides, paddings=paddings, dilations=dilations,

@@ -135,6 +135,7 @@ class Between(Values):
         ones = self.bound(ops.full(shape=(*kernel, channels), value=1, dtype=int8))
         # What is added has the shape of the result: of a mean without its axes, none is taken along.
         residual, step, zero = self.residual(end, form == "NCHW" and not flat)
+        step = self.in_steps(end, residual, step)
         if flat and residual is not None:
             with self.recording:
                 residual = self.recording.variable_of(ops.reshape(residual, shape=(-1, 1, 1, channels)))

@@ -22,8 +22,12 @@ def _scale(g, scale, axis):
     return scale if not scale.rank else g.op("Reshape", scale, g.constant([], "int64"))
 
 
-def _zero(g, zero_point, axis, dtype):
-    """A zero point of the dtype of the whole numbers."""
+def _zero(g, zero_point, scale, axis, dtype):
+    """A zero point of the dtype of the whole numbers, of zeros where there is none; None where it is not known how many."""
+    if zero_point is None:
+        if axis is not None and scale.shape[0] < 0:
+            return None
+        return g.constant(0 if axis is None else [0] * scale.shape[0], dtype, "zero_point")
     array = g.array_of(zero_point)
     if array is not None:
         return g.constant(array if axis is not None else array.reshape(()), dtype, "zero_point")
@@ -34,17 +38,9 @@ def _zero(g, zero_point, axis, dtype):
 def onnx_quantize_linear(g, x, scale, zero_point=None, *, axis, group, low, high, dtype):
     if dtype not in _RANGES or (low, high) != _RANGES[dtype] or group is not None or x.dtype != scale.dtype or x.dtype.name != "float32":
         return NotImplemented
-    written = _scale(g, scale, axis)
-    if written is None:
+    written, zero = _scale(g, scale, axis), _zero(g, zero_point, scale, axis, dtype)
+    if written is None or zero is None:
         return NotImplemented
-    if zero_point is not None:
-        zero = _zero(g, zero_point, axis, dtype)
-    elif axis is None:
-        zero = g.constant(0, dtype, "zero_point")
-    else:
-        if scale.shape[0] < 0:
-            return NotImplemented
-        zero = g.constant([0] * scale.shape[0], dtype, "zero_point")
     return g.op("QuantizeLinear", x, written, zero, **({} if axis is None else {"axis": axis}))
 
 
@@ -55,8 +51,9 @@ def onnx_dequantize_linear(g, x, scale, zero_point=None, *, axis, group, dtype):
     written = _scale(g, scale, axis)
     if written is None or (x.dtype is int32 and zero_point is not None):
         return NotImplemented
-    given = [x, written] if zero_point is None else [x, written, _zero(g, zero_point, axis, x.dtype)]
-    return g.op("DequantizeLinear", *given, **({} if axis is None else {"axis": axis}))
+    # Without a zero point ONNX Runtime 1.32 takes int8 for uint8 where it moves this node past a change of shape.
+    zero = None if x.dtype is int32 else _zero(g, zero_point, scale, axis, x.dtype)
+    return g.op("DequantizeLinear", x, written, zero, **({} if axis is None else {"axis": axis}))
 
 
 @to_onnx.rule(ops.quantize_fp8)
