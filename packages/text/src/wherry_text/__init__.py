@@ -21,7 +21,7 @@ __all__ = [
     "viterbi_decode",
 ]
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
 def __getattr__(name: str) -> Any:
