@@ -146,8 +146,7 @@ struct Narrowing {
   __m512i zero, least, most, order;
 
   WRY_INLINE explicit Narrowing(const End &end)
-      : zero(_mm512_set1_epi16(short(end.zero))), least(_mm512_set1_epi8(char(end.least))), most(_mm512_set1_epi8(char(end.most))),
-        order(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15)) {}
+      : zero(_mm512_set1_epi16(short(end.zero))), least(_mm512_set1_epi8(char(end.least))), most(_mm512_set1_epi8(char(end.most))), order(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15)) {}
 
   // Four times 16, one behind the other. Narrowing limits as well.
   WRY_INLINE __m512i bytes_of(const __m512i *q) const {
@@ -369,7 +368,7 @@ inline int behind_of(const wry_call *call, const char *op, int at, Behind *behin
   behind->channels = n, behind->places = out->rank == 4 ? out->shape[1] * out->shape[2] : 0;
   const int failed = end_of(call, op, at + 2, &behind->end);
   if (failed != WRY_OK) return failed;
-  // Sums are at most 2^31. What is no number is not tame.
+  // Sums are at most 2^31. What is not a number is not tame.
   bool numbers = true;
   for (int64_t i = 0; i < n; ++i) {
     const float s = fabsf(room[i]), b = behind->bias ? fabsf(behind->bias[i]) : 0;

@@ -320,10 +320,10 @@ class Values:
         if out is None or end.activation not in ("none", "relu", "relu6") or (residual is not None and residual.dtype not in BYTES):
             return step
         inverse, after = like(end.scale, 1.0 / out.step), step / out.step
-        counted = [None if x is None else ops.multiply(x, inverse) for x in (end.scale, end.bias)]
-        if not all(x is None or _is_finite(x) for x in counted) or (residual is not None and not 2.0**-126 <= after <= 2.0**126):
+        scale, bias = ops.multiply(end.scale, inverse), None if end.bias is None else ops.multiply(end.bias, inverse)
+        if not (_is_finite(scale) and (bias is None or _is_finite(bias))) or (residual is not None and not 2.0**-126 <= after <= 2.0**126):
             return step
-        (end.scale, end.bias), end.counted = counted, True
+        end.scale, end.bias, end.counted = scale, bias, True
         if end.activation == "relu6":
             assert end.low is not None and end.high is not None
             end.activation, end.high = "relu", max(end.low, min(end.high, out.zero + round(6.0 * inverse.item())))
