@@ -117,7 +117,7 @@ OF_NO_USE = re.compile(r"\.(pyi|pyx|pxd|pxi|h|c|cmake)$|^wherry_export/web/engin
 # -Oz, which pyodide-build asks for, would take loops apart again: 4.6 times slower. Hidden symbols: those of two
 # modules that have the same name would be taken for one.
 FLAGS = "-O3 -fvisibility=hidden"
-ON_DEMAND = ["migrate"]  # is no part of what pages load; a program of the Playground imports it, with LibCST
+ON_DEMAND = ["migrate"]  # not among what pages load: a program of the Playground imports it, with LibCST
 IN_BROWSER = [name for name, package in table.packages().items() if package.in_browser]
 # What runs inside Pyodide beside tests/wasm, by pytest; NumPy is there for the tests.
 SUITES = {
