@@ -4,11 +4,18 @@ Ours are the ops that programs end up with, on weights in order; `float` is what
 filtering where it applies); `onnx` single nodes QLinearConv, QLinearMatMul, and DynamicQuantizeLinear with MatMulInteger; `torch` its dynamic
 linear, and its products with weights of 8 and 4 bits, of bfloat16 activations, for which its kernels are made (ours take float32). Products with
 weights of few bits read another copy of the weights in each call: out of memory.
+
+    python benchmarks/cases_quant.py FOLDER     writes three float models as ONNX, which ONNX Runtime's own tool quantizes, once
+
+Where that folder is ($QUANT_MODELS; build/quant-models), there are cases of these models too: both run the same file with QuantizeLinear and
+DequantizeLinear, and `float` is our session of the float one.
 """
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 from cases_graph import Case
@@ -24,11 +31,23 @@ LINEAR = [(1, 512, 512), (8, 768, 768), (128, 768, 768), (128, 768, 3072), (128,
 INSIDE, OUT = 4096, 4096  # of weight-only products
 ROWS = (1, 4, 64)
 MEMORY = 1 << 28  # bytes of weights that calls go through
+MODELS = Path(os.environ.get("QUANT_MODELS", Path(__file__).parents[1] / "build" / "quant-models"))
+SHAPES = {"ResNet-18": (1, 3, 224, 224), "MobileNetV2": (1, 3, 224, 224), "Transformer encoder": (1, 128, 256)}
 
 
 def make(framework: str) -> dict[str, Case]:
     maker = {"wherry": wherry_cases, "float": float_cases, "onnx": onnx_cases, "torch": torch_cases}.get(framework)
     return maker() if maker else {}
+
+
+def models_of(opened: Callable[[str], Callable[[np.ndarray], object]], which: str) -> dict[str, Case]:
+    """The models that were saved: `which` is "int8" or "float"."""
+
+    def case(name: str) -> Callable[[], object]:
+        run, x = opened(str(MODELS / f"{name}.{which}.onnx")), _rng().standard_normal(SHAPES[name]).astype("float32")
+        return lambda: run(x)
+
+    return {f"{name} of ONNX Runtime's quantizer": Case(lambda name=name: case(name)) for name in SHAPES if MODELS.is_dir()}
 
 
 def all_of(steps: list[tuple[Callable[[], object], int]]) -> Callable[[], None]:
@@ -127,7 +146,14 @@ def wherry_cases() -> dict[str, Case]:
                     return in_turn(weights, lambda w: ops.weight_only_linear(x, w, scale, None, None, group=group))
 
                 cases[_weight_only(name, group, rows)] = Case(build)
-    return cases
+    return cases | models_of(wherry_session, "int8")
+
+
+def wherry_session(path: str) -> Callable[[np.ndarray], object]:
+    import wherry as paddle
+
+    made = paddle.InferenceSession(path)
+    return lambda x: made.run(None, {"x": x})
 
 
 def _weight_only(name: str, group: int, rows: int) -> str:
@@ -174,7 +200,7 @@ def float_cases() -> dict[str, Case]:
 
         for name, group in ("int8", 0), ("int4", 32), ("int4", 128):
             cases[_weight_only(name, group, rows)] = Case(build)
-    return cases
+    return cases | models_of(wherry_session, "float")
 
 
 # ---- theirs -----------------------------------------------------------------------------------------
@@ -189,10 +215,12 @@ def onnx_cases() -> dict[str, Case]:
             nodes, "case", [helper.make_tensor_value_info("x", *inputs)], [helper.make_tensor_value_info("y", *output)],
             [numpy_helper.from_array(value, name) for name, value in constants.items()],
         )
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+        return opened(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString())
+
+    def opened(model):
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = int(os.environ.get("OMP_NUM_THREADS", 0))
-        return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
     def steps(out, zero):
         return dict(
@@ -228,7 +256,11 @@ def onnx_cases() -> dict[str, Case]:
         x = _rng().standard_normal((m, k)).astype("float32")
         return lambda: made.run(None, {"x": x})
 
-    return cases_of(conv, linear, dynamic, lambda c, size, stride: conv(c, size, c, 3, stride, group=c))
+    def whole(path):
+        made = opened(path)
+        return lambda x: made.run(None, {"x": x})
+
+    return cases_of(conv, linear, dynamic, lambda c, size, stride: conv(c, size, c, 3, stride, group=c)) | models_of(whole, "int8")
 
 
 def torch_cases() -> dict[str, Case]:
@@ -263,3 +295,42 @@ def torch_cases() -> dict[str, Case]:
         for group in 32, 128:
             cases[_weight_only("int4", group, rows)] = Case(lambda four=four, group=group: four(group))
     return cases
+
+
+# ---- models -----------------------------------------------------------------------------------------
+
+
+def save_models(folder: Path) -> None:
+    from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
+    from onnxruntime.quantization.shape_inference import quant_pre_process
+
+    import wherry as paddle
+
+    class Batches(CalibrationDataReader):
+        def __init__(self, shape):
+            self.left = [np.random.default_rng(i).standard_normal(shape).astype("float32") for i in range(3)]
+
+        def get_next(self):
+            return {"x": self.left.pop()} if self.left else None
+
+    folder.mkdir(parents=True, exist_ok=True)
+    layer = paddle.nn.TransformerEncoderLayer(256, 4, 1024, dropout=0.0, activation="gelu")
+    nets = {
+        "ResNet-18": paddle.vision.models.resnet18(), "MobileNetV2": paddle.vision.models.mobilenet_v2(),
+        "Transformer encoder": paddle.nn.TransformerEncoder(layer, 4),
+    }
+    for name, net in nets.items():
+        for _ in range(2):
+            net(paddle.randn([4, *SHAPES[name][1:]]))  # normalizations see what there is
+        net.eval()
+        path = str(folder / f"{name}.float")
+        paddle.onnx.export(net, path, input_spec=[paddle.static.InputSpec(SHAPES[name], "float32", "x")], opset_version=13)
+        quant_pre_process(f"{path}.onnx", f"{path}.folded.onnx", skip_symbolic_shape=True)
+        quantize_static(
+            f"{path}.folded.onnx", str(folder / f"{name}.int8.onnx"), Batches(SHAPES[name]), quant_format=QuantFormat.QDQ, per_channel=True,
+            activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8,
+        )
+
+
+if __name__ == "__main__":
+    save_models(Path(sys.argv[1]))

@@ -207,6 +207,10 @@ struct Behind {
     f32 factor[out_parts], summand[out_parts];
 
     WRY_INLINE f32 of(const int32_t *sums, int v) const { return convert<f32>(load(sums + v * f32_lanes) + first[v]) * factor[v] + summand[v]; }
+    // Of a row with a step of its own.
+    WRY_INLINE f32 of(const int32_t *sums, int v, float step) const {
+      return convert<f32>(load(sums + v * f32_lanes) + first[v]) * step * factor[v] + summand[v];
+    }
   };
 
   WRY_INLINE Outputs outputs(const int32_t *less, int64_t channel) const {
@@ -224,32 +228,38 @@ struct Behind {
   // The same of `rows` places one after another, their sums `apart` from each other.
   WRY_INLINE void finish_rows(const int32_t *sums, int64_t apart, const int32_t *less, int64_t channel, int64_t row, int64_t rows) const {
     const int64_t count = min_of<int64_t>(out_block, channels - channel);
-    if (!steps && end.activation == Activation::none) {
-      if (bytes()) return rows_of_bytes(sums, apart, outputs(less, channel), channel, row, rows, count);
+    if (end.activation == Activation::none) {
+      if (bytes() && !steps) return rows_of_bytes(sums, apart, outputs(less, channel), channel, row, rows, count);
       if (end.dtype == WRY_FLOAT32 && (!residual.data || residual.dtype == WRY_FLOAT32))
-        return rows_of_floats(sums, apart, outputs(less, channel), row * channels + channel, rows, count);
+        return rows_of_floats(sums, apart, outputs(less, channel), row * channels + channel, rows, count, steps ? steps + row : nullptr);
     }
     for (int64_t i = 0; i < rows; ++i) finish(sums + i * apart, less, channel, row + i);
   }
 
-  WRY_INLINE void rows_of_floats(const int32_t *sums, int64_t apart, const Outputs &outputs, int64_t at, int64_t rows, int64_t count) const {
+  WRY_INLINE void rows_of_floats(const int32_t *sums, int64_t apart, const Outputs &outputs, int64_t at, int64_t rows, int64_t count,
+                                 const float *each_step) const {
     const Outputs o = outputs;  // a copy, which stores cannot change
     const int64_t pitch = channels;
     float *const to = static_cast<float *>(out) + at;
     const float *const other = static_cast<const float *>(residual.data) + (residual.data ? at : 0);
-    const auto each = [&](auto adds, auto whole) {
+    const auto each = [&](auto adds, auto whole, auto stepped) {
       for (int64_t i = 0; i < rows; ++i)
 #pragma GCC unroll 4
         for (int v = 0; v < out_parts; ++v) {
           const int64_t n = decltype(whole)::value ? f32_lanes : min_of<int64_t>(f32_lanes, count - v * f32_lanes), place = i * pitch + v * f32_lanes;
           if (!decltype(whole)::value && n <= 0) break;
-          f32 x = o.of(sums + i * apart, v);
+          f32 x;
+          if constexpr (decltype(stepped)::value) x = o.of(sums + i * apart, v, each_step[i]);
+          else x = o.of(sums + i * apart, v);
           if constexpr (decltype(adds)::value) x = x + (decltype(whole)::value ? load(other + place) : load_partial(other + place, n));
           if constexpr (decltype(whole)::value) store(to + place, x);
           else store_partial(to + place, x, n);
         }
     };
-    const auto of = [&](auto whole) { return residual.data ? each(std::true_type(), whole) : each(std::false_type(), whole); };
+    const auto by = [&](auto adds, auto whole) {
+      return each_step ? each(adds, whole, std::true_type()) : each(adds, whole, std::false_type());
+    };
+    const auto of = [&](auto whole) { return residual.data ? by(std::true_type(), whole) : by(std::false_type(), whole); };
     return count == out_block ? of(std::true_type()) : of(std::false_type());
   }
 
