@@ -21,10 +21,13 @@ def _near(n):
 # Views.
 
 
+_FLATTENED = ("float32", "float64", "uint8", "int8", "int16", "int32", "int64")  # of these Paddle has a kernel for programs
+
+
 @writes(ops.reshape)
 def write_reshape(w, x, *, shape):
     sizes = w.outs[0].sizes
-    if x.shape.count(-1) == sizes.count(-1) == 1:
+    if x.shape.count(-1) == sizes.count(-1) == 1 and x.dtype in _FLATTENED:
         # Of a batch without rows, too, which `reshape2` refuses.
         for start in range(len(sizes)):
             stop = start + x.ndim - len(sizes)
