@@ -89,6 +89,7 @@ def test_what_is_refused():
         (lambda: smooth(net, []), "no batch"), (lambda: smooth(net, [x], alpha=2), "alpha=2"), (lambda: smooth(3, [x]), "not a layer"),
         (lambda: correct_biases(net, net, [x]), "nothing is rounded"), (lambda: correct_biases(calibrated(net, x), net, []), "no batch"),
         (lambda: correct_biases(calibrated(net, x), nn.Linear(4, 2), [x]), "no layer '0'"),
+        (lambda: correct_biases(2, net, [x]), "not a layer. Got 2"), (lambda: correct_biases(net, -1.0, [x]), "not a layer. Got -1"),
     ):
         with pytest.raises((ValueError, TypeError), match=message):
             call()

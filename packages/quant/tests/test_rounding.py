@@ -119,6 +119,7 @@ def test_what_adaround_refuses():
     for call, message in (
         (lambda: adaround(net, []), "no batch"), (lambda: adaround(net, [randn([2, 4])], bits=1), "so many bits"),
         (lambda: adaround(net, [randn([2, 4])], steps=0), "steps=0"), (lambda: adaround(1, []), "not a layer"),
+        (lambda: gptq(np.ones(3), []), "gptq: not a layer"),
     ):
         with pytest.raises((ValueError, TypeError), match=message):
             call()

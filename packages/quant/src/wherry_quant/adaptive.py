@@ -12,10 +12,11 @@ import numpy as np
 
 from wherry_nn.layer import Layer
 from wherry_nn.layers.common import Linear
+from wherry_quant.arguments import require_layer
 from wherry_quant.numbers import holder, levels
 from wherry_quant.observers import magnitudes, output_axis
 from wherry_quant.rounding import moments_of, plain_convolution
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.errors import InvalidArgumentError
 
 __all__ = ["adaround", "adaround_array", "adaround_weight"]
 
@@ -114,8 +115,7 @@ def adaround(
         >>> len(set((rounded[0].weight / rounded[0].weight.abs().max(0) * 7).round().flatten().tolist())) <= 15
         True
     """
-    if not isinstance(model, Layer):
-        raise InvalidTypeError(f"adaround: not a layer. Got {short(model)} ({type(model).__name__}), expected a Layer.")
+    require_layer(model, "adaround")
     holder(bits)
     if not isinstance(steps, int) or steps < 1 or bits > 8:
         raise InvalidArgumentError(f"adaround: Got steps={steps} and bits={bits}, expected a positive number of steps, and 2 to 8 bits.")

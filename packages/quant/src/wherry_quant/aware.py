@@ -13,11 +13,11 @@ import numpy as np
 
 from wherry_nn.layer import Layer
 from wherry_nn.layers.common import Linear
+from wherry_quant.arguments import require_layer
 from wherry_quant.corrections import readers_of, run_batches, take_factor
 from wherry_quant.files.weights import QuantizedWeight
 from wherry_quant.rounding import moments_of, put_weights
 from wherry_quant.weight_only import rounded_weight
-from wherry_tensor.errors import InvalidTypeError, short
 
 __all__ = ["awq", "awq_weight"]
 
@@ -83,8 +83,7 @@ def awq(model: Layer, batches: Iterable[Any], bits: int = 4, group_size: int = 0
         >>> small[1].bits
         4
     """
-    if not isinstance(model, Layer):
-        raise InvalidTypeError(f"awq: not a layer. Got {short(model)} ({type(model).__name__}), expected a Layer.")
+    require_layer(model, "awq")
     model = copy.deepcopy(model)
     model.eval()
     batches = list(batches)

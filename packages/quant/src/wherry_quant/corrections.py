@@ -17,10 +17,11 @@ from wherry_nn.layers.activation import ReLU
 from wherry_nn.layers.common import Dropout, Linear
 from wherry_nn.layers.norm import LayerNorm
 from wherry_nn.parameter import Parameter
+from wherry_quant.arguments import require_layer
 from wherry_quant.format import ConvertibleQuantedLayer
 from wherry_quant.layers import QuantedConv2D, QuantedLinear
 from wherry_tensor._core import Tensor
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.errors import InvalidArgumentError
 from wherry_tensor.functions.creation import to_tensor
 
 __all__ = ["correct_biases", "readers_of", "run_batches", "smooth", "take_factor"]
@@ -74,8 +75,7 @@ def smooth(model: Layer, batches: Iterable[Any], alpha: float = 0.5, inplace: bo
         >>> bool(wherry.allclose(easier(x), net(x), atol=1e-5)), bool(wherry.equal_all(easier[1].weight, net[1].weight))
         (True, False)
     """
-    if not isinstance(model, Layer):
-        raise InvalidTypeError(f"smooth: not a layer. Got {short(model)} ({type(model).__name__}), expected a Layer.")
+    require_layer(model, "smooth")
     if not 0 <= alpha <= 1:
         raise InvalidArgumentError(f"smooth: a share lies between 0 and 1. Got alpha={alpha}, expected a number in [0, 1].")
     model = model if inplace else copy.deepcopy(model)
@@ -166,6 +166,7 @@ def correct_biases(model: Layer, reference: Layer, batches: Iterable[Any], inpla
         The model with other biases.
 
     Raises:
+        TypeError: not layers.
         ValueError: no batches, nothing is rounded, or the reference lacks a layer.
 
     Source:
@@ -183,6 +184,8 @@ def correct_biases(model: Layer, reference: Layer, batches: Iterable[Any], inpla
         >>> bool(wherry.allclose(model(x).mean(0), net(x).mean(0), atol=1e-5))
         True
     """
+    require_layer(model, "correct_biases")
+    require_layer(reference, "correct_biases")
     model = model if inplace else copy.deepcopy(model)
     batches = list(batches)
     names = {layer: name for name, layer in model.named_sublayers(include_self=True) if isinstance(layer, (QuantedLinear, QuantedConv2D))}

@@ -15,6 +15,7 @@ from wherry_nn.layers.common import Linear
 from wherry_nn.layers.conv import _Convolution
 from wherry_nn.layers.norm import _BatchNormBase
 from wherry_nn.parameter import Parameter
+from wherry_quant.arguments import require_layer
 from wherry_quant.observers import output_axis
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
@@ -50,8 +51,7 @@ def fold_batch_norms(model: Layer, *inputs: Any, pairs: Iterable[tuple[str, str]
           (1): Identity()
         )
     """
-    if not isinstance(model, Layer):
-        raise InvalidTypeError(f"fold_batch_norms: not a layer. Got {short(model)} ({type(model).__name__}), expected a Layer.")
+    require_layer(model, "fold_batch_norms")
     if pairs is None and not inputs:
         raise InvalidArgumentError(
             "fold_batch_norms: nothing says which normalization follows which layer. Got no inputs and no pairs, expected one of them. "

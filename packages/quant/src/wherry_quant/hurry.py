@@ -13,6 +13,7 @@ from wherry_autograd import no_grad
 from wherry_nn.layer import Layer
 from wherry_nn.layers.common import Linear
 from wherry_nn.layers.conv import Conv2D
+from wherry_quant.arguments import require_layer
 from wherry_quant.calibrating import batches_of, config_of, converted
 from wherry_quant.folding import fold_batch_norms
 from wherry_quant.observers import (
@@ -27,7 +28,7 @@ from wherry_quant.programs import bytes_of, for_inference, program_of, time_of
 from wherry_quant.weight_only import quantize_weights
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import among
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.errors import InvalidArgumentError, short
 from wherry_train.atomic_files import replace_file
 
 __all__ = ["Choice", "Trial", "quantize"]
@@ -112,10 +113,7 @@ def quantize(
         >>> small.quantization.taken.bytes < small.quantization.trials[0].bytes
         True
     """
-    if not isinstance(net, Layer):
-        raise InvalidTypeError(
-            f"quantize: not a layer. Got {short(net)} ({type(net).__name__}), expected a Layer. Of a paddle.Model take model.network."
-        )
+    require_layer(net, "quantize", "Of a paddle.Model take model.network.")
     if not among(target, _TARGETS):
         raise InvalidArgumentError(f"quantize: the target is not known. Got target={short(target)}, expected one of {', '.join(_TARGETS)}.")
     batches = _batches(data)

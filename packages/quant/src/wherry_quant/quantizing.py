@@ -5,6 +5,7 @@ import copy
 from typing import Any
 
 from wherry_nn.layer import Layer
+from wherry_quant.arguments import require_layer
 from wherry_quant.base import BaseQuanter
 from wherry_quant.config import QuantConfig, SingleLayerConfig
 from wherry_quant.format import ConvertibleQuantedLayer, LinearQuanterDequanter
@@ -45,11 +46,7 @@ class Quantization:
         Returns:
             The model with quanters.
         """
-        if not isinstance(model, Layer):
-            raise InvalidTypeError(
-                f"{type(self).__name__}.quantize: not a layer. Got {short(model)} ({type(model).__name__}), expected a Layer. "
-                f"Of a paddle.Model take its network: model.network."
-            )
+        require_layer(model, f"{type(self).__name__}.quantize", "Of a paddle.Model take its network: model.network.")
         model = model if inplace else copy.deepcopy(model)
         configs = self._config.configs_of(model)
         holder: dict[str, Any] = {"model": model}

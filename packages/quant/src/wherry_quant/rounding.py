@@ -15,6 +15,7 @@ from wherry_nn.functional.sliding import unfold
 from wherry_nn.layer import Layer
 from wherry_nn.layers.common import Linear
 from wherry_nn.layers.conv import Conv2D
+from wherry_quant.arguments import require_layer
 from wherry_quant.files.weights import QuantizedWeight
 from wherry_quant.weight_only import WeightOnlyLinear, rounded_weight
 from wherry_tensor._core import Tensor
@@ -72,6 +73,7 @@ def gptq(model: Layer, batches: Iterable[Any], bits: int = 4, group_size: int = 
         The model with small weights.
 
     Raises:
+        TypeError: not a layer.
         ValueError: no batches, or bits or groups that there are not.
 
     Examples:
@@ -80,6 +82,7 @@ def gptq(model: Layer, batches: Iterable[Any], bits: int = 4, group_size: int = 
         >>> small[0].bits
         4
     """
+    require_layer(model, "gptq")
     model = copy.deepcopy(model)
     model.eval()
     moments = moments_of(model, [layer for layer in model.sublayers(include_self=True) if type(layer) is Linear], batches, "gptq")

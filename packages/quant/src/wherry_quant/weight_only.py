@@ -10,6 +10,7 @@ from wherry_autograd import no_grad
 from wherry_nn.layer import Layer
 from wherry_nn.layers.common import Linear
 from wherry_nn.parameter import Parameter
+from wherry_quant.arguments import require_layer
 from wherry_quant.files.weights import QuantizedWeight
 from wherry_quant.recurrent import is_recurrent, round_weights
 from wherry_tensor import _core, ops
@@ -296,8 +297,7 @@ def quantize_weights(model: Layer, bits: int = 8, group_size: int = 0, inplace: 
         >>> float((small(x) - net(x)).abs().max()) < 0.05
         True
     """
-    if not isinstance(model, Layer):
-        raise InvalidTypeError(f"quantize_weights: not a layer. Got {short(model)} ({type(model).__name__}), expected a Layer.")
+    require_layer(model, "quantize_weights")
     holder = {"model": model if inplace else copy.deepcopy(model)}
     _replace(holder, bits, group_size)
     return holder["model"]
