@@ -27,6 +27,7 @@ from wherry_tensor.suggestions import is_ours
 ROWS, RING, ENTRY = 32, 16, 256        # groups, entries of each, bytes of an entry: number, group, signature, text
 HEAD, STACK, FAILURE = 64, 448, 1536   # bytes
 STRIDE = HEAD + STACK + FAILURE + ROWS * RING * ENTRY
+WORDS = STRIDE // 8
 PID, ASKED, ANSWERED, LEFT, FAILED = range(5)  # words of the head
 
 
@@ -64,12 +65,12 @@ class Board:
             self.map = mmap.mmap(file.fileno(), STRIDE * len(self.ranks))
         self.bytes = np.frombuffer(self.map, np.uint8).reshape(len(self.ranks), STRIDE)
         self.words = self.bytes.view(np.int64)
+        self.cells = memoryview(self.map).cast("q")  # the same words, row behind row: a single one is read faster than of an array
         self.mine = self.row_of[rank]
         self.words[self.mine, PID] = os.getpid()
         self.main = threading.main_thread().ident
         self.parent = os.getppid()
         self.closed = threading.Event()
-        self.texts: dict[tuple[str, str], tuple[int, bytes]] = {}
         threading.Thread(target=self._watch, daemon=True, name="wherry board").start()
 
     def close(self) -> None:
@@ -99,13 +100,13 @@ class Board:
     def post(self, group: int, number: int, what: str, where: str) -> int:
         """Say which collective comes next. Returns its signature."""
         signature = zlib.crc32(what.encode()) + 1
-        at = HEAD + STACK + FAILURE + ((group % ROWS) * RING + number % RING) * ENTRY
-        word = at // 8
-        self.words[self.mine, word] = 0  # not the collective that was here before, which somebody may still look at
-        self._write(at + 24, ENTRY - 24, f"{what} at {where}")
-        self.words[self.mine, word + 1] = group
-        self.words[self.mine, word + 2] = signature
-        self.words[self.mine, word] = number  # last: who sees it sees the rest
+        cells, word = self.cells, self._word(group, number)
+        at = self.mine * WORDS + word
+        cells[at] = 0  # not the collective that was here before, which somebody may still look at
+        self._write(word * 8 + 24, ENTRY - 24, f"{what} at {where}")
+        cells[at + 1] = group
+        cells[at + 2] = signature
+        cells[at] = number  # last: who sees it sees the rest
         return signature
 
     def fail(self, text: str) -> None:
@@ -131,10 +132,11 @@ class Board:
 
     def differs(self, group: int, number: int, signature: int) -> bool:
         """Does somebody do something else under this number?"""
-        word = self._word(group, number)
-        columns = self.words[:, word : word + 3]
-        other = (columns[:, 0] == number) & (columns[:, 1] == group) & (columns[:, 2] != signature)
-        return bool(other.any() and (other & (columns[:, 0] == number)).any())  # still: who goes on to another takes the number away first
+        cells = self.cells
+        for at in range(self._word(group, number), len(cells), WORDS):
+            if cells[at] == number and cells[at + 2] != signature and cells[at + 1] == group and cells[at] == number:
+                return True  # the number is still there: who goes on to another collective takes it away first
+        return False
 
     def number_of(self, group: int, rank: int) -> int:
         """The last collective of a group that a rank has come to."""
