@@ -40,6 +40,7 @@ class Package:
     for_tests: tuple[str, ...]    # the same of its extra `test`
     optional: tuple[str, ...]     # the same of its other extras: it may import them, where they are installed
     compiled: bool
+    each_python: bool             # compiled for each Python: no wheel of one goes into another
     holds: str
     budget: int                   # 0: none is given, which tools/sizes.py does not accept
     tests: tuple[tuple[str, ...], ...]
@@ -82,6 +83,7 @@ def packages(root: Path = ROOT) -> dict[str, Package]:
             for_tests=tuple(ours(extras.get("test", []))),
             optional=tuple(ours(one for name, extra in extras.items() if name not in ("test", *own.get("brings", [])) for one in extra)),
             compiled=any(name_of(r) == "scikit-build-core" for r in settings["build-system"]["requires"]),
+            each_python=(folder / "CMakeLists.txt").exists() and "py-api" not in settings["tool"].get("scikit-build", {}).get("wheel", {}),
             holds=own.get("holds", ""),
             budget=own.get("budget", 0),
             tests=tuple(map(tuple, own.get("tests", [[f"{folder.relative_to(root).as_posix()}/tests"]]))),
@@ -204,10 +206,11 @@ def figures() -> str:
 FIGURES = ("speed: a training step of LeNet", "size: all wheels", "compatibility: names")
 
 def environments() -> str:
-    """The environments of `make test`: every package with the oldest and the newest Pythons; what is compiled, and the facade, with that between."""
+    """The environments of `make test`: every package with the oldest and the newest Pythons; what is compiled for each, and the facade, with that
+    between."""
     oldest, between, *newest = (version.replace(".", "") for version in PYTHONS)
-    compiled = [name for name, package in packages().items() if (package.folder / "CMakeLists.txt").exists() or name == "wherry"]
-    return f"    py{{{','.join([oldest, *newest])}}}-{{{','.join(packages())}}}\n    py{between}-{{{','.join(compiled)}}}"
+    own = [name for name, package in packages().items() if package.each_python or name == "wherry"]
+    return f"    py{{{','.join([oldest, *newest])}}}-{{{','.join(packages())}}}\n    py{between}-{{{','.join(own)}}}"
 
 
 # What stands between `packages: NAME` and `packages: end` in these files.
