@@ -18,7 +18,7 @@ import time
 import traceback
 import zlib
 from collections.abc import Sequence
-from types import FrameType
+from types import CodeType, FrameType
 
 import numpy as np
 
@@ -28,6 +28,7 @@ ROWS, RING, ENTRY = 32, 16, 256        # groups, entries of each, bytes of an en
 HEAD, STACK, FAILURE = 64, 448, 1536   # bytes
 STRIDE = HEAD + STACK + FAILURE + ROWS * RING * ENTRY
 WORDS = STRIDE // 8
+MOST_KEPT = 1000  # texts, of programs that make new code again and again
 PID, ASKED, ANSWERED, LEFT, FAILED = range(5)  # words of the head
 
 
@@ -43,10 +44,21 @@ def user_frame(frame: FrameType | None) -> FrameType | None:
     return frame or first
 
 
+_sites: dict[tuple[CodeType, int], str] = {}  # what `site` has said, so that a loop says it at once
+
+
 def site() -> str:
     """File and line that called this package."""
     frame = user_frame(sys._getframe(1))
-    return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}" if frame else "?"
+    if frame is None:
+        return "?"
+    key = frame.f_code, frame.f_lineno
+    found = _sites.get(key)
+    if found is None:
+        if len(_sites) >= MOST_KEPT:
+            _sites.clear()
+        found = _sites[key] = f"{os.path.basename(key[0].co_filename)}:{key[1]}"
+    return found
 
 
 class Board:
@@ -71,6 +83,7 @@ class Board:
         self.main = threading.main_thread().ident
         self.parent = os.getppid()
         self.closed = threading.Event()
+        self.said: dict[tuple[str, str], tuple[int, bytes]] = {}  # what and where -> signature and text
         threading.Thread(target=self._watch, daemon=True, name="wherry board").start()
 
     def close(self) -> None:
@@ -99,11 +112,17 @@ class Board:
 
     def post(self, group: int, number: int, what: str, where: str) -> int:
         """Say which collective comes next. Returns its signature."""
-        signature = zlib.crc32(what.encode()) + 1
+        known = self.said.get((what, where))
+        if known is None:
+            if len(self.said) >= MOST_KEPT:
+                self.said.clear()
+            known = self.said[what, where] = zlib.crc32(what.encode()) + 1, f"{what} at {where}".encode()[: ENTRY - 25] + b"\0"
+        signature, text = known
         cells, word = self.cells, self._word(group, number)
         at = self.mine * WORDS + word
         cells[at] = 0  # not the collective that was here before, which somebody may still look at
-        self._write(word * 8 + 24, ENTRY - 24, f"{what} at {where}")
+        start = at * 8 + 24
+        self.map[start : start + len(text)] = text
         cells[at + 1] = group
         cells[at + 2] = signature
         cells[at] = number  # last: who sees it sees the rest
