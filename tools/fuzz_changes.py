@@ -174,8 +174,8 @@ def _opcodes(data: bytes) -> tuple[tuple[str, bytes], ...]:
             places.append(at)
     except Exception:  # damaged before: what could be read is changed
         pass
-    ends = [*places[1:], places[-1] + 1 if places else 0]
-    return (*((name, data[a:b]) for name, a, b in zip(found, places, ends, strict=True)), ("", data[ends[-1]:]))
+    ends = [*places[1:], places[-1] + 1] if places else []
+    return (*((name, data[a:b]) for name, a, b in zip(found, places, ends, strict=True)), ("", data[ends[-1] if ends else 0:]))
 
 
 _NEVER = b"\xff" * 8  # a length that no file has
