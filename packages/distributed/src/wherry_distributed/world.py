@@ -326,11 +326,15 @@ class Task:
         Raises:
             CollectiveError: ranks do not do the same, or one is missing.
         """
+        return self.wait_after(world.eager)
+
+    def wait_after(self, eager: int) -> bool:
+        """`wait`, with so many looks before it lets others have the core."""
         with self._lock:
             looks, since, watch = 0, None, self._watch
             while not self._step():
                 looks += 1
-                if looks < world.eager:
+                if looks < eager:
                     continue
                 if since is None:
                     since = time.monotonic()
