@@ -52,8 +52,10 @@ class MessageSum:
         return [int(i) for i in np.flatnonzero(self.found.astype("float32").numpy())]
 
 
-def windows(group: Group, sizes: list[int]) -> list[list[Any]] | None:
-    """Memory of all members for blocks of so many bytes, block by block; None where they are not on one host, or have no room for it.
+def windows(group: Group, sizes: list[int]) -> tuple[Any, list[list[Any]]] | None:
+    """A window of MPI and in it memory of all members, block by block, for blocks of so many bytes.
+
+    None where members are not on one host, or have no room for it.
 
     All members call it together.
     """
@@ -68,7 +70,7 @@ def windows(group: Group, sizes: list[int]) -> list[list[Any]] | None:
     window = mpi.Win.Allocate_shared(starts[-1], 1, comm=host)
     window.Lock_all()  # to the program's end, as its reducers are
     everyone = [window.Shared_query(rank)[0] for rank in range(group.nranks)]
-    return [[memory[start : start + size] for memory in everyone] for start, size in zip(starts, sizes, strict=False)]
+    return window, [[memory[start : start + size] for memory in everyone] for start, size in zip(starts, sizes, strict=False)]
 
 
 def _free() -> int:
@@ -84,7 +86,7 @@ class CommonSum:
 
     Args:
         group: of processes of one host.
-        blocks: memory of each member, in the order of ranks, of `bytes_for` bytes.
+        window, blocks: of `windows`: memory of each member, in the order of ranks, of `bytes_for` bytes.
         dtype: float32 or float64.
         averaged: so many numbers, the first ones, are averaged; the rest is added up.
         what: what they are, for messages.
@@ -93,9 +95,9 @@ class CommonSum:
         mine: the numbers of this process, `[count]`.
     """
 
-    def __init__(self, group: Group, blocks: list[Any], dtype: str, averaged: int, what: str) -> None:
+    def __init__(self, group: Group, window: Any, blocks: list[Any], dtype: str, averaged: int, what: str) -> None:
         arrays, count = [np.frombuffer(block, dtype) for block in blocks], group.nranks
-        self.group, self.found = group, [array[-count:] for array in arrays]  # behind the numbers: whose are NaN
+        self.group, self.window, self.found = group, window, [array[-count:] for array in arrays]  # behind the numbers: whose are NaN
         everyone = [from_dlpack(array[:-count]) for array in arrays]
         self.mine: Tensor = everyone[group.rank]
         self.what = f"{what}, {dtype}[{self.mine.size}]"
@@ -152,7 +154,9 @@ class CommonSum:
         return bad
 
     def _meet(self, done: str, looks: int) -> None:
+        self.window.Sync()  # what was written before is seen behind it by others, as MPI's rules for common memory want it
         run(self.group, self.what + done, self.group.comm.Ibarrier).wait_after(looks)
+        self.window.Sync()
 
 
 def fill(target: Tensor, values: Any) -> None:

@@ -28,12 +28,12 @@ EARLY_LOOKS = 10  # at an exchange while backward computes
 class Bucket:
     """Gradients of some parameters in one memory."""
 
-    def __init__(self, number: int, parameters: Sequence[Tensor], group: Group, blocks: list[Any] | None) -> None:
+    def __init__(self, number: int, parameters: Sequence[Tensor], group: Group, common: tuple[Any, list[Any]] | None) -> None:
         self.number, self.parameters = number, list(parameters)
         dtype, sizes, count = parameters[0].dtype, sum(p.size for p in parameters), _length(parameters)
         self.sums: CommonSum | MessageSum
-        if blocks is not None:
-            self.sums = CommonSum(group, blocks, dtype.name, sizes, f"gradients of bucket {number}")
+        if common is not None:
+            self.sums = CommonSum(group, *common, dtype.name, sizes, f"gradients of bucket {number}")
         else:
             self.sums = MessageSum(group, count, dtype, sizes)
         self.bad: list[int] = []  # the places of ranks whose gradients hold NaN
@@ -63,8 +63,8 @@ class Reducer:
         self.place: dict[int, tuple[Bucket, int]] = {}
         self.names: dict[int, str] = {}
         divided = _divided(parameters, bucket_bytes, first_bytes)
-        for some, blocks in zip(divided, _blocks(divided, group), strict=True):
-            bucket = Bucket(len(self.buckets), some, group, blocks)
+        for some, common in zip(divided, _common_memory(divided, group), strict=True):
+            bucket = Bucket(len(self.buckets), some, group, common)
             self.buckets.append(bucket)
             for i, p in enumerate(some):
                 self.place[id(p)] = bucket, i
@@ -182,13 +182,15 @@ def _length(parameters: Sequence[Tensor]) -> int:
     return sum(p.size for p in parameters) + len(parameters)
 
 
-def _blocks(divided: list[list[Tensor]], group: Group) -> list[list[Any] | None]:
-    """Common memory for each bucket; None where messages have to carry it."""
+def _common_memory(divided: list[list[Tensor]], group: Group) -> list[tuple[Any, list[Any]] | None]:
+    """Window and blocks for each bucket; None where messages have to carry it."""
     suits = [some[0].dtype.name in ("float32", "float64") and some[0].place.is_cpu_place() for some in divided]
     sizes = [CommonSum.bytes_for(_length(some), some[0].dtype, group) for some, fits in zip(divided, suits, strict=True) if fits]
     found = windows(group, sizes) if sizes else None
-    taken = iter(found or ())
-    return [next(taken) if found and fits else None for fits in suits]
+    if found is None:
+        return [None] * len(divided)
+    window, blocks = found[0], iter(found[1])
+    return [(window, next(blocks)) if fits else None for fits in suits]
 
 
 def _divided(parameters: Sequence[Tensor], bucket_bytes: int, first_bytes: int) -> list[list[Tensor]]:

@@ -17,8 +17,8 @@ group, dtype = new_group(), wt.zeros([1], "float32").dtype
 def made(count, averaged, way):
     if way == "messages":
         return av.MessageSum(group, count, dtype, averaged)
-    (blocks,) = av.windows(group, [av.CommonSum.bytes_for(count, dtype, group)])
-    return av.CommonSum(group, blocks, "float32", averaged, "numbers")
+    window, (blocks,) = av.windows(group, [av.CommonSum.bytes_for(count, dtype, group)])
+    return av.CommonSum(group, window, blocks, "float32", averaged, "numbers")
 
 
 def values(count, step):
