@@ -106,4 +106,22 @@ with paddle.static.program_guard(main, startup):
     fleet.save(sys.argv[1] + "/served", ["a", "b"], [loss], program=main, executor=exe)
     fleet.barrier_worker()
 assert paddle.load(sys.argv[1] + "/model.pdparams")
+
+# with sharding each process has the optimizer's state of some parameters; files have all of it, and training goes on with it
+strategy = fleet.DistributedStrategy()
+strategy.sharding, strategy.sharding_configs = True, sharding["sharding_configs"]
+fleet.init(is_collective=True, strategy=strategy)
+main, startup, loss = build(lambda: fleet.distributed_optimizer(adam()))
+folder, feed = f"{sys.argv[1]}/sharded", {"a": X[mine], "b": Y[mine]}
+with paddle.static.program_guard(main, startup):
+    exe.run(startup)
+    for _ in range(3):
+        exe.run(main, feed=feed, fetch_list=[loss])
+    fleet.save_persistables(exe, folder, main)
+    fleet.barrier_worker()
+    further = [exe.run(main, feed=feed, fetch_list=[loss])[0] for _ in range(3)]
+    paddle.static.load(main, f"{folder}/model")
+    assert [exe.run(main, feed=feed, fetch_list=[loss])[0] for _ in range(3)] == further
+moments = [name for name in paddle.static.load_program_state(f"{folder}/model") if "moment" in name]
+assert len(moments) == 2 * len(main.all_parameters()), moments
 print(f"all right {rank}", file=sys.stderr)

@@ -13,6 +13,17 @@ def test_data_parallel_training_equals_one_process(launch, count):
     assert all(log.endswith("all right\n") for log in logs)
 
 
+@pytest.mark.parametrize("count", [2, 3])
+def test_numbers_are_averaged_in_common_memory_and_by_messages(launch, count):
+    _, logs = launch("sums.py", count=count)
+    assert all(log.endswith("all right\n") for log in logs)
+
+
+def test_data_parallel_training_by_messages_equals_one_process(launch):
+    _, logs = launch("parallel.py", count=2, env={"WHERRY_DISTRIBUTED_COMMON_MEMORY": "0"})
+    assert all(log.endswith("all right\n") for log in logs)
+
+
 def test_a_process_alone_runs_the_layer_as_it_is():
     with pytest.warns(UserWarning, match="alone"):
         model = dist.DataParallel(nn.Linear(3, 2))

@@ -38,13 +38,24 @@ class CollectiveError(RuntimeError):
 
 def user_frame(frame: FrameType | None) -> FrameType | None:
     """The innermost frame that is not ours, or the innermost one."""
-    first = frame
-    while frame is not None and is_ours(frame.f_globals.get("__name__", "")):
+    first, known = frame, _ours
+    while frame is not None:
+        name = frame.f_globals.get("__name__", "")
+        ours = known.get(name)
+        if ours is None:
+            ours = known[name] = is_ours(name)
+        if not ours:
+            return frame
         frame = frame.f_back
-    return frame or first
+    return first
 
 
-_sites: dict[tuple[CodeType, int], str] = {}  # what `site` has said, so that a loop says it at once
+_ours: dict[str, bool] = {}  # what `is_ours` has said of a module
+
+
+# What `site` has said, so that a loop says it at once: by the code's id, as its hash reads all of it, and the instruction. The code is
+# kept, so that its id stays its own.
+_sites: dict[tuple[int, int], tuple[CodeType, str]] = {}
 
 
 def site() -> str:
@@ -52,13 +63,14 @@ def site() -> str:
     frame = user_frame(sys._getframe(1))
     if frame is None:
         return "?"
-    key = frame.f_code, frame.f_lineno
+    code = frame.f_code
+    key = id(code), frame.f_lasti
     found = _sites.get(key)
     if found is None:
         if len(_sites) >= MOST_KEPT:
             _sites.clear()
-        found = _sites[key] = f"{os.path.basename(key[0].co_filename)}:{key[1]}"
-    return found
+        found = _sites[key] = code, f"{os.path.basename(code.co_filename)}:{frame.f_lineno}"
+    return found[1]
 
 
 class Board:
@@ -83,7 +95,7 @@ class Board:
         self.main = threading.main_thread().ident
         self.parent = os.getppid()
         self.closed = threading.Event()
-        self.said: dict[tuple[str, str], tuple[int, bytes]] = {}  # what and where -> signature and text
+        self.said: dict[tuple[str, str], tuple[int, str, bytes]] = {}  # what and where -> signature, text for messages and for the board
         threading.Thread(target=self._watch, daemon=True, name="wherry board").start()
 
     def close(self) -> None:
@@ -110,23 +122,24 @@ class Board:
         base = self.mine * STRIDE + at
         self.map[base : base + len(raw) + 1] = raw + b"\0"
 
-    def post(self, group: int, number: int, what: str, where: str) -> int:
-        """Say which collective comes next. Returns its signature."""
+    def post(self, group: int, number: int, what: str, where: str) -> tuple[int, str]:
+        """Say which collective comes next. Returns its signature, and what and where in one text."""
         known = self.said.get((what, where))
         if known is None:
             if len(self.said) >= MOST_KEPT:
                 self.said.clear()
-            known = self.said[what, where] = zlib.crc32(what.encode()) + 1, f"{what} at {where}".encode()[: ENTRY - 25] + b"\0"
-        signature, text = known
-        cells, word = self.cells, self._word(group, number)
-        at = self.mine * WORDS + word
+            whole = f"{what} at {where}"
+            known = self.said[what, where] = zlib.crc32(what.encode()) + 1, whole, whole.encode()[: ENTRY - 25] + b"\0"
+        signature, whole, text = known
+        cells = self.cells
+        at = self.mine * WORDS + self._word(group, number)
         cells[at] = 0  # not the collective that was here before, which somebody may still look at
         start = at * 8 + 24
         self.map[start : start + len(text)] = text
         cells[at + 1] = group
         cells[at + 2] = signature
         cells[at] = number  # last: who sees it sees the rest
-        return signature
+        return signature, whole
 
     def fail(self, text: str) -> None:
         """Tell the others what went wrong: they raise it, too."""

@@ -51,7 +51,17 @@ class ReduceOp:
 NAMES = ("SUM", "MAX", "MIN", "PROD", "AVG")
 
 
+_operations: dict[tuple[int, str], Any] = {}  # MPI's, of those that `_operation` has found right
+
+
 def _operation(op_name: str, op: Any, dtype: str) -> Any:
+    found = _operations.get((op, dtype)) if type(op) is int else None
+    if found is None and (found := _checked_operation(op_name, op, dtype)) is not None:
+        _operations[int(op), dtype] = found
+    return found
+
+
+def _checked_operation(op_name: str, op: Any, dtype: str) -> Any:
     if isinstance(op, bool) or op not in range(5):
         raise InvalidArgumentError(f"{op_name}: op is not known. Got {short(op)}, expected ReduceOp.{', '.join(NAMES)}. Take one of them.")
     if dtype.startswith("complex") and op in (ReduceOp.MAX, ReduceOp.MIN):

@@ -4,8 +4,7 @@ Parameters lie in buckets, those of the last layers first, because their gradien
 place in the bucket; when a bucket is full, a thread adds it up over the processes while backward computes the next one. The end of the
 pass waits for all, and treats parameters that it has not reached.
 
-Behind the gradients of a bucket stand a few numbers more: for each rank whether its gradients hold NaN, and for each parameter in how many
-ranks it was used.
+Behind the gradients of a bucket stands for each parameter in how many ranks it was used.
 """
 from __future__ import annotations
 
@@ -18,25 +17,32 @@ from typing import Any
 import numpy as np
 
 from wherry_autograd import at_end_of_backward, no_grad
-from wherry_distributed.collective import ReduceOp, all_reduce
-from wherry_distributed.world import Group
-from wherry_tensor import Tensor, get_flags, ops, zeros
+from wherry_distributed.averages import CommonSum, MessageSum, fill, windows
+from wherry_distributed.world import Group, world
+from wherry_tensor import Tensor, get_flags
 from wherry_tensor.errors import PreconditionNotMetError
+
+EARLY_LOOKS = 10  # at an exchange while backward computes
 
 
 class Bucket:
     """Gradients of some parameters in one memory."""
 
-    def __init__(self, number: int, parameters: Sequence[Tensor], world_size: int) -> None:
+    def __init__(self, number: int, parameters: Sequence[Tensor], group: Group, common: tuple[Any, list[Any]] | None) -> None:
         self.number, self.parameters = number, list(parameters)
-        self.sizes = sum(p.size for p in parameters)
+        dtype, sizes, count = parameters[0].dtype, sum(p.size for p in parameters), _length(parameters)
+        self.sums: CommonSum | MessageSum
+        if common is not None:
+            self.sums = CommonSum(group, *common, dtype.name, sizes, f"gradients of bucket {number}")
+        else:
+            self.sums = MessageSum(group, count, dtype, sizes)
+        self.bad: list[int] = []  # the places of ranks whose gradients hold NaN
         with no_grad():
-            self.memory = zeros([self.sizes + world_size + len(self.parameters)], dtype=parameters[0].dtype)
             at, self.views = 0, []
             for p in self.parameters:
-                self.views.append(self.memory[at : at + p.size].reshape(p.shape))
+                self.views.append(self.sums.mine[at : at + p.size].reshape(p.shape))
                 at += p.size
-            self.gradients, self.notes = self.memory[: self.sizes], self.memory[self.sizes :]
+            self.used = self.sums.mine[sizes:]
         self.waiting: set[int] = set()
         self.done = threading.Event()
 
@@ -56,14 +62,16 @@ class Reducer:
         self.buckets: list[Bucket] = []
         self.place: dict[int, tuple[Bucket, int]] = {}
         self.names: dict[int, str] = {}
-        for some in _divided(parameters, bucket_bytes, first_bytes):
-            bucket = Bucket(len(self.buckets), some, group.nranks)
+        divided = _divided(parameters, bucket_bytes, first_bytes)
+        for some, common in zip(divided, _common_memory(divided, group), strict=True):
+            bucket = Bucket(len(self.buckets), some, group, common)
             self.buckets.append(bucket)
             for i, p in enumerate(some):
                 self.place[id(p)] = bucket, i
                 p.set_grad_buffer(bucket.views[i])
                 p.register_post_accumulate_hook(self._ready)
         self.running = self.forwarded = self.warned = False
+        self.ending = False  # does backward wait for the exchange? Else that leaves the core to it
         self.next = 0
         self.error: BaseException | None = None
         self.jobs: queue.SimpleQueue[Bucket | None] = queue.SimpleQueue()
@@ -78,7 +86,7 @@ class Reducer:
             at_end_of_backward(lambda error: None if self.running or not self.forwarded or not self.enabled else self._finish(error))
 
     def _begin(self) -> None:
-        self.running, self.next, self.error = True, 0, None
+        self.running, self.ending, self.next, self.error = True, False, 0, None
         for bucket in self.buckets:
             bucket.waiting = set(range(len(bucket.parameters)))
             bucket.done.clear()
@@ -104,8 +112,7 @@ class Reducer:
                     bucket.views[i].zero_()
                 else:  # of an earlier pass, which it is added to in other ranks
                     used[i] = 1
-            notes = np.concatenate([np.zeros(self.group.nranks, np.float32), used])
-            _fill(bucket.notes, notes)
+            fill(bucket.used, used)
         self.next += 1
         self.jobs.put(bucket)
 
@@ -119,6 +126,7 @@ class Reducer:
         try:
             for bucket in self.buckets[self.next :]:
                 self._send(bucket, set(bucket.waiting))
+            self.ending = True
             for bucket in self.buckets:
                 while not bucket.done.wait(0.5):  # so that Ctrl-C comes through
                     pass
@@ -129,14 +137,13 @@ class Reducer:
             self.running = self.forwarded = False
 
     def _take(self, bucket: Bucket) -> None:
-        notes = bucket.notes.astype("float32").numpy()
-        used, bad = notes[self.group.nranks :], np.flatnonzero(notes[: self.group.nranks])
+        used = bucket.used.astype("float32").numpy()
         for i, p in enumerate(bucket.parameters):
             if p.grad is None and used[i]:
                 bucket.views[i].stop_gradient = False
                 p.grad = bucket.views[i]
-        if len(bad):
-            self._bad(bucket, [self.group.ranks[i] for i in bad])
+        if bucket.bad:
+            self._bad(bucket, [self.group.ranks[i] for i in bucket.bad])
 
     def _bad(self, bucket: Bucket, ranks: list[int]) -> None:
         bad = [p for p, g in zip(bucket.parameters, bucket.views, strict=True) if np.isnan(g.astype("float32").numpy()).any()]
@@ -149,22 +156,12 @@ class Reducer:
                 return
             try:
                 if self.error is None:
-                    self._average(bucket)
+                    with no_grad():
+                        bucket.bad = bucket.sums.average(world.eager if self.ending else EARLY_LOOKS)
             except BaseException as error:
                 self.error = error
             finally:
                 bucket.done.set()
-
-    def _average(self, bucket: Bucket) -> None:
-        with no_grad():
-            gradients = bucket.gradients if bucket.gradients.dtype.name in ("float32", "float64") else bucket.gradients.astype("float32")
-            total = ops.reduce_sum(gradients, axes=(0,), keepdim=False).item()
-            if total != total:
-                flag = bucket.notes.astype("float32").numpy().copy()
-                flag[self.group.rank] = 1
-                _fill(bucket.notes, flag)
-            all_reduce(bucket.memory, ReduceOp.SUM, self.group)
-            ops.multiply.into((bucket.gradients,), bucket.gradients, _scale(1.0 / self.group.nranks, bucket.gradients.dtype))
 
 
 def report_nan(ranks: Sequence[int], parameters: Sequence[Tensor], warned: bool = False) -> bool:
@@ -181,16 +178,19 @@ def report_nan(ranks: Sequence[int], parameters: Sequence[Tensor], warned: bool 
     return True
 
 
-def _scale(value: float, dtype: Any) -> Tensor:
-    from wherry_tensor import to_tensor
-
-    return to_tensor(value, dtype=dtype)
+def _length(parameters: Sequence[Tensor]) -> int:
+    return sum(p.size for p in parameters) + len(parameters)
 
 
-def _fill(notes: Tensor, values: Any) -> None:
-    from wherry_tensor import to_tensor
-
-    ops.copy.into((notes,), to_tensor(values).astype(notes.dtype))
+def _common_memory(divided: list[list[Tensor]], group: Group) -> list[tuple[Any, list[Any]] | None]:
+    """Window and blocks for each bucket; None where messages have to carry it."""
+    suits = [some[0].dtype.name in ("float32", "float64") and some[0].place.is_cpu_place() for some in divided]
+    sizes = [CommonSum.bytes_for(_length(some), some[0].dtype, group) for some, fits in zip(divided, suits, strict=True) if fits]
+    found = windows(group, sizes) if sizes else None
+    if found is None:
+        return [None] * len(divided)
+    window, blocks = found[0], iter(found[1])
+    return [(window, next(blocks)) if fits else None for fits in suits]
 
 
 def _divided(parameters: Sequence[Tensor], bucket_bytes: int, first_bytes: int) -> list[list[Tensor]]:

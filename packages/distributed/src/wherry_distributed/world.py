@@ -20,6 +20,8 @@ from wherry_tensor.arguments import integer
 from wherry_tensor.errors import InvalidArgumentError, PreconditionNotMetError, UnavailableError, short
 from wherry_tensor.explained import explained
 
+__all__ = ["Group", "destroy_process_group", "get_group", "new_group"]  # what programs call, whose arguments errors explain
+
 TIMEOUT = 1800.0  # seconds that a collective waits: Paddle's
 NAP = 5e-5        # seconds between two looks at a request, after the first ones
 
@@ -324,11 +326,15 @@ class Task:
         Raises:
             CollectiveError: ranks do not do the same, or one is missing.
         """
+        return self.wait_after(world.eager)
+
+    def wait_after(self, eager: int) -> bool:
+        """`wait`, with so many looks before it lets others have the core."""
         with self._lock:
             looks, since, watch = 0, None, self._watch
             while not self._step():
                 looks += 1
-                if looks < world.eager:
+                if looks < eager:
                     continue
                 if since is None:
                     since = time.monotonic()
@@ -353,9 +359,7 @@ class Watch:
 
     def look(self) -> None:
         """Raise where somebody does something else."""
-        board = world.board
-        assert board is not None
-        if self.number and board.differs(self.group.id, self.number, self.signature):
+        if self.number and world.board.differs(self.group.id, self.number, self.signature):  # type: ignore[union-attr]
             raise_everywhere(self._difference())
 
     def _difference(self) -> str:
@@ -425,8 +429,8 @@ def announce(group: Group, what: str, where: str) -> Watch:
     board = world.board
     assert board is not None
     group.count += 1
-    signature = board.post(group.id, group.count, what, where)
-    watch = Watch(group, group.count, signature, f"{what} at {where}", group.ranks)
+    signature, text = board.post(group.id, group.count, what, where)
+    watch = Watch(group, group.count, signature, text, group.ranks)
     if not world.whole_host:
         _compare_hosts(group, watch)
     watch.look()
