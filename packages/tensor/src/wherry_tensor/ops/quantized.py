@@ -78,6 +78,8 @@ quantized_add = op(
 )
 # A window that holds nothing gives the least byte.
 quantized_max_pool2d = op("quantized_max_pool2d", "x", kernel=tuple, strides=tuple, paddings=tuple, ceil_mode=bool)
+# What a table of bytes says of each byte: table [256], its first for the least byte of x's dtype. The result has the table's dtype.
+mapped_bytes = op("mapped_bytes", "x, table")
 
 _BYTES = (uint8, int8)
 
@@ -242,6 +244,18 @@ def infer_quantized_max_pool2d(x, *, kernel, strides, paddings, ceil_mode):
     name = "quantized_max_pool2d"
     require_dtype(name, "x", x.dtype, _BYTES)
     return Meta(_pooled(name, "x", Meta(x.shape, float32), kernel, strides, paddings, ceil_mode, "NHWC"), x.dtype)
+
+
+@infer.rule(mapped_bytes)
+def infer_mapped_bytes(x, table):
+    name = "mapped_bytes"
+    require_dtype(name, "x", x.dtype, _BYTES)
+    require_dtype(name, "table", table.dtype, _BYTES)
+    if not same_shape(table.shape, (256,)):
+        raise ValueError(
+            f"{name}: `table` does not say what each byte becomes. Got shape {show(table.shape)}, expected [256]. Give one result for each byte."
+        )
+    return Meta(x.shape, table.dtype)
 
 
 def require_packed(name, weight, dtype, layout, shape, helper):
@@ -420,3 +434,8 @@ def decompose_quantized_max_pool2d(x, *, kernel, strides, paddings, ceil_mode):
         ops.cast(x, dtype=float32), kernel=kernel, strides=strides, paddings=paddings, ceil_mode=ceil_mode, data_format="NHWC"
     )
     return ops.cast(ops.fmax(pooled, number(float(_ends(None, None, x.dtype)[0]), float32)), dtype=x.dtype)
+
+
+@decompose.rule(mapped_bytes)
+def decompose_mapped_bytes(x, table):
+    return ops.gather(table, _less(x, _ends(None, None, x.dtype)[0]), axis=0)
