@@ -347,6 +347,14 @@ def test_what_is_looked_up_keeps_the_layout_of_images():
     assert found[at - 1 : at + 2] == ["quantized_conv2d", "mapped_bytes", "quantized_conv2d"]
 
 
+def test_what_is_looked_up_may_change_its_shape_before_it_is_rounded():
+    def build(x):
+        return rounded(ops.transpose(ops.reshape(ops.tanh(rounded(x, 0.021)), shape=(4, 5, 6)), perm=(1, 0, 2)), 0.01)
+
+    found = bytes_of(program_of(build, 4, 30), tensor(4, 30))
+    assert "mapped_bytes" in found and "tanh" not in found
+
+
 def test_what_else_reads_a_function_of_bytes_gets_it():
     def build(x):
         q = rounded(x, 0.021)

@@ -131,27 +131,41 @@ class Between(Values):
 
     def moved(self, node: Node) -> bool:
         x = node.inputs[0]
-        found = self.quantized(x)
-        if x is None or found is None or len(node.inputs) > 1:
+        found = None if x is None or len(node.inputs) > 1 else self._behind(x)
+        if x is None or found is None:
             return False
-        self.need(found.q)
-        shape = tuple(_size_of(n, x, found.q) for n in node.attr("shape"))
+        self.need(found[0])
+        shape = tuple(_size_of(n, x, found[0]) for n in node.attr("shape"))
         with self.recording:
-            q = self.recording.variable_of(ops.reshape(found.q, shape=shape))
-        self.put_off(node.outputs[0], q, self.lazy[id(x)])
-        return True
+            q = self.recording.variable_of(ops.reshape(found[0], shape=shape))
+        return self._handed_on(node, q, found[1])
 
     def turned(self, node: Node) -> bool:
         if self.settled(node):
             return True
         x = node.inputs[0]
-        found = self.quantized(x)
-        if x is None or found is None or id(found.q) in self.images:
+        found = None if x is None else self._behind(x)
+        if found is None or id(found[0]) in self.images:
             return False
-        self.need(found.q)
+        self.need(found[0])
         with self.recording:
-            q = self.recording.variable_of(ops.transpose(found.q, perm=node.attr("perm")))
-        self.put_off(node.outputs[0], q, self.lazy[id(x)])
+            q = self.recording.variable_of(ops.transpose(found[0], perm=node.attr("perm")))
+        return self._handed_on(node, q, found[1])
+
+    def _behind(self, x: Variable) -> tuple[Variable, Tensor | None] | None:
+        """The bytes that a variable is dequantized from, or follows from by a table."""
+        found = self.quantized(x)
+        return self.functions.get(id(x)) if found is None else (found.q, None)
+
+    def _handed_on(self, node: Node, q: Variable, table: Tensor | None) -> bool:
+        """Let what changes the shape of a variable be of these bytes."""
+        x, output = node.inputs[0], node.outputs[0]
+        assert x is not None
+        if table is None:
+            self.put_off(output, q, self.lazy[id(x)])
+        else:
+            self.functions[id(output)] = q, table
+            self.lazy[id(output)] = node
         return True
 
     def joined(self, node: Node) -> bool:
