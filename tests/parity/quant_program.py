@@ -263,8 +263,7 @@ def recurrent(folder):
         for direction in "forward", "bidirect":
             paddle.seed(0)
             layer = getattr(paddle.nn, kind)(8, 6, num_layers=2, direction=direction)
-            model = First(layer)
-            paddle.quant.quantize_weights(model)
+            model = paddle.quant.quantize_weights(First(layer))
             model.eval()
             spec = [paddle.static.InputSpec([None, 8, 8], "float32", "x")]
             paddle.jit.save(model, str(folder / f"{kind} {direction}"), input_spec=spec)
