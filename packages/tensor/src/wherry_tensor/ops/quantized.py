@@ -24,6 +24,7 @@ from wherry_tensor.ops.convolution import (
     _convolved_size,
     _image,
     _pooled,
+    _seen,
     _shape,
     _window,
     convolved,
@@ -401,17 +402,24 @@ def decompose_quantized_linear(x, weight, scale, bias, residual, *, x_zero_point
         largest = ops.maximum(largest, number(1e-30, float32))  # a row of zeros: any step will do
         most = number(127.0, float32)
         step, x = largest / most, ops.cast(limited(rounded(x * (most / largest)), -127, 127), dtype=int8)
-    plain = ops.cast(_plain_linear_weight(weight, x.shape[-1], scale.shape[0]), dtype=int32)
-    sums = ops.matmul(_less(x, x_zero_point), plain, transpose_x=False, transpose_y=False)
-    return _finished(sums, step, scale, bias, residual, **behind)
+    plain = _plain_linear_weight(weight, x.shape[-1], scale.shape[0])
+    zero = number(x_zero_point, x.dtype) if x_zero_point else None
+    sums = ops.matmul_int8(x if x.ndim > 1 else ops.unsqueeze(x, axes=(0,)), plain, zero, None, transpose_x=False, transpose_y=False)
+    return _finished(sums if x.ndim > 1 else ops.squeeze(sums, axes=(0,)), step, scale, bias, residual, **behind)
 
 
 @decompose.rule(quantized_conv2d)
 def decompose_quantized_conv2d(x, weight, scale, bias, residual, *, strides, paddings, dilations, x_zero_point, **behind):
     require_known("quantized_conv2d", "weight", (*weight.shape, *scale.shape, x.shape[3]))
-    plain = ops.cast(_plain_conv_weight(weight, x.shape[3], scale.shape[0]), dtype=int32)
-    sums = convolved(_less(x, x_zero_point), plain, strides, paddings, dilations, 1, "NHWC")
-    return _finished(sums, None, scale, bias, residual, **behind)
+    plain = _plain_conv_weight(weight, x.shape[3], scale.shape[0])
+    out, inside, kh, kw = plain.shape
+    if any(paddings):  # with what stands for zero
+        top, bottom, left, right = paddings
+        x = ops.pad(x, paddings=(0, 0, top, bottom, left, right, 0, 0), value=float(x_zero_point))
+    seen = _seen(x, plain.shape, strides, (0, 0, 0, 0), dilations, 1)
+    matrix = ops.reshape(ops.transpose(plain, perm=(2, 3, 1, 0)), shape=(kh * kw * inside, out))
+    zero = number(x_zero_point, x.dtype) if x_zero_point else None
+    return _finished(ops.matmul_int8(seen, matrix, zero, None, transpose_x=False, transpose_y=False), None, scale, bias, residual, **behind)
 
 
 @decompose.rule(quantized_depthwise_conv2d)
