@@ -233,3 +233,21 @@ def test_lstms_with_weights_of_other_shapes_are_refused(tmp_path):
             constant.dims[:] = [1, 24 * 128]
     with pytest.raises(FileFormatError, match="three axes"):
         read_model(model.SerializeToString()).program()
+
+
+@pytest.mark.parametrize("switch", [lambda config: None, lambda config: config.enable_mkldnn_int8({"conv2d"})])
+def test_predictors_compute_quantized_models_in_integers_with_the_switch_and_without(tmp_path, switch):
+    net = paddle.nn.Sequential(paddle.nn.Linear(16, 32), paddle.nn.GELU(), paddle.nn.Linear(32, 4))
+    net.eval()
+    x = paddle.randn([8, 16])
+    small = paddle.quant.calibrate(net, [x])
+    paddle.jit.save(small, str(tmp_path / "net"), input_spec=[paddle.static.InputSpec([None, 16], "float32", "x")])
+    config = paddle.inference.Config(str(tmp_path / "net.pdmodel"), str(tmp_path / "net.pdiparams"))
+    switch(config)
+    config.enable_profile()
+    predictor = paddle.inference.create_predictor(config)
+    predictor.get_input_handle("x").copy_from_cpu(x.numpy())
+    predictor.run()
+    found = predictor.get_output_handle(predictor.get_output_names()[0]).copy_to_cpu()
+    assert "quantized_linear" in str(predictor.profile_summary())
+    assert np.abs(found - net(x).numpy()).max() < 0.05 * np.abs(found).max()

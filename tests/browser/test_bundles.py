@@ -15,7 +15,7 @@ from firefox import FIREFOX, Firefox  # noqa: E402
 import wherry as paddle
 from conftest import PYODIDE, WHEELS, FileServer, missing  # noqa: E402
 from wherry.nn import functional as F
-from wherry_export.web import engine_files
+from wherry_export.web import checking, engine_files
 
 NEEDS_WHEELS = False
 pytestmark = pytest.mark.skipif(engine_files.missing() is not None, reason=str(engine_files.missing()))
@@ -166,6 +166,30 @@ def test_lower_precision_keeps_within_its_bounds(ran, name, precision, bound):
     wanted = exported(site, *MODELS[name], precision=precision)
     far = apart(array(run({"inputs": {"x": given(MODELS[name][2])}})["before"]), wanted)
     assert CLOSE < far <= bound, far
+
+
+def test_whole_numbers_are_those_of_this_machine_to_the_bit(ran):
+    site, run = ran
+    paddle.seed(0)
+    nn, x = paddle.nn, picture(3, 16)
+    observers = paddle.quantization.observers
+    net = nn.Sequential(
+        nn.Conv2D(3, 24, 3, stride=2, padding=1), nn.BatchNorm2D(24), nn.ReLU6(), nn.Conv2D(24, 24, 3, padding=1, groups=24), nn.Conv2D(24, 16, 1),
+        nn.Hardswish(), nn.Conv2D(16, 16, 1), nn.MaxPool2D(2, 2), nn.Flatten(), nn.Linear(256, 5),
+    )
+    config = paddle.quantization.QuantConfig(activation=None, weight=None)
+    weights = observers.AbsMaxChannelWiseWeightObserver()
+    config.add_type_config([nn.Conv2D, nn.Linear], activation=observers.AbsmaxObserver(), weight=weights)
+    config.add_type_config(nn.Hardswish, activation=observers.AbsmaxObserver(), weight=None)
+    made = paddle.export.web(
+        net, site, input_spec=[SPECS["image"](x)], quantize=config, data=[paddle.randn([8, 3, 16, 16]) for _ in range(3)], example=[x],
+    )
+    program = json.loads((site / json.loads((site / "manifest.json").read_text())["program"]["url"]).read_text())
+    ops = [name for item in program["block"] for name in item["ops"]]
+    assert {"quantized_conv2d", "quantized_depthwise_conv2d", "mapped_bytes", "quantized_max_pool2d", "quantized_linear"} <= set(ops)
+    wanted, _ = checking.predicted(site, {"x": x}, repeat=0)  # in Node
+    assert made.checked.apart == 0.0  # from what this machine computes
+    np.testing.assert_array_equal(array(run({"inputs": {"x": given(x)}})["before"]), next(iter(wanted.values())))
 
 
 def lesson():

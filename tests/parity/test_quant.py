@@ -84,3 +84,13 @@ def test_static_calibration_gives_models_that_answer_as_paddles(tmp_path):
     loaded = result_of("paddle", PROGRAM, "load", tmp_path / "ours")
     for name, expected in ours.items():
         np.testing.assert_allclose(loaded[name], expected, **CLOSE, err_msg=name)
+
+
+def test_recurrent_layers_with_whole_weights_answer_as_in_paddles_predictor(tmp_path):
+    ours = result_of("wherry", PROGRAM, "recurrent", tmp_path)
+    theirs = result_of("paddle", PROGRAM, "loaded_rows", tmp_path)
+    assert list(ours) == list(theirs) and len(ours) == 4
+    for name, expected in theirs.items():
+        np.testing.assert_allclose(ours[name], expected, **CLOSE, err_msg=name)
+    for file in tmp_path.glob("*.pdmodel"):
+        assert b"dequantize_linear" in file.read_bytes()

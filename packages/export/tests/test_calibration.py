@@ -128,3 +128,17 @@ def test_wrong_arguments_are_explained(tmp_path, options, error, message):
 def test_only_layers_are_calibrated(tmp_path):
     with pytest.raises(TypeError, match="Got .*ReLU.*, expected a Layer. Models that are saved"):
         export(str(tmp_path / "ReLU.pdmodel"), tmp_path / "site", quantize="int8", data=[wt.ones([2, 4])])
+
+
+@needs_engine
+def test_what_is_looked_up_in_tables_is_that_of_this_machine(tmp_path):
+    wt.seed(7)
+    net = nn.Sequential(nn.Conv2D(3, 8, 3, padding=1), nn.Hardswish(), nn.Conv2D(8, 8, 1), nn.GELU(), nn.Flatten(), nn.Linear(2048, 5))
+    data = [wt.randn([8, 3, 16, 16]) for _ in range(3)]
+    config = QuantConfig(None, None)
+    config.add_type_config([nn.Conv2D, nn.Linear], activation=MSEObserver(), weight=AbsMaxChannelWiseWeightObserver())
+    config.add_type_config([nn.Hardswish, nn.GELU], activation=MSEObserver(), weight=None)
+    site = export(net, tmp_path / "site", input_spec=SPEC, quantize=config, data=data, example=[data[0]])
+    ops = [name for item in program_of(tmp_path / "site")["block"] for name in item["ops"]]
+    assert ops.count("mapped_bytes") == 2 and not {"hardswish", "gelu", "erf", "tanh"} & set(ops)
+    assert site.checked.apart == 0.0

@@ -4,6 +4,7 @@
 // multiply-add, so that every processor gives the same bytes. (But for activations that are more than comparisons: these differ in their last bits, as those of
 // floats do.)
 #include "dense8.h"
+#include "mapped.h"
 #include "quantized.h"
 
 namespace WRY_NAMESPACE {
@@ -457,6 +458,21 @@ int quantized_max_pool2d(const wry_call *call) {
   return WRY_OK;
 }
 
+// ---- bytes that a table says -------------------------------------------------------------------------
+
+// x of any bytes, table [256], its first for the least byte of x's dtype.
+template <typename T>
+int mapped_bytes(const wry_call *call) {
+  const wry_tensor *x = input(call, 0), *out = output(call, 0);
+  const uint8_t *given = data<uint8_t>(input(call, 1));
+  uint8_t said[256];  // of the bytes as they lie, and here: nothing that is written may be in the table
+  for (int i = 0; i < 256; ++i) said[i] = given[std::is_same<T, uint8_t>::value ? i : i ^ 128];
+  parallel_for(call, out->size, 32768, [&](int64_t first, int64_t last) {
+    mapped(said, data<uint8_t>(x) + first, data<uint8_t>(out) + first, last - first);
+  });
+  return WRY_OK;
+}
+
 const wry_kernel_entry table[] = {
     {"matmul_int8", WRY_UINT8, 0, matmul_int8<uint8_t>, nullptr},
     {"matmul_int8", WRY_INT8, 0, matmul_int8<int8_t>, nullptr},
@@ -473,6 +489,8 @@ const wry_kernel_entry table[] = {
     {"quantized_add", WRY_INT8, WRY_WANTS_CONTIGUOUS, quantized_add<int8_t>, nullptr},
     {"quantized_max_pool2d", WRY_UINT8, WRY_WANTS_CONTIGUOUS, quantized_max_pool2d<uint8_t>, nullptr},
     {"quantized_max_pool2d", WRY_INT8, WRY_WANTS_CONTIGUOUS, quantized_max_pool2d<int8_t>, nullptr},
+    {"mapped_bytes", WRY_UINT8, WRY_WANTS_CONTIGUOUS, mapped_bytes<uint8_t>, nullptr},
+    {"mapped_bytes", WRY_INT8, WRY_WANTS_CONTIGUOUS, mapped_bytes<int8_t>, nullptr},
 };
 
 }  // namespace

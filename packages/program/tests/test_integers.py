@@ -306,3 +306,74 @@ def test_recurrent_layers_that_stay_floats_say_why(options, why):
     program = passes.through(recurrent(4, ops.lstm, **options), [passes.packed_constants, lambda program: integers(program, notes)])
     assert [(note.runs_in, why in note.why) for note in notes] == [("float", True)]
     assert "lstm" in [node.type for node in program.walk()]
+
+
+def bytes_of(program, x):
+    """What a program gives, as written and behind passes: exactly the same. Returns the ops."""
+    fast = passes.default(program, passes.INFERENCE)
+    np.testing.assert_array_equal(compiled(fast)(x)[0].numpy(), compiled(program)(x)[0].numpy())
+    return [node.type for node in fast.nodes]
+
+
+def gelu_of_rounded(x):
+    """As a quantizer writes it that rounds behind every operator."""
+    half = ops.dequantize_linear(
+        to_tensor(np.array(64, np.int8)), to_tensor(np.float32(0.5 / 64)), None, axis=None, group=None, dtype=_core.float32
+    )
+    inner = rounded(ops.erf(rounded(ops.multiply(x, to_tensor(np.float32(0.70710677))), 0.02)), 1 / 127)
+    return rounded(ops.multiply(rounded(ops.multiply(x, half), 0.012), rounded(ops.add(inner, to_tensor(np.ones(1, np.float32))), 0.016)), 0.011)
+
+
+@pytest.mark.parametrize("dtype", [_core.int8, _core.uint8])
+@pytest.mark.parametrize("follow", [
+    gelu_of_rounded, F.hardswish, ops.exp, lambda x: ops.where(ops.isnan(x), x, ops.cast(ops.cast(x, dtype=_core.float16), dtype=_core.float32)),
+])
+def test_what_follows_from_one_byte_is_looked_up(dtype, follow):
+    for shape in (3, 70), (2, 5, 4, 9):
+        x = tensor(*shape)
+        program = program_of(lambda x: rounded(follow(rounded(x, 0.021, 3, dtype)), 0.013, 5, _core.uint8), -1, *shape[1:])
+        assert bytes_of(program, x) == ["quantize_linear", "mapped_bytes", "dequantize_linear"]
+
+
+def test_what_is_looked_up_keeps_the_layout_of_images():
+    w1, w2 = weight(20, 4, 3, 3, axis=0), weight(8, 20, 1, 1, axis=0)
+
+    def build(x):
+        x = rounded(F.conv2d(rounded(x, 0.021), w1(), padding=1), 0.031, 7, _core.uint8)
+        return F.conv2d(rounded(F.hardswish(x), 0.02, 20, _core.uint8), w2())
+
+    found = agree(program_of(build, 2, 4, 8, 8), 2, 4, 8, 8, step=0)
+    at = found.index("mapped_bytes")
+    assert found[at - 1 : at + 2] == ["quantized_conv2d", "mapped_bytes", "quantized_conv2d"]
+
+
+def test_what_is_looked_up_may_change_its_shape_before_it_is_rounded():
+    def build(x):
+        return rounded(ops.transpose(ops.reshape(ops.tanh(rounded(x, 0.021)), shape=(4, 5, 6)), perm=(1, 0, 2)), 0.01)
+
+    found = bytes_of(program_of(build, 4, 30), tensor(4, 30))
+    assert "mapped_bytes" in found and "tanh" not in found
+
+
+def test_what_else_reads_a_function_of_bytes_gets_it():
+    def build(x):
+        q = rounded(x, 0.021)
+        y = ops.tanh(q)
+        return ops.add(ops.reduce_mean(y, axes=(1,), keepdim=True), ops.add(rounded(y, 0.01), q))
+
+    found = bytes_of(program_of(build, 4, 30), tensor(4, 30))
+    assert "mapped_bytes" in found
+
+
+@pytest.mark.parametrize("other", [lambda x: tensor(30), lambda x: rounded(ops.exp(x), 0.03), lambda x: to_tensor(np.ones((1, 1, 1), np.float32))])
+def test_functions_of_more_than_a_byte_run_in_floats(other):
+    found = bytes_of(program_of(lambda x: rounded(ops.multiply(rounded(x, 0.021), other(x)), 0.02), 4, 30), tensor(4, 30))
+    assert "mapped_bytes" not in found
+
+
+def test_numbers_that_change_are_not_put_into_tables():
+    def build(x):
+        largest = ops.reduce_max(x, axes=(0, 1), keepdim=True)
+        return rounded(ops.multiply(rounded(x, 0.021), largest), 0.03)
+
+    assert "mapped_bytes" not in bytes_of(program_of(build, 4, 30), tensor(4, 30))

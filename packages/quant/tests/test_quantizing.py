@@ -205,3 +205,15 @@ def test_factories_are_made_by_a_decorator():
 def test_imperative_quant_aware_takes_a_list_of_layers():
     with pytest.raises(TypeError, match="'quantizable_layer_type' must be a list. Got 3"):
         ImperativeQuantAware(3)
+
+
+def test_the_steps_that_paddleslim_takes_by_itself_are_those_of_quantize():
+    factory = FakeQuanterWithAbsMaxObserver(moving_rate=0.9)
+    config = QuantConfig(activation=factory, weight=factory)
+    qat = QAT(config)
+    one, other = qat.quantize(net(train=True)), net(train=True)
+    config._specify(other)
+    qat._convert_to_quant_layers(other, config)
+    assert "ObserveWrapper" not in kinds(other)
+    qat._insert_activation_observers(other, config)
+    assert kinds(other) == kinds(one) and "ObserveWrapper" in kinds(one)

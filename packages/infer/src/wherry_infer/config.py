@@ -205,6 +205,7 @@ class Config:
         self._mixed: PrecisionType = PrecisionType.Float32
         self._mixed_off: set[str] = set()
         self._low_precision_io = False
+        self._int8 = False
         self._hardware: dict[str, str] = {}  # a device that was asked for -> the switch that asked
         self._device = ("cpu", 0)
         self._gpu = (0, 100)  # device, MB of its pool
@@ -719,12 +720,16 @@ class Config:
     def set_bfloat16_op(self, names: Iterable[str]) -> None: ...
 
     def enable_mkldnn_int8(self, mkldnn_int8_enabled_op_types: Iterable[str] = ()) -> None:
-        """Compute in 8 bits: `create_predictor` refuses, as there are no int8 kernels yet."""
-        self._hardware["int8"] = "enable_mkldnn_int8"
+        """Compute quantized models in integers, which predictors do by themselves: this is kept, and changes nothing.
+
+        Args:
+            mkldnn_int8_enabled_op_types: not needed; every product whose steps the model says runs in integers.
+        """
+        self._int8 = True
 
     def mkldnn_int8_enabled(self) -> bool:
         """Whether `enable_mkldnn_int8` was called."""
-        return "int8" in self._hardware
+        return self._int8
 
     def enable_quantizer(self) -> None:
         """Quantize while loading: `create_predictor` refuses."""

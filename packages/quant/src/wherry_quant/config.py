@@ -184,6 +184,9 @@ class QuantConfig:
         """What holds for layers of which nothing else is said."""
         return self._global
 
+    def _specify(self, model: Layer) -> None:
+        """What PaddleSlim's SlimQAT calls first; `configs_of` is asked of each model anew."""
+
     def configs_of(self, model: Layer) -> dict[Layer, SingleLayerConfig]:
         """What is said of each layer of a model; layers of which nothing is said are left out."""
         found: dict[Layer, SingleLayerConfig] = {}

@@ -48,23 +48,34 @@ class Quantization:
         """
         require_layer(model, f"{type(self).__name__}.quantize", "Of a paddle.Model take its network: model.network.")
         model = model if inplace else copy.deepcopy(model)
-        configs = self._config.configs_of(model)
         holder: dict[str, Any] = {"model": model}
-        self._replace(holder, configs)
+        self._replace(holder, self._config.configs_of(model))
         return holder["model"]  # type: ignore[no-any-return]
 
-    def _replace(self, layers: dict[str, Layer | None], configs: dict[Layer, SingleLayerConfig], wraps: bool = True) -> None:
+    # PaddleSlim's SlimQAT calls these one behind the other, of a model that is its copy.
+
+    def _convert_to_quant_layers(self, model: Layer, config: QuantConfig) -> None:
+        self._replace(model._sub_layers, config.configs_of(model), wraps=False)
+
+    def _insert_activation_observers(self, model: Layer, config: QuantConfig) -> None:
+        self._replace(model._sub_layers, config.configs_of(model), replaces=False)
+
+    def _replace(
+        self, layers: dict[str, Layer | None], configs: dict[Layer, SingleLayerConfig], wraps: bool = True, replaces: bool = True
+    ) -> None:
         """Stand-ins and wrappers for the layers of a table, and of those inside; what is wrapped as one has no wrappers inside."""
         for name, layer in list(layers.items()):
             config = None if layer is None else configs.get(layer)
             if layer is None:
                 continue
-            target: Any = self._config.qat_layer_mappings.get(type(layer))
+            target: Any = self._config.qat_layer_mappings.get(type(layer)) if replaces else None
+            if not replaces and isinstance(layer, tuple(self._config.qat_layer_mappings.values())):
+                continue
             if target is not None and config is not None:
                 layers[name] = target(layer, config)
                 continue
             factory = config.activation if config is not None and wraps and self._config.is_leaf(layer) else None
-            self._replace(layer._sub_layers, configs, wraps and factory is None)
+            self._replace(layer._sub_layers, configs, wraps and factory is None, replaces)
             if factory is not None:
                 layers[name] = ObserveWrapper(factory._instance(layer), layer)
 

@@ -11,7 +11,8 @@ using Family = const wry_kernel_entry *(*)(size_t *);
   each(elementwise) each(arithmetic) each(comparison) each(cast) each(activation) each(creation) each(movement) each(contraction)  \
       each(reduction) each(extreme) each(softmax) each(optimizer) each(convolution) each(pooling) each(random) each(normalization) \
           each(indexing) each(scan) each(ordering) each(loss) each(attention) each(recurrent) each(resampling) each(linalg)        \
-              each(sequence) each(spectral) each(detection) each(complex) each(sparse) each(eigen)
+              each(sequence) each(spectral) each(detection) each(complex) each(sparse) each(eigen)                                 \
+                  each(quantized)
 #define WRY_DECLARE(name) extern "C" const wry_kernel_entry *wry_cuda_##name(size_t *count);
 WRY_FAMILIES(WRY_DECLARE)
 #undef WRY_DECLARE

@@ -73,7 +73,7 @@ class Values:
         self.sizes = sizes
         self.seen: set[int] = set()  # ids of what the nodes so far have made
         self.block, self.recording, self.changing, self.uses, self.notes = block, capture(block), changing, uses, notes
-        self.lazy: dict[int, Node] = {}  # id of a variable -> its dequantization, which is written when somebody needs it
+        self.lazy: dict[int, Node] = {}  # id of a variable -> its dequantization, or what follows it, which is written when somebody needs it
         self.images: dict[int, Variable] = {}  # id of an image -> the same with channels last
         self.missing: set[int] = set()  # ids of images that exist only with channels last so far
         self.same: dict[int, Variable] = {}  # id of a variable -> the one that stands for it
@@ -151,6 +151,11 @@ class Values:
         made = None if x.bound is not None else self.lazy.get(id(x)) or x.made_by
         return made if made is not None and made.op is ops.dequantize_linear else None
 
+    def put_off_dequantization(self, x: Variable) -> Node | None:
+        """The node that a variable is dequantized by, where it is not written."""
+        node = self.lazy.get(id(x))
+        return node if node is not None and node.op is ops.dequantize_linear else None
+
     def number(self, x: Variable | None) -> float | None:
         value = self.constant(x)
         return value.item() if value is not None and value.size == 1 else None
@@ -166,7 +171,7 @@ class Values:
         return Quantized(q, number, int(origin))
 
     def quantized(self, x: Variable | None) -> Quantized | None:
-        node = None if x is None else self.lazy.get(id(x))
+        node = None if x is None else self.put_off_dequantization(x)
         return None if node is None else self.read(node)
 
     def weight(self, x: Variable | None, axis: int, whole_already: bool) -> Weight | None:

@@ -82,7 +82,7 @@ class _Integers(Between):
         if is_product(node):
             return self._product(node)
         rewrite = self.between.get(node.op)
-        return rewrite is not None and rewrite(node)
+        return (rewrite is not None and rewrite(node)) or self.followed(node)
 
     # Products.
 

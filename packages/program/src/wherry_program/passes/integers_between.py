@@ -4,11 +4,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from wherry_program.passes.elementwise import is_elementwise
 from wherry_program.passes.integer_values import BYTES, End, Note, Quantized, Values
 from wherry_program.passes.rewriting import bound_constant, is_pure
 from wherry_program.program.ir import Node, Variable, tensors_of_attrs
 from wherry_tensor import ops
-from wherry_tensor._core import Tensor, float32, int8, uint8
+from wherry_tensor._core import Tensor, float32, int8, int32, uint8
 
 __all__ = ["Between"]
 
@@ -22,6 +23,7 @@ class Between(Values):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.rounded: dict[Any, Variable] = {}  # what was rounded, and how -> its whole numbers
+        self.functions: dict[int, tuple[Variable, Tensor]] = {}  # id of a variable -> bytes, and what it is for each of their 256 values
         self.between: dict[Any, Callable[[Node], bool]] = {
             ops.quantize_linear: self.again, ops.max_pool2d: self.pooled, ops.reshape: self.moved, ops.transpose: self.turned, ops.add: self.added,
             ops.concat: self.joined, ops.avg_pool2d: self.averaged, ops.adaptive_avg_pool2d: self.averaged, ops.reduce_mean: self.averaged,
@@ -45,8 +47,70 @@ class Between(Values):
             self.missing.add(id(now.q))
             return True
         if before is None or now is None or not _alike(before, now) or not _all_bytes(node):
-            return False
+            return self.mapped(node)
         self.same[id(node.outputs[0])] = before.q
+        return True
+
+    def followed(self, node: Node) -> bool:
+        """What is computed from one number of bytes, element by element: a function of 256 values, until it is rounded."""
+        if not is_elementwise(node) or node.op in (ops.quantize_linear, ops.dequantize_linear):
+            return False
+        values, source = [], None
+        for x in node.inputs:
+            value = self.floats(x)
+            found = None if x is None or value is not None else self.function_of(x)
+            if found is not None and (source is None or source is found[0]):
+                source, value = found
+            elif value is None or value.size != 1:
+                return False
+            else:
+                value = ops.reshape(value, shape=())
+            values.append(value)
+        output = node.outputs[0]
+        if source is None or source.sizes != output.sizes:
+            return False
+        self.functions[id(output)] = source, ops.copy(node.op.run(tuple(values), node.attrs))
+        self.lazy[id(output)] = node
+        return True
+
+    def function_of(self, x: Variable) -> tuple[Variable, Tensor] | None:
+        """Of a variable that follows from one of bytes: that, and its values for each byte."""
+        if id(x) in self.functions:
+            return self.functions[id(x)]
+        node = self.put_off_dequantization(x)
+        found = None if node is None else self.read(node)
+        if node is None or found is None:
+            return None
+        source, table = self.functions.get(id(found.q), (found.q, None))
+        if table is None:
+            least = 0 if found.q.dtype is uint8 else -128
+            table = ops.cast(ops.arange(start=least, step=1, length=256, dtype=int32), dtype=found.q.dtype)
+        return source, self._at(node, table)
+
+    def _at(self, node: Node, table: Tensor) -> Tensor:
+        """A quantization or dequantization by one constant step, of the values in a table."""
+        numbers = [None if x is None else ops.reshape(self.constant(x), shape=()) for x in (*node.inputs[1:], None)[:2]]
+        made: Tensor = ops.copy(node.op.run((table, *numbers), (None, *node.attrs[1:])))
+        return made
+
+    def mapped(self, node: Node) -> bool:
+        """Bytes, whatever was computed from each of them and rounded: 256 results in a table."""
+        x, output = node.inputs[0], node.outputs[0]
+        found = None if x is None or self.read(node) is None else self.function_of(x)
+        if found is None:
+            return False
+        source, table = found[0], self._at(node, found[1])
+        self.functions[id(output)] = source, table
+        image = self.images.get(id(source))
+        if image is None:
+            self.need(source)
+        with self.recording:
+            made = ops.mapped_bytes(source if image is None else image, self.bound(table))
+            if image is not None:
+                self.images[id(output)] = self.recording.variable_of(made)
+                self.missing.add(id(output))
+        if image is None:
+            self.call_last(output)
         return True
 
     def pooled(self, node: Node) -> bool:
@@ -67,27 +131,41 @@ class Between(Values):
 
     def moved(self, node: Node) -> bool:
         x = node.inputs[0]
-        found = self.quantized(x)
-        if x is None or found is None or len(node.inputs) > 1:
+        found = None if x is None or len(node.inputs) > 1 else self._behind(x)
+        if x is None or found is None:
             return False
-        self.need(found.q)
-        shape = tuple(_size_of(n, x, found.q) for n in node.attr("shape"))
+        self.need(found[0])
+        shape = tuple(_size_of(n, x, found[0]) for n in node.attr("shape"))
         with self.recording:
-            q = self.recording.variable_of(ops.reshape(found.q, shape=shape))
-        self.put_off(node.outputs[0], q, self.lazy[id(x)])
-        return True
+            q = self.recording.variable_of(ops.reshape(found[0], shape=shape))
+        return self._handed_on(node, q, found[1])
 
     def turned(self, node: Node) -> bool:
         if self.settled(node):
             return True
         x = node.inputs[0]
-        found = self.quantized(x)
-        if x is None or found is None or id(found.q) in self.images:
+        found = None if x is None else self._behind(x)
+        if found is None or id(found[0]) in self.images:
             return False
-        self.need(found.q)
+        self.need(found[0])
         with self.recording:
-            q = self.recording.variable_of(ops.transpose(found.q, perm=node.attr("perm")))
-        self.put_off(node.outputs[0], q, self.lazy[id(x)])
+            q = self.recording.variable_of(ops.transpose(found[0], perm=node.attr("perm")))
+        return self._handed_on(node, q, found[1])
+
+    def _behind(self, x: Variable) -> tuple[Variable, Tensor | None] | None:
+        """The bytes that a variable is dequantized from, or follows from by a table."""
+        found = self.quantized(x)
+        return self.functions.get(id(x)) if found is None else (found.q, None)
+
+    def _handed_on(self, node: Node, q: Variable, table: Tensor | None) -> bool:
+        """Let what changes the shape of a variable be of these bytes."""
+        x, output = node.inputs[0], node.outputs[0]
+        assert x is not None
+        if table is None:
+            self.put_off(output, q, self.lazy[id(x)])
+        else:
+            self.functions[id(output)] = q, table
+            self.lazy[id(output)] = node
         return True
 
     def joined(self, node: Node) -> bool:

@@ -24,6 +24,7 @@ from wherry_tensor.ops.convolution import (
     _convolved_size,
     _image,
     _pooled,
+    _seen,
     _shape,
     _window,
     convolved,
@@ -78,6 +79,8 @@ quantized_add = op(
 )
 # A window that holds nothing gives the least byte.
 quantized_max_pool2d = op("quantized_max_pool2d", "x", kernel=tuple, strides=tuple, paddings=tuple, ceil_mode=bool)
+# What a table of bytes says of each byte: table [256], its first for the least byte of x's dtype. The result has the table's dtype.
+mapped_bytes = op("mapped_bytes", "x, table")
 
 _BYTES = (uint8, int8)
 
@@ -244,6 +247,18 @@ def infer_quantized_max_pool2d(x, *, kernel, strides, paddings, ceil_mode):
     return Meta(_pooled(name, "x", Meta(x.shape, float32), kernel, strides, paddings, ceil_mode, "NHWC"), x.dtype)
 
 
+@infer.rule(mapped_bytes)
+def infer_mapped_bytes(x, table):
+    name = "mapped_bytes"
+    require_dtype(name, "x", x.dtype, _BYTES)
+    require_dtype(name, "table", table.dtype, _BYTES)
+    if not same_shape(table.shape, (256,)):
+        raise ValueError(
+            f"{name}: `table` does not say what each byte becomes. Got shape {show(table.shape)}, expected [256]. Give one result for each byte."
+        )
+    return Meta(x.shape, table.dtype)
+
+
 def require_packed(name, weight, dtype, layout, shape, helper):
     """Refuse a weight that is not in order; `shape` has -1 where any size will do."""
     require_dtype(name, "weight", weight.dtype, (dtype,))
@@ -387,17 +402,24 @@ def decompose_quantized_linear(x, weight, scale, bias, residual, *, x_zero_point
         largest = ops.maximum(largest, number(1e-30, float32))  # a row of zeros: any step will do
         most = number(127.0, float32)
         step, x = largest / most, ops.cast(limited(rounded(x * (most / largest)), -127, 127), dtype=int8)
-    plain = ops.cast(_plain_linear_weight(weight, x.shape[-1], scale.shape[0]), dtype=int32)
-    sums = ops.matmul(_less(x, x_zero_point), plain, transpose_x=False, transpose_y=False)
-    return _finished(sums, step, scale, bias, residual, **behind)
+    plain = _plain_linear_weight(weight, x.shape[-1], scale.shape[0])
+    zero = number(x_zero_point, x.dtype) if x_zero_point else None
+    sums = ops.matmul_int8(x if x.ndim > 1 else ops.unsqueeze(x, axes=(0,)), plain, zero, None, transpose_x=False, transpose_y=False)
+    return _finished(sums if x.ndim > 1 else ops.squeeze(sums, axes=(0,)), step, scale, bias, residual, **behind)
 
 
 @decompose.rule(quantized_conv2d)
 def decompose_quantized_conv2d(x, weight, scale, bias, residual, *, strides, paddings, dilations, x_zero_point, **behind):
     require_known("quantized_conv2d", "weight", (*weight.shape, *scale.shape, x.shape[3]))
-    plain = ops.cast(_plain_conv_weight(weight, x.shape[3], scale.shape[0]), dtype=int32)
-    sums = convolved(_less(x, x_zero_point), plain, strides, paddings, dilations, 1, "NHWC")
-    return _finished(sums, None, scale, bias, residual, **behind)
+    plain = _plain_conv_weight(weight, x.shape[3], scale.shape[0])
+    out, inside, kh, kw = plain.shape
+    if any(paddings):  # with what stands for zero
+        top, bottom, left, right = paddings
+        x = ops.pad(x, paddings=(0, 0, top, bottom, left, right, 0, 0), value=float(x_zero_point))
+    seen = _seen(x, plain.shape, strides, (0, 0, 0, 0), dilations, 1)
+    matrix = ops.reshape(ops.transpose(plain, perm=(2, 3, 1, 0)), shape=(kh * kw * inside, out))
+    zero = number(x_zero_point, x.dtype) if x_zero_point else None
+    return _finished(ops.matmul_int8(seen, matrix, zero, None, transpose_x=False, transpose_y=False), None, scale, bias, residual, **behind)
 
 
 @decompose.rule(quantized_depthwise_conv2d)
@@ -420,3 +442,8 @@ def decompose_quantized_max_pool2d(x, *, kernel, strides, paddings, ceil_mode):
         ops.cast(x, dtype=float32), kernel=kernel, strides=strides, paddings=paddings, ceil_mode=ceil_mode, data_format="NHWC"
     )
     return ops.cast(ops.fmax(pooled, number(float(_ends(None, None, x.dtype)[0]), float32)), dtype=x.dtype)
+
+
+@decompose.rule(mapped_bytes)
+def decompose_mapped_bytes(x, table):
+    return ops.gather(table, _less(x, _ends(None, None, x.dtype)[0]), axis=0)

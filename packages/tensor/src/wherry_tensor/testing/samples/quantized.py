@@ -311,3 +311,20 @@ def spec_quantized_max_pool2d(rng):
               match="`x` has dtype float32")
     yield bad(np.zeros((1, 3, 3, 2), np.int8), kernel=(5, 5), strides=(1, 1), paddings=(0,) * 4, ceil_mode=False, error=ValueError,
               match="window is larger")
+
+
+def _mapped_bytes(x, table):
+    return table[x.astype(np.int64) - np.iinfo(x.dtype).min]
+
+
+@spec(ops.mapped_bytes, reference=_mapped_bytes, **_GIVEN)
+def spec_mapped_bytes(rng):
+    for a in np.uint8, np.int8:
+        every = np.arange(256).astype(a)
+        for b in np.uint8, np.int8:
+            table = _bytes(rng, (256,), b)
+            for x in every, every.reshape(4, 64).T, _bytes(rng, (3, 5, 70), a), _bytes(rng, (2, 9000), a), _bytes(rng, (), a), _bytes(rng, (0, 2), a):
+                yield case(x, table)
+    yield bad(np.zeros(3, np.float32), np.zeros(256, np.int8), error=TypeError, match="`x` has dtype float32")
+    yield bad(np.zeros(3, np.int8), np.zeros(256, np.float32), error=TypeError, match="`table` has dtype float32")
+    yield bad(np.zeros(3, np.int8), np.zeros(255, np.int8), error=ValueError, match="does not say what each byte becomes")
