@@ -96,22 +96,6 @@ def musl() -> Path:
     return home
 
 
-def source(version: str) -> Path:
-    """The source of a Python, as its authors published it."""
-    home = CACHE / f"python{version}-source"
-    if not home.exists():
-        fresh = home.with_name(f"fresh-{home.name}")
-        shutil.rmtree(fresh, ignore_errors=True)
-        entry = next(text for text in listed(fresh, SUITES[version], "main/source/Sources.xz") if text.startswith(f"Package: python{version}\n"))
-        digest, name = re.search(r"^ ([0-9a-f]{64}) \d+ (\S+\.orig\.tar\.\w+)$", entry, re.MULTILINE).groups()
-        archive = fresh / name
-        archive.write_bytes(fetched(f"{re.search(r'^Directory: (.+)$', entry, re.MULTILINE)[1]}/{name}", digest))
-        shutil.unpack_archive(archive, fresh)
-        next(fresh.glob("Python-*")).rename(home)
-        shutil.rmtree(fresh)
-    return home
-
-
 def python_packages(version: str) -> list[str]:
     return [f"python{version}", f"python{version}-dev", f"python{version}-venv", f"libpython{version}-dev"]
 
