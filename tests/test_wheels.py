@@ -192,3 +192,36 @@ def test_a_free_threaded_python_gets_kernels_of_its_own(tmp_path):
         assert done.returncode == 0, done.stdout + done.stderr
         plan = (tmp_path / folder / "build.ninja").read_text()
         assert re.search(module, plan) and ("Py_LIMITED_API" in plan) == limited
+
+
+def test_a_wheel_for_another_system_has_its_libraries_and_nothing_else_that_is_new(tmp_path, monkeypatch):
+    import cross
+
+    monkeypatch.setattr(cross, "WHEELHOUSE", tmp_path / "wheelhouse")
+    monkeypatch.setattr(cross, "build_environment", lambda _: Path(sys.prefix))
+    monkeypatch.setattr(cross, "platform_tag", lambda wheel, tools: "musllinux_1_2_x86_64")
+    monkeypatch.setattr(cross.System, "compile", lambda self, name, tools, isas: None)
+
+    def stripped(self, name, module):
+        (tmp_path / module).write_text(f"{module} for {self.name}")
+        return tmp_path / module
+
+    monkeypatch.setattr(cross.System, "stripped", stripped)
+    facts = "wherry_tensor-1.0.dist-info"
+    files = {
+        "wherry_tensor/_core.cpython-311-x86_64-linux-gnu.so": "glibc", "wherry_tensor/_kernels.abi3.so": "glibc", "wherry_tensor/a.py": "a = 1\n",
+        f"{facts}/METADATA": "Metadata-Version: 2.1\nName: wherry-tensor\nVersion: 1.0\n",
+        f"{facts}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: cp311-cp311-manylinux_2_17_x86_64\n",
+    }
+    original = tmp_path / "wherry_tensor-1.0-cp311-cp311-manylinux_2_17_x86_64.whl"
+    with WheelFile(original, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    system = cross.System("musl", (), "x86_64-linux-musl", "linux_x86_64", (), ())
+    wheel = system.wheel_of("tensor", original, "all")
+    assert wheel.name == "wherry_tensor-1.0-cp311-cp311-musllinux_1_2_x86_64.whl" and [path.name for path in wheel.parent.iterdir()] == [wheel.name]
+    with WheelFile(wheel) as archive:  # which compares digests
+        assert {name: archive.read(name).decode() for name in archive.namelist() if facts not in name} == {
+            "wherry_tensor/_core.cpython-311-x86_64-linux-musl.so": "_core for musl", "wherry_tensor/_kernels.abi3.so": "_kernels for musl",
+            "wherry_tensor/a.py": "a = 1\n"}
+        assert "Tag: cp311-cp311-musllinux_1_2_x86_64\n" in archive.read(f"{facts}/WHEEL").decode()

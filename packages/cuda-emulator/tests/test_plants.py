@@ -39,6 +39,7 @@ PLANTS = [
     ("freed_twice", r"cudaFree of what is freed already", True),
     ("copy_beyond_the_end", r"cudaMemcpy to of 132 bytes in an allocation of 128 bytes", True),
     ("freed_on_another_stream", r"in a FREED allocation of 128 bytes", True),
+    ("freed_on_another_stream_that_is_slower", r"cudaFreeAsync of an allocation of 128 bytes, which kernel add_into uses on another stream", None),
 ]
 NAMES = [name for name, *_ in PLANTS]
 ORDERS = ["forward", "reverse", 7]

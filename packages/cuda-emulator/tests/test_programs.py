@@ -60,6 +60,21 @@ PLANTS = {
         r"in a FREED allocation",
         r"outside of its shared memory",
     ],
+    "pipeline": [
+        r"at pipeline.cuh:\d+ reads 4 bytes 0 bytes past the end of an allocation of 896 bytes; launched at pipeline.cuh:\d+",
+        r"data race at pipeline.cuh:\d+|no thread of the block has written",
+        r"data race: it writes what kernel warp_norms read on another stream",
+        r"at pipeline.cuh:\d+ reads 4 bytes that nothing has written, in an allocation of 896 bytes, at byte 0; launched at pipeline.cuh:\d+",
+        r"data race at pipeline.cuh:\d+: it writes what a cudaMemcpyAsync read on another stream",
+        r"host code at pipeline.cuh:\d+ writes pinned memory that a cudaMemcpyAsync still reads",
+        r"host code at pipeline.cuh:\d+ reads pinned memory that a cudaMemcpyAsync fills",
+    ],
+    "pool": [
+        r"of memory that cudaMallocAsync gives on another stream",
+        r"a cudaMemsetAsync: data race: it writes what a cudaMemcpyAsync read on another stream",
+        r"cudaFreeAsync of an allocation of 2048 bytes, which a cudaMemcpyAsync uses on another stream",
+        r"cudaFreeAsync of an allocation of 2048 bytes, which a cudaMemcpyAsync uses on another stream",
+    ],
     "sort": [
         r"no thread of the block has written|data race at sort.cuh",
         r"outside of its shared memory, beside 's' .*called from sort.cuh:\d+; launched at sort.cuh:\d+",

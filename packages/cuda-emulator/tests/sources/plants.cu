@@ -353,6 +353,13 @@ static cudaError_t start(const char *what, bool planted) {
     cudaStreamSynchronize(b);
     return e;
   }
+  if (!strcmp(what, "freed_on_another_stream_that_is_slower")) {
+    float *x = device(32), *out = device(32);
+    const cudaError_t e = wry_launch(add_into, dim3(1), dim3(32), 0, a, x, out);
+    cudaFreeAsync(x, planted ? b : a);
+    cudaStreamSynchronize(a);
+    return e;
+  }
   return cudaErrorInvalidValue;
 }
 

@@ -164,6 +164,7 @@ static void check_global(char *a, size_t bytes, bool write, bool atomic, const v
       fail(access(write, bytes, pc) + early, pc);
       abandon();
     }
+    note_touch(it->second);
     near = it->first, near_end = near + it->second.bytes, near_constant = it->second.constant;
   }
   if (write && near_constant) {
@@ -244,6 +245,7 @@ void touch(char *a, size_t bytes, bool write, const std::string &what) {
     sticky = cudaErrorLaunchFailure;
     return;
   }
+  note_touch(of->second);
   const auto visit = [&](Shadow &s) {
     const bool bad = races_with_a_stream(s, launch_serial, write, false, false, nullptr);
     fresh(s, launch_serial);

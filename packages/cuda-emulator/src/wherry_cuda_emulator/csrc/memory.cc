@@ -235,7 +235,7 @@ cudaError_t allocate(void **out, size_t bytes, int device, const char *name, boo
   memset(base, 0xFF, std::min(pages * page, filled_most));
   if (!device_open && !managed) mprotect(base, pages * page, PROT_NONE);
   managed_ones += managed;
-  allocations[at] = {bytes, pages, true, device, name, false, managed, 0, 0};
+  allocations[at] = {bytes, pages, true, device, name, false, managed, 0, 0, {}};
   in_use += bytes;
   *out = at;
   return cudaSuccess;

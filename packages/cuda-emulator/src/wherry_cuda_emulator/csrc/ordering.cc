@@ -68,6 +68,21 @@ std::string not_there_yet(const Allocation &memory) {
   return "of memory that cudaMallocAsync gives on another stream, for which nothing waits (cudaStreamWaitEvent, or a wait of the host)";
 }
 
+void note_touch(Allocation &memory) {
+  if (known) memory.touched[current.stream] = {current.number, launch_serial};
+}
+std::string still_in_use(const void *p) {
+  const auto it = allocations.find(static_cast<char *>(const_cast<void *>(p)));
+  if (!known || it == allocations.end() || !it->second.live) return "";
+  for (const auto &[stream, touch] : it->second.touched) {
+    const auto user = ran.find(touch.serial);
+    if (stream == current.stream || comes_after(current.order, stream, touch.number) || user == ran.end()) continue;
+    return "an allocation of " + std::to_string(it->second.bytes) + " bytes, which " + user->second.what +
+           " uses on another stream: it does not wait for that (cudaStreamWaitEvent, or a wait of the host)";
+  }
+  return "";
+}
+
 void note_pending(const void *pinned, size_t bytes, bool to_host, int stream, uint64_t number) {
   pending.push_back({static_cast<const char *>(pinned), static_cast<const char *>(pinned) + bytes, to_host, stream, number});
 }
@@ -89,6 +104,8 @@ void begin_work(const Work &) {}
 void end_work() {}
 bool works_in_order() { return false; }
 void name_work(const std::string &) {}
+void note_touch(Allocation &) {}
+std::string still_in_use(const void *) { return ""; }
 void note_pending(const void *, size_t, bool, int, uint64_t) {}
 
 #endif

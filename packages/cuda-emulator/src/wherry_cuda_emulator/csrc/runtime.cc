@@ -311,7 +311,10 @@ CUDA_EMULATOR_API cudaError_t cudaFree(void *p) {
 CUDA_EMULATOR_API cudaError_t cudaFreeAsync(void *p, cudaStream_t s) {
   LOCK;
   WAITS(s, "cudaFreeAsync of memory that the graph has not allocated");
-  return push(s, [=] { if (give_back(p) != cudaSuccess) sticky = cudaErrorInvalidValue; }, true);
+  return push(s, [=] {
+    const std::string user = still_in_use(p);
+    if (!user.empty()) fail("cudaFreeAsync of " + user), sticky = cudaErrorLaunchFailure;
+    if (give_back(p) != cudaSuccess) sticky = cudaErrorInvalidValue; }, true);
 }
 CUDA_EMULATOR_API cudaError_t cudaHostAlloc(void **p, size_t bytes, unsigned) {
   LOCK;

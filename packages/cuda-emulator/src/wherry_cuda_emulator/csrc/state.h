@@ -104,14 +104,20 @@ void begin_program();  // the first call of CUDA: what is asked for its end (pro
 
 // ---- memory ----
 
+using Before = std::map<int, uint64_t>;  // for each stream, by its number: how many of its pieces of work come before
+struct Touch {
+  uint64_t number;  // of the piece of work
+  uint32_t serial;  // of its launch
+};
 struct Allocation {
   size_t bytes, pages;
   bool live;
   int device;
-  const char *name;        // of a variable
-  bool constant, managed;  // no kernel writes it; the host may touch it while no kernel runs
-  int stream;              // of cudaMallocAsync: others have to wait for this piece of its work
-  uint64_t number;         // 0: there is none
+  const char *name;              // of a variable
+  bool constant, managed;        // no kernel writes it; the host may touch it while no kernel runs
+  int stream;                    // of cudaMallocAsync: others have to wait for this piece of its work
+  uint64_t number;               // 0: there is none
+  std::map<int, Touch> touched;  // by each stream: the last time
 };
 extern char *arena, *stacks, *shared_base;
 extern std::map<char *, Allocation> allocations;  // by the first byte handed out
@@ -151,7 +157,6 @@ void set_written(char *shared, size_t bytes, Written state);
 
 // ---- what comes after what (ordering.cc), in the checked build ----
 
-using Before = std::map<int, uint64_t>;  // for each stream, by its number: how many of its pieces of work come before
 struct Work {
   int stream = 0;
   uint64_t number = 0;
@@ -167,6 +172,8 @@ bool works_in_order();                                     // whether a piece of
 void name_work(const std::string &what);                   // of the launch that begins; copies count as launches
 std::string race_of_streams(uint32_t serial, bool wrote);  // with what that launch did; empty: there is none
 std::string not_there_yet(const Allocation &memory);       // for the work that runs, which does not wait for the stream that it is of; empty: it is
+void note_touch(Allocation &memory);                       // by the work that runs
+std::string still_in_use(const void *p);                   // by work that the one that runs, which frees it, does not wait for; empty: it is not
 void note_pending(const void *pinned, size_t bytes, bool to_host, int stream, uint64_t number);
 std::string touched_too_early(const char *a, size_t bytes, bool write);  // by the host; empty: it is not
 void touch(char *a, size_t bytes, bool write, const std::string &what);  // by a copy or a memset
