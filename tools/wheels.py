@@ -45,9 +45,9 @@ PIP = [sys.executable, "-m", "pip", "install", "-qq", "--disable-pip-version-che
 # Packages that know of the processor, and what is told to them: wheels that go elsewhere, those for this one alone, and those for this one
 # that run on others, too. CMake remembers the choice, so each has a build folder.
 Options = dict[str, list[str]]
-FOR_ALL = {"ops-cpu": ["-C", "cmake.define.WHERRY_ISAS=all"]}
-NATIVE = {"ops-cpu": ["-C", "cmake.define.WHERRY_ISAS=native", "-C", "build-dir=build/native-{wheel_tag}"]}
-HERE = {"ops-cpu": ["-C", "cmake.define.WHERRY_ISAS=here", "-C", "build-dir=build/here-{wheel_tag}"]}
+FOR_ALL = {"ops-cpu": ["--config-settings", "cmake.define.WHERRY_ISAS=all"]}
+NATIVE = {"ops-cpu": ["--config-settings", "cmake.define.WHERRY_ISAS=native", "--config-settings", "build-dir=build/native-{wheel_tag}"]}
+HERE = {"ops-cpu": ["--config-settings", "cmake.define.WHERRY_ISAS=here", "--config-settings", "build-dir=build/here-{wheel_tag}"]}
 NATIVE_TAG = "1native"  # in the name of the wheel; no index is to see it
 NO_TOOLS = 3  # the status of a run that could not get the tools it builds with
 REPORT_EVERY = 20  # seconds of compiling between two lines

@@ -128,6 +128,22 @@ def test_a_page_of_the_api_says_all_that_is_known():
     assert "Differences from Paddle" in pages()["api/nn.functional.gumbel_softmax.html"]
 
 
+def test_errors_of_python_lead_to_its_documents():
+    assert 'href="https://docs.python.org/3/library/exceptions.html#ValueError"' in pages()["api/nn.functional.conv2d.html"]
+
+
+@pytest.mark.parametrize("name", ["wherry.nn.functional.conv2d", "paddle.nn.functional.conv2d"])
+def test_documents_of_others_find_our_names(tmp_path, name):
+    sphinx = pytest.importorskip("sphinx.application")
+    (tmp_path / "conf.py").write_text(
+        f"extensions = ['sphinx.ext.intersphinx']\nintersphinx_mapping = {{'wherry': ('https://example.org/', {str(SITE / 'objects.inv')!r})}}\n"
+    )
+    (tmp_path / "index.rst").write_text(f"Theirs\n======\n\n:py:func:`{name}`\n")
+    built = tmp_path / "built"
+    sphinx.Sphinx(tmp_path, tmp_path, built, tmp_path / "doctrees", "html", status=None, warningiserror=True).build()
+    assert f'href="https://example.org/api/nn.functional.conv2d.html#{name.replace("wherry", "paddle")}"' in (built / "index.html").read_text()
+
+
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_a_question_is_answered_within_two_clicks(question):
     target, words = QUESTIONS[question]

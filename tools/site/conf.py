@@ -18,7 +18,9 @@ author = "The Wherry developers"
 copyright = "the Wherry developers. Apache License 2.0"  # noqa: A001  Sphinx asks for this name
 release = version = os.environ.get("WHERRY_SITE_VERSION", "")
 language = "en"
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinx.ext.intersphinx"]
+# Names of others, from lists in the repository: a build asks nobody, and a page leads there but loads nothing from there.
+intersphinx_mapping = {"python": ("https://docs.python.org/3", (str(HERE / "inventories" / "python.txt"),))}
 source_suffix = {".md": "markdown"}
 root_doc = "index"
 myst_enable_extensions = ["deflist", "colon_fence"]
@@ -88,10 +90,19 @@ def share_navigation(app: Any, page: str, _template: str, context: dict[str, Any
     context["toctree"] = kept
 
 
+def as_imported(app: Any, env: Any) -> None:
+    """In objects.inv each name stands with `wherry` too, for documents of others: they know nothing of `import wherry as paddle`."""
+    names = env.domains.python_domain.objects
+    for name, entry in list(names.items()):
+        if name.startswith("paddle."):
+            names[f"wherry.{name.removeprefix('paddle.')}"] = entry._replace(aliased=True)  # not in the search
+
+
 NAVIGATION: dict[tuple[Any, ...], str] = {}
 
 
 def setup(app: Any) -> dict[str, Any]:
+    app.connect("env-updated", as_imported)
     app.connect("html-page-context", share_navigation, priority=400)  # before the theme asks
     app.set_translator("html", Translator, override=True)
     app.add_lexer("python", PythonLexer)

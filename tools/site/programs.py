@@ -24,8 +24,7 @@ NOT_IN_A_TAB = {
     "api/hub.": "reads a repository",
     "api/onnx.": "needs the package onnx",
     "api/InferenceSession": "needs the package onnx",
-    "docs/guides/own-images": "needs Pillow",
-    "docs/guides/tabular": "needs pandas",
+    "docs/guides/tabular": "needs pandas, which neither npm nor PyPI has for browsers",
     "api/ort.": "needs the package onnx",
     "api/utils.cpp_extension": "needs a compiler",
     "api/io.get_worker_info": "needs processes",
@@ -33,8 +32,7 @@ NOT_IN_A_TAB = {
     "api/reader.multiprocess_reader": "needs processes",
     "api/reader.xmap_readers": "needs threads",
     "api/export.web": "needs the engine for browsers",
-    "api/vision.image_load": "needs Pillow",
-    "api/vision.ops.decode_jpeg": "needs Pillow",
+    "api/vision.ops.decode_jpeg": "needs JPEG, which Pillow has not in a tab",
 }
 
 

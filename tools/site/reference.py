@@ -183,7 +183,7 @@ class Reference:
             if not lines:
                 continue
             if section in ("Args", "Attributes", "Raises"):
-                body = "\n\n".join(f"`{entry}`\n: {indented(text)}" if entry else text for entry, text in entries(lines) if text or entry)
+                body = defined(section, lines)
             else:
                 body = prose(lines)
             found.append(f"## {titles.get(section, section)}\n\n{body}")
@@ -205,7 +205,7 @@ class Reference:
             parts = [f"### {method}", f"```````{{py:method}} {name.shown}.{method}{signature(function, method=True)}\n```````", prose(doc.body)]
             for section in ("Args", "Raises"):
                 if doc.sections.get(section):
-                    parts += ["\n\n".join(f"`{entry}`\n: {indented(text)}" if entry else text for entry, text in entries(doc.sections[section]))]
+                    parts.append(defined(section, doc.sections[section]))
             for section in ("Returns", "Shape", "Examples"):
                 if doc.sections.get(section):
                     parts.append(prose(doc.sections[section]))
@@ -240,6 +240,15 @@ def in_paddle(module: str) -> str:
 
 def module_document(module: str) -> str:
     return f"{FOLDER}/module-{module or 'paddle'}"
+
+
+def defined(section: str, lines: list[str]) -> str:
+    """What a section says of each argument or error, as a list of definitions; errors of Python lead to its documents."""
+
+    def term(entry: str) -> str:
+        return re.sub(r"\w+", r"{py:exc}`\g<0>`", entry) if section == "Raises" and re.fullmatch(r"\w+(, \w+)*", entry) else f"`{entry}`"
+
+    return "\n\n".join(f"{term(entry)}\n: {indented(text)}" if entry else text for entry, text in entries(lines) if text or entry)
 
 
 def indented(text: str) -> str:

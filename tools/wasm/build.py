@@ -2,7 +2,7 @@
 
     python tools/wasm/build.py             wheels into wheelhouse/wasm/
     python tools/wasm/build.py --test      and run the tests inside Pyodide, in Node; this Python needs wherry installed
-    python tools/wasm/build.py --numpy     and NumPy's wheel, for programs of the Playground: minutes, once
+    python tools/wasm/build.py --numpy     and NumPy's wheel and Pillow's, for programs of the Playground: minutes, once
     python tools/wasm/build.py --for 314   for Pyodide 314 (Python 3.14), into wheelhouse/wasm-314/; pages have 0.29
     python tools/wasm/build.py index DIR   the wheels for every Pyodide as a folder that micropip and pip take for an index
 
@@ -102,6 +102,12 @@ class Target:
         (wheel,) = once(self.kept("numpy"), script, [sys.executable, script, self.name]).glob("*.whl")
         return wheel
 
+    def pillow_wheel(self) -> Path:
+        """Pillow for this Pyodide, built where it is not."""
+        script = HERE / "pillow_wheel.py"
+        (wheel,) = once(self.kept("pillow"), script, [sys.executable, script, self.name]).glob("*.whl")
+        return wheel
+
     def libcst_wheel(self) -> Path:
         """LibCST's Python, which wherry_migrate rewrites programs with."""
         script = HERE / "libcst_wheel.py"
@@ -131,7 +137,7 @@ def main() -> None:
     parser.add_argument("packages", nargs="*", default=IN_BROWSER, help="default: all; or  index DIR")
     parser.add_argument("--for", dest="target", choices=TARGETS, default=PAGES.name, help=f"the Pyodide that they are for; default: {PAGES.name}")
     parser.add_argument("--test", action="store_true", help="run the tests inside Pyodide too")
-    parser.add_argument("--numpy", action="store_true", help="build NumPy's wheel too")
+    parser.add_argument("--numpy", action="store_true", help="build NumPy's wheel and Pillow's too")
     parser.add_argument("--suite", action="append", choices=("page", *SUITES), help="of the tests only these; may be repeated")
     options = parser.parse_args()
     if options.packages[0] == "index":
@@ -159,7 +165,9 @@ def main() -> None:
     failed = test(target, built, options.suite or ["page", *SUITES]) if options.test else 0
     if options.numpy:
         target.numpy_wheel()
-    for wheel in (*target.kept("numpy").glob("*.whl"), target.libcst_wheel()):  # programs of the page Playground can import what is there
+        target.pillow_wheel()
+    others = [wheel for name in ("numpy", "pillow") for wheel in target.kept(name).glob("*.whl")]
+    for wheel in (*others, target.libcst_wheel()):  # programs of the page Playground can import what is there
         shutil.copy(wheel, target.wheelhouse / f"{wheel.name}.new")
         (target.wheelhouse / f"{wheel.name}.new").replace(target.wheelhouse / wheel.name)  # whole or not at all: a server may be running
     sys.exit(failed)

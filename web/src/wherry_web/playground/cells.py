@@ -204,7 +204,7 @@ class Session:
         known: dict[str, str] = json.loads(addresses)
         if sources:
             known |= dict.fromkeys(json.loads(Path(__file__).with_name("later.json").read_text()), sources)
-        self.unavailable = frozenset({"numpy", "matplotlib", "libcst"} - set(known))
+        self.unavailable = frozenset({"numpy", "PIL", "matplotlib", "libcst"} - set(known))
         # Ahead of Wherry's own last finder, which would make up a module of Paddle's paths that only is not there yet.
         behind = sys.meta_path.index(importlib.machinery.PathFinder) + 1
         sys.meta_path[behind:behind] = [PaddleFinder(), Finder(known, loaded, Path(folder))]

@@ -31,6 +31,7 @@ async function begin() {
   const { reader } = await manifest;
   if (!reader) {
     document.body.dataset.ready = "true";
+    keepForOffline();
     throw new Error("The two networks are not among the models of this server. `python examples/read_text/export.py --models DIR` puts them there in seconds; then load this page again.");
   }
   const { load } = await import(new URL("wherry.js", reader.detector).href);

@@ -26,6 +26,7 @@ async function begin() {
   const { writer } = await manifest;
   if (!writer) {
     document.body.dataset.ready = "true";
+    keepForOffline();
     throw new Error("The network is not trained yet. Run `python examples/write_text.py` beside the server (some minutes), then load this page again.");
   }
   const { load } = await import(new URL("wherry.js", writer.page).href);
