@@ -8,4 +8,4 @@ from wherry_cuda_emulator.control import Counts, Emulator, Measure, Traffic
 from wherry_cuda_emulator.running import Ended, build, run
 
 __all__ = ["Counts", "Emulator", "Ended", "Measure", "Traffic", "build", "compile", "cuda_include", "include", "run"]
-__version__ = "0.5.0"
+__version__ = "0.6.0"
