@@ -41,7 +41,7 @@ def test_every_page_starts(visit, address):
         page.wait_for_selector("body[data-measured]")
         assert "matmul 512" in page.inner_text("#timings")
         assert "relaxed" in page.inner_text("#facts")
-    until(page, "navigator.serviceWorker.getRegistration().then((found) => Boolean(found?.active))")  # `ready` would wait for ever where there is none
+    until(page, "navigator.serviceWorker.getRegistration().then((found) => Boolean(found?.active))")  # `ready` may never come
 
 
 def test_the_report_of_this_browser_is_copied(visit):

@@ -5,7 +5,7 @@
 __global__ void warp_norms(const float *in, float *out, int n, int plant) {
   __shared__ float rows[4][32];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, i = blockIdx.x * blockDim.x + threadIdx.x;
-  const float v = i < n || plant == 1 ? in[i] : 0;  // 1: a chunk is no multiple of a block
+  const float v = i < n || plant == 1 ? in[i] : 0;  // 1: a chunk is not a multiple of a block
   rows[warp][lane] = v * v;
   if (plant != 2) __syncwarp();  // 2: a neighbour's square is read before it is there
   float sum = rows[warp][lane] + rows[warp][lane ^ 16];
