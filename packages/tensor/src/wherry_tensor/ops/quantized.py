@@ -413,10 +413,11 @@ def decompose_quantized_conv2d(x, weight, scale, bias, residual, *, strides, pad
     require_known("quantized_conv2d", "weight", (*weight.shape, *scale.shape, x.shape[3]))
     plain = _plain_conv_weight(weight, x.shape[3], scale.shape[0])
     out, inside, kh, kw = plain.shape
+    wide = ops.cast(x, dtype=int32)  # other frameworks have no padding and no slices of bytes
     if any(paddings):  # with what stands for zero
         top, bottom, left, right = paddings
-        x = ops.pad(x, paddings=(0, 0, top, bottom, left, right, 0, 0), value=float(x_zero_point))
-    seen = _seen(x, plain.shape, strides, (0, 0, 0, 0), dilations, 1)
+        wide = ops.pad(wide, paddings=(0, 0, top, bottom, left, right, 0, 0), value=float(x_zero_point))
+    seen = ops.cast(_seen(wide, plain.shape, strides, (0, 0, 0, 0), dilations, 1), dtype=x.dtype)
     matrix = ops.reshape(ops.transpose(plain, perm=(2, 3, 1, 0)), shape=(kh * kw * inside, out))
     zero = number(x_zero_point, x.dtype) if x_zero_point else None
     return _finished(ops.matmul_int8(seen, matrix, zero, None, transpose_x=False, transpose_y=False), None, scale, bias, residual, **behind)
