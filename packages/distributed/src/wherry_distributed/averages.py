@@ -64,8 +64,11 @@ def windows(group: Group, sizes: list[int]) -> tuple[Any, list[list[Any]]] | Non
     wanted = os.environ.get("WHERRY_DISTRIBUTED_COMMON_MEMORY") != "0"
     fits = np.array([wanted and _free() > SPARE * group.nranks * starts[-1]], np.int32)
     run(group, f"memory of {starts[-1]} bytes for gradients", lambda: comm.Iallreduce(mpi.IN_PLACE, fits, op=mpi.MIN)).wait()
+    if not fits[0]:
+        return None
     host = comm.Split_type(mpi.COMM_TYPE_SHARED)
-    if host.size < group.nranks or not fits[0]:
+    if host.size < group.nranks:
+        host.Free()
         return None
     window = mpi.Win.Allocate_shared(starts[-1], 1, comm=host)
     window.Lock_all()  # to the program's end, as its reducers are

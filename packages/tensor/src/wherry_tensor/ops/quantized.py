@@ -413,7 +413,7 @@ def decompose_quantized_conv2d(x, weight, scale, bias, residual, *, strides, pad
     require_known("quantized_conv2d", "weight", (*weight.shape, *scale.shape, x.shape[3]))
     plain = _plain_conv_weight(weight, x.shape[3], scale.shape[0])
     out, inside, kh, kw = plain.shape
-    wide = ops.cast(x, dtype=int32)  # other frameworks have no padding and no slices of bytes
+    wide = ops.cast(x, dtype=int32)  # Paddle, which runs files of this, neither pads nor slices bytes
     if any(paddings):  # with what stands for zero
         top, bottom, left, right = paddings
         wide = ops.pad(wide, paddings=(0, 0, top, bottom, left, right, 0, 0), value=float(x_zero_point))
