@@ -116,16 +116,17 @@ def test_pages_lose_what_no_rule_and_no_script_speaks_of(tmp_path):
     (tmp_path / "_static" / "a.css").write_text(".literal { color: red } .highlight .k { color: blue } .w-2:hover > a.reference { top: 0 }")
     (tmp_path / "_static" / "a.js").write_text('document.querySelector("p.said");\nvalue.pre = 1;\nbox.classList.contains("open");')
     classes = shorter.spoken_of(tmp_path)
+    pages = shorter.Pages(classes)
     assert {"literal", "k", "w-2", "reference", "said", "open"} <= classes and "pre" not in classes
     link = '<span class="std std-doc"><code class="py literal"><span class="pre">x </span></code></span>'
     text = f'<p class="said std"><span class="pre">a</span> {link}</p>'
-    assert shorter.page(text, classes) == '<p class=said>a <code class=literal>x </code></p>'
+    assert pages.page(text) == '<p class=said>a <code class=literal>x </code></p>'
     code = '<div class="highlight-python" id="one"><pre><span class="k">if</span> <span class="n">a</span><span id="L2"></span></pre></div>'
-    assert shorter.page(code, classes) == "<div class=highlight-python id=one><pre><i class=k>if</i> a<i id=L2></i></pre></div>"
+    assert pages.page(code) == "<div class=highlight-python id=one><pre><i class=k>if</i> a<i id=L2></i></pre></div>"
     tree = '<div class="sidebar-tree"><li class="toctree-l1 said"><a class="reference" href="a.html">A</a></li></div><a class="reference">b</a>'
-    assert shorter.page(tree, classes) == '<div><li class=said><a href="a.html">A</a></li></div><a class=reference>b</a>'
+    assert pages.page(tree) == '<div><li class=said><a href="a.html">A</a></li></div><a class=reference>b</a>'
     same = '<a href="a b" title="no class=&quot;x&quot;">it says class="x" id="y"</a>'
-    assert shorter.page(same, classes) == same
+    assert pages.page(same) == same
 
 
 def test_a_row_of_losses_is_a_picture():

@@ -325,19 +325,19 @@ class Differences:
     """The rows of docs/compatibility.md, by the names that their first cells speak of."""
 
     @cached_property
-    def rows(self) -> list[tuple[str, tuple[str, str, str]]]:
+    def rows(self) -> list[tuple[list[str], tuple[str, str, str]]]:
         text = (ROOT / "docs" / "compatibility.md").read_text()
         part = text.partition("## Where Wherry differs on purpose")[2].partition("\n## ")[0]
         found = []
         for line in part.splitlines():
             cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
             if len(cells) == 3 and not set(cells[0]) <= set("-: ") and cells[0] != "what":
-                found.append((cells[0], tuple(re.sub(r"\]\((?!https?:|#|/)", "](/docs/", cell) for cell in cells)))
+                found.append((names_in(cells[0]), tuple(re.sub(r"\]\((?!https?:|#|/)", "](/docs/", cell) for cell in cells)))
         return found
 
     def of(self, path: str) -> list[tuple[str, str, str]]:
         parts = path.split(".")
-        return [row for first, row in self.rows if any(self._means(name, parts) for name in names_in(first))]
+        return [row for names, row in self.rows if any(self._means(name, parts) for name in names)]
 
     @staticmethod
     def _means(name: str, parts: list[str]) -> bool:

@@ -6,6 +6,7 @@ Two thousand pages of the API and of ops repeat the theme's frame, the tree of p
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 UNUSED = {"basic.css", "debug.css", "skeleton.css"}  # sheets that no page loads
@@ -23,10 +24,10 @@ _UNQUOTED = re.compile(r' (class|id)="([^\s"\'=<>`]+)"(?=[ >])')
 def apply(site: Path, left_alone: str) -> None:
     """Shorten all pages but those below `left_alone`."""
     by_place(site / "_static" / "styles" / "furo.css")
-    classes = spoken_of(site)
+    pages = Pages(spoken_of(site))
     for path in site.rglob("*.html"):
         if path.relative_to(site).parts[0] != left_alone:
-            path.write_text(page(path.read_text(), classes))
+            path.write_text(pages.page(path.read_text()))
 
 
 def by_place(sheet: Path) -> None:
@@ -54,17 +55,26 @@ def spoken_of(site: Path) -> set[str]:
     return found
 
 
-def page(text: str, classes: set[str]) -> str:
-    """The text of a page without what nobody would miss."""
+class Pages:
+    """Shortens pages. Most tags of one stand in a hundred others too: what becomes of a tag is remembered."""
 
-    def shorter(tag: re.Match[str]) -> str:
-        return _UNQUOTED.sub(r" \1=\2", _CLASS.sub(lambda found: _kept(found[1], classes), tag[0]))
+    def __init__(self, classes: set[str]) -> None:
+        self.classes = classes
+        self.in_the_tree = classes - IN_THE_TREE.keys()
+        self._tag = cache(self._tag)  # type: ignore[method-assign]
+        self._classes_in_the_tree = cache(self._classes_in_the_tree)  # type: ignore[method-assign]
 
-    def tree(found: re.Match[str]) -> str:
-        return _CLASS.sub(lambda names: _kept(names[1], classes - IN_THE_TREE.keys()), found[0])
+    def page(self, text: str) -> str:
+        """The text of a page without what nobody would miss."""
+        text = _TREE.sub(lambda tree: _CLASS.sub(lambda found: self._classes_in_the_tree(found[1]), tree[0]), text)
+        text = unmarked(PLAIN.sub(lambda code: code[1], _TAG.sub(lambda tag: self._tag(tag[0]), text)))
+        return _CODE.sub(lambda code: re.sub(r"<(/?)span\b", r"<\1i", code[0]), text)
 
-    text = unmarked(PLAIN.sub(r"\1", _TAG.sub(shorter, _TREE.sub(tree, text))))
-    return _CODE.sub(lambda code: re.sub(r"<(/?)span\b", r"<\1i", code[0]), text)
+    def _tag(self, tag: str) -> str:
+        return _UNQUOTED.sub(r" \1=\2", _CLASS.sub(lambda found: _kept(found[1], self.classes), tag))
+
+    def _classes_in_the_tree(self, names: str) -> str:
+        return _kept(names, self.in_the_tree)
 
 
 def _kept(names: str, classes: set[str]) -> str:
