@@ -127,7 +127,7 @@ CHECKS, ALL = ("kernel", "layout", "into", "bad"), "WHERRY_CUDA_ALL_DTYPES" in o
 _TOLERANCE = {"float16": 5e-3, "float32": 1e-5, "float64": 1e-12, "complex64": 1e-5, "complex128": 1e-12}
 
 
-@pytest.mark.parametrize("order", ["forward", 7])
+@pytest.mark.parametrize("order", ["forward", pytest.param(7, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("op", ["matmul", "linear", "outer_sum"])
 def test_the_kit_passes_with_products_by_the_library(blas, emulator, op, order):
     emulator.set(order=order)

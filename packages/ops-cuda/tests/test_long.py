@@ -389,7 +389,7 @@ def test_columns_are_reduced(gpu, rng, shape, axes, dtype):
         close(ops.logsumexp, x, axes=axes, keepdim=False, rtol=1e-5)
 
 
-@pytest.mark.parametrize("shape", [(1, 45, 45), (2, 70, 20), (1, 9, 60)])
+@pytest.mark.parametrize("shape", [(1, 45, 45), pytest.param((2, 70, 20), marks=pytest.mark.slow), (1, 9, 60)])
 @pytest.mark.parametrize("dtype", ["float64", "complex64"])
 def test_factors_of_larger_matrices_are_orthogonal_and_give_the_matrix_back(gpu, rng, shape, dtype):
     x = rng.standard_normal(shape).astype(dtype)
