@@ -4,6 +4,8 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 ENVS ?=
+# One more than there are cores: tests wait too, for processes, for servers and for time to run out.
+JOBS ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
 
 # Under pyenv a Python answers by its name only when its version is selected: select all we support.
 ifneq ($(shell command -v pyenv 2>/dev/null),)
@@ -32,7 +34,7 @@ read: $(VENV)/installed  ## train anew what the page Read text reads with, besid
 	$(BIN)/python examples/read_text/train.py
 
 test: $(VENV)/tools  ## the whole test matrix, on all cores (ENVS=py311-tensor,lint picks some of it)
-	$(BIN)/python -m tox run-parallel --parallel-no-spinner $(if $(ENVS),-e $(ENVS))
+	$(BIN)/python -m tox run-parallel --parallel $(JOBS) --parallel-no-spinner $(if $(ENVS),-e $(ENVS))
 
 wheels: $(VENV)/tools  ## build the wheels of every package for every Python found, into wheelhouse/
 	$(BIN)/python tools/wheels.py build
