@@ -45,7 +45,7 @@ release: $(VENV)/tools  ## sdists, wheels, checksums and a bill of materials of 
 wasm: $(VENV)/installed  ## build the wheels for the browser and test them in Node (SUITES="page kit" picks some tests)
 	$(BIN)/python tools/wasm/build.py --test $(addprefix --suite ,$(SUITES))
 
-engine: $(VENV)/tools  ## build the engine of `wherry.export.web` (wheels that are built behind it bring it along)
+engine: $(VENV)/tools  ## build the engine of `wherry.export.web` (wheels that are built after it bring it along)
 	$(BIN)/python tools/wasm/engine.py
 
 npm: $(VENV)/tools  ## the npm package that loads exported bundles, into dist/

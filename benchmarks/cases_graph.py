@@ -1,6 +1,6 @@
 """The cases of programs: answers of trained models, batch by batch.
 
-`wherry` runs the planned program behind the passes of inference, `plan` the planned program as it was captured, `eager` calls the
+`wherry` runs the planned program after the passes of inference, `plan` the planned program as it was captured, `eager` calls the
 layers, `onnx` is ONNX Runtime on the same architecture (exported by PyTorch). Weights are random in all of them.
 """
 from __future__ import annotations

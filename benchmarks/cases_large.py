@@ -203,7 +203,7 @@ def cases_of(lib) -> dict[str, Case]:
         "BERT-base, answer to 8 x 128": Case(lambda: answering(
             Language(BERT["words"], 2, causal=False), classes(8, 128, n=BERT["words"]), places(128))),
         "GPT-2 124M, step of 2 x 128": Case(gpt2),
-        f"GPT-2 124M, {NEW} words behind {CONTEXT}": Case(decoding),
+        f"GPT-2 124M, {NEW} words after {CONTEXT}": Case(decoding),
         "ViT-B/16, step of 4": Case(lambda: training(Vision(), (values(4, 3, 224, 224), places(196)), classes(4, n=1000))),
         "ViT-B/16, answer to 4": Case(lambda: answering(Vision(), values(4, 3, 224, 224), places(196))),
         "UNet 32 to 256, step of 4 x 128 x 128": Case(unet),

@@ -101,7 +101,7 @@ def wherry_cases() -> dict[str, Case]:
     from wherry_tensor import ops
     from wherry_tensor.ops import quantized, weight_only
 
-    behind = dict(residual_scale=1.0, residual_zero_point=0, out_scale=None, out_zero_point=0, low=None, high=None)
+    epilogue = dict(residual_scale=1.0, residual_zero_point=0, out_scale=None, out_zero_point=0, low=None, high=None)
 
     def conv(c, size, out, kernel, stride):
         x = paddle.to_tensor(_bytes((1, size, size, c), 0, 256, np.uint8))
@@ -109,7 +109,7 @@ def wherry_cases() -> dict[str, Case]:
         scale, bias = paddle.full([out], 1e-4), paddle.zeros([out], "int32")
         window = dict(strides=(stride,) * 2, paddings=(kernel // 2,) * 4, dilations=(1, 1))
         return lambda: ops.quantized_conv2d(
-            x, weight, scale, bias, None, **window, **behind, x_zero_point=0, activation="relu", dtype=paddle.uint8
+            x, weight, scale, bias, None, **window, **epilogue, x_zero_point=0, activation="relu", dtype=paddle.uint8
         )
 
     def depthwise(c, size, stride):
@@ -118,18 +118,18 @@ def wherry_cases() -> dict[str, Case]:
         scale, bias = paddle.full([c], 1e-2), paddle.zeros([c], "int32")
         window = dict(strides=(stride,) * 2, paddings=(1,) * 4, dilations=(1, 1))
         return lambda: ops.quantized_depthwise_conv2d(
-            x, weight, scale, bias, None, **window, **behind, x_zero_point=0, activation="relu", dtype=paddle.uint8
+            x, weight, scale, bias, None, **window, **epilogue, x_zero_point=0, activation="relu", dtype=paddle.uint8
         )
 
     def linear(m, k, n):
         x, scale = paddle.to_tensor(_bytes((m, k), 0, 256, np.uint8)), paddle.full([n], 1e-4)
         weight = quantized.packed_linear_weight(paddle.to_tensor(_bytes((k, n))))
-        return lambda: ops.quantized_linear(x, weight, scale, None, None, **behind, x_zero_point=128, activation="none", dtype=paddle.uint8)
+        return lambda: ops.quantized_linear(x, weight, scale, None, None, **epilogue, x_zero_point=128, activation="none", dtype=paddle.uint8)
 
     def dynamic(m, k, n):
         x, scale = paddle.to_tensor(_rng().standard_normal((m, k)).astype("float32")), paddle.full([n], 1e-4)
         weight = quantized.packed_linear_weight(paddle.to_tensor(_bytes((k, n))))
-        return lambda: ops.quantized_linear(x, weight, scale, None, None, **behind, x_zero_point=0, activation="none", dtype=paddle.float32)
+        return lambda: ops.quantized_linear(x, weight, scale, None, None, **epilogue, x_zero_point=0, activation="none", dtype=paddle.float32)
 
     cases = cases_of(conv, linear, dynamic, depthwise)
     for rows in ROWS:

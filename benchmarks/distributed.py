@@ -24,7 +24,7 @@ import wherry.distributed as dist
 
 
 def times(calls: dict[str, tuple[Callable[[], object], Callable[[], object]]], count: int) -> dict[str, str]:
-    """Of each call, behind a barrier of its own kind; in turns, so that other work on the cores meets all of them."""
+    """Of each call, after a barrier of its own kind; in turns, so that other work on the cores meets all of them."""
     found: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(count):
         for name, (call, before) in calls.items():
@@ -81,7 +81,7 @@ def training(rank: int, size: int, hidden: int, batch: int, steps: int) -> None:
 
 
 def overlap(hidden: int, batch: int, steps: int) -> None:
-    """How much of the exchange of gradients is hidden behind backward: beside backwards without it, and with it behind them, in turns."""
+    """How much of the exchange of gradients is hidden behind backward: beside backwards without it, and with it after them, in turns."""
     paddle.seed(7)
     net = paddle.nn.Sequential(*(paddle.nn.Linear(hidden, hidden) for _ in range(6)))
     model, rng = paddle.DataParallel(net, comm_buffer_size=4), np.random.default_rng(dist.get_rank())
@@ -110,7 +110,7 @@ def overlap(hidden: int, batch: int, steps: int) -> None:
     alone_ms, overlapped_ms, behind_ms = (statistics.median(each) for each in found.values())
     if dist.get_rank() == 0:
         print(
-            f"hidden {hidden}, batch {batch} of each: backward alone {alone_ms:.1f} ms, exchange meanwhile {overlapped_ms:.1f} ms, behind it "
+            f"hidden {hidden}, batch {batch} of each: backward alone {alone_ms:.1f} ms, exchange meanwhile {overlapped_ms:.1f} ms, after it "
             f"{behind_ms:.1f} ms: {100 * (behind_ms - overlapped_ms) / (behind_ms - alone_ms):.0f} % hidden", flush=True)
 
 

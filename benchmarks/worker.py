@@ -7,7 +7,7 @@ machine in the same minute while only one of them works.
     worker.py cases_train wherry --memory CASE
 
 prints instead the bytes of memory that a few calls of one case need beyond those after the import, and --first the seconds of its
-first call (of a case that builds what it calls: of the call behind the building).
+first call (of a case that builds what it calls: of the call after the building).
 """
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import time
 
 
 def calls_of_a_batch(function, shortest: float) -> int:
-    """How many calls take longer than so many seconds, behind a first one."""
+    """How many calls take longer than so many seconds, after a first one."""
     function()
     calls = 1
     while seconds_in_a_batch(function, calls) * calls <= shortest:
@@ -26,7 +26,7 @@ def calls_of_a_batch(function, shortest: float) -> int:
 
 
 def seconds_in_a_batch(function, calls: int) -> float:
-    """Seconds of one of so many calls, one behind the other."""
+    """Seconds of one of so many calls, one after the other."""
     start = time.perf_counter()
     for _ in range(calls):
         function()

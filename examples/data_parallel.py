@@ -3,7 +3,7 @@
     python -m wherry.distributed.launch --nproc_per_node 2 examples/data_parallel.py
     python examples/data_parallel.py            # the same in one process
 
-Each process takes a part of every batch; the gradients behind `backward` are the mean over all.
+Each process takes a part of every batch; the gradients after `backward` are the mean over all.
 """
 from __future__ import annotations
 

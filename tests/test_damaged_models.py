@@ -1,4 +1,4 @@
-"""Ten thousand damaged models each: bundles in Node, and programs behind the bounds of uploads. A few hundred of them are tests of the packages."""
+"""Ten thousand damaged models each: bundles in Node, and programs after the bounds of uploads. A few hundred of them are tests of the packages."""
 from __future__ import annotations
 
 import importlib.util

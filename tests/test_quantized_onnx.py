@@ -48,7 +48,7 @@ def test_onnx_runtime_computes_the_same(written):
 
 
 def test_onnx_runtime_moves_our_dequantizations_past_changes_of_shape(tmp_path):
-    """Its optimizers make Reshape and Gemm of a linear layer on three axes, and move what dequantizes behind the Reshape."""
+    """Its optimizers make Reshape and Gemm of a linear layer on three axes, and move what dequantizes after the Reshape."""
     nn, x = paddle.nn, paddle.randn([2, 5, 16])
     net = nn.Sequential(nn.LayerNorm(16), nn.Linear(16, 8), nn.GELU(), nn.Linear(8, 4))
     net.eval()

@@ -1,4 +1,4 @@
-"""The subject of a commit: at most 72 characters, and an empty line behind it. `pre-commit` runs it with the file of the message.
+"""The subject of a commit: at most 72 characters, and an empty line after it. `pre-commit` runs it with the file of the message.
 
     python tools/commit_subject.py .git/COMMIT_EDITMSG
 """

@@ -10,7 +10,7 @@
     python tools/fuzz.py onnx --seconds 600             # no longer than that; it says how many calls were made
 
 Call number n depends on the seed and on n alone, so what a run reports can be made again by `--only`. Calls are made in
-children of this process with bounds on memory and time; when one dies, the next takes over behind the call that killed it. A
+children of this process with bounds on memory and time; when one dies, the next takes over after the call that killed it. A
 part of the calls is made in bad weather: the collector runs at every allocation and finalizers run operations, arrays that
 share memory with the arguments are kept and written to afterwards, arguments come from other libraries' memory (bools that
 are neither 0 nor 1, items between their places, negative strides).

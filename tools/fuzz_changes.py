@@ -1,6 +1,6 @@
 """Changes of files at random, for the modes of tools/fuzz.py that read files: of bytes, and of what a format consists of.
 
-A change of bytes alone rarely gets behind the first check of a format with lengths in it. So a part of the changes takes a file apart
+A change of bytes alone rarely gets after the first check of a format with lengths in it. So a part of the changes takes a file apart
 (an archive into its entries, a message of protocol buffers into fields, JSON into values, a pickle into opcodes, an array of NumPy or
 a file of safetensors into head and values), changes one part and puts it together again, with lengths that fit.
 """

@@ -67,7 +67,7 @@ class Package:
 
 @functools.cache
 def packages(root: Path = ROOT) -> dict[str, Package]:
-    """All of them by name, each behind what it needs or may import."""
+    """All of them by name, each after what it needs or may import."""
     found = {}
     for file in sorted([*root.glob("packages/*/pyproject.toml"), *root.glob("web/pyproject.toml")]):
         settings = tomllib.loads(file.read_text())

@@ -7,7 +7,7 @@ FOLDER holds programs that we wrote (`.pdmodel`), for example those of `tests/pa
 its own, which `paddle.pir.translate_to_pir` translates. A row says how the operation is called:
 
 - inputs: the slot of the operator; `[X]` a list; `shape:ints` and `axis:int32` an attribute that became a tensor (`full_int_array`, `full`); `-` none
-- attributes: `name:kind=attribute`; behind `=` JSON where the operator has no such attribute; `|` and JSON where it may have none
+- attributes: `name:kind=attribute`; after `=` JSON where the operator has no such attribute; `|` and JSON where it may have none
 - outputs: slots; `-` for what the operator does not have
 """
 from __future__ import annotations

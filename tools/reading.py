@@ -3,7 +3,7 @@
     python tools/reading.py            write the lines (and paths, where a file has moved) of today
     python tools/reading.py --check    exit 1, naming them, where a line does not define what the text names
 
-`Class.method` is the first `method` behind `Class`. A definition is a line with `def`, `cdef`, `class`, `struct`, `function` and the like, an
+`Class.method` is the first `method` after `Class`. A definition is a line with `def`, `cdef`, `class`, `struct`, `function` and the like, an
 assignment, a macro that makes one (`WRY_ARITHMETIC(Add, +)`), or a row of a table that begins with the name (`NUMBERS("add", Add)`).
 """
 from __future__ import annotations

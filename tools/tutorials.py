@@ -53,7 +53,7 @@ def output_of(framework: str, program: Path, noise: float = 0.0) -> str:
 
 
 def losses_of(text: str) -> list[float]:
-    """Every number that stands behind the word loss."""
+    """Every number that stands after the word loss."""
     return [float(number) for number in re.findall(r"loss:?\s+([-+.\deE]+)", text)]
 
 

@@ -13,7 +13,7 @@ CONTEXT = 2
 
 
 class Words(paddle.io.Dataset):
-    """Two words `[2]` and the one behind them `[1]`."""
+    """Two words `[2]` and the one after them `[1]`."""
 
     def __init__(self, data):
         self.samples = [np.array(sample).reshape(-1).astype("int64") for sample in data]
@@ -57,7 +57,7 @@ def main():
         print(f"epoch {epoch}  loss {np.mean(losses):.6f}  perplexity {np.exp(np.mean(losses)):.2f}")
     context, _ = train[1]
     guesses = network(paddle.to_tensor(context[None])).flatten().topk(3)[1].tolist()
-    print("behind", [names[int(word)] for word in context], "come", [names[word] for word in guesses])
+    print("after", [names[int(word)] for word in context], "come", [names[word] for word in guesses])
 
 
 if __name__ == "__main__":

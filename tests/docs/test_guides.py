@@ -1,4 +1,4 @@
-"""docs/guides: the blocks of Python run, one after another in one namespace, and print what the block behind says."""
+"""docs/guides: the blocks of Python run, one after another in one namespace, and print what the block after says."""
 
 import contextlib
 import doctest

@@ -1,4 +1,4 @@
-"""benchmarks/RESULTS.md: the numbers of its first table stand in the tables behind, and its commands exist."""
+"""benchmarks/RESULTS.md: the numbers of its first table stand in the tables after, and its commands exist."""
 import re
 import shlex
 import subprocess

@@ -43,7 +43,7 @@ def _choice(x: Any) -> Any:
     return tf.cond(tf.reduce_sum(x) > 0, lambda: x * 2.0, lambda: x - 1.0)
 
 
-# Each makes a function, for inputs of this shape behind the batch.
+# Each makes a function, for inputs of this shape after the batch.
 MODELS: dict[str, tuple[Callable[[], Callable[[Any], Any]], tuple[int, ...], str]] = {
     "mlp": (lambda: _sequential(LAYERS.Dense(8, "relu"), LAYERS.Dense(3, "softmax")), (4,), "float32"),
     "activations": (

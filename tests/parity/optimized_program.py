@@ -72,7 +72,7 @@ NETWORKS = {
     "activations": (activations, IMAGE), "residual": (residual, IMAGE), "elementwise": (elementwise, IMAGE), "linear": (linear, [-1, 6]),
     "attention": (attention, [-1, 5, 16]), "positions": (positions, [-1, 5]), "shuffled": (shuffled, IMAGE),
 }  # fmt: skip
-# Passes that are not among those of a CPU's inference, behind them.
+# Passes that are not among those of a CPU's inference, after them.
 MORE = {"skip_layernorm_fuse_pass": "attention", "fc_elementwise_layernorm_fuse_pass": "attention"}
 
 

@@ -28,7 +28,7 @@ def start(framework: str, *arguments: Any, timeout: float = 900) -> str:
 
 
 def result_of(framework: str, program: Path, *arguments: Any) -> Any:
-    """The JSON object behind the word `RESULT` in what a program prints that says `import paddle`."""
+    """The JSON object after the word `RESULT` in what a program prints that says `import paddle`."""
     lines = start(framework, *["-m", "wherry", "run"] * (framework == "wherry"), program, *arguments).splitlines()
     (line,) = [line for line in lines if line.startswith("RESULT ")]
     return json.loads(line.removeprefix("RESULT "))

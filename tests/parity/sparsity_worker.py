@@ -56,7 +56,7 @@ def trained(paddle, asp, algorithm, excluded):
     asp.prune_model(net, mask_algo=algorithm)
     x = paddle.to_tensor(np.random.default_rng(9).standard_normal((4, 3, 5, 5)).astype("float32"))
     net(x).mean().backward()
-    optimizer.step()  # one: behind it Paddle's weights ask for no gradient any more
+    optimizer.step()  # one: after it Paddle's weights ask for no gradient any more
     optimizer.clear_grad()
     names = {p.name for p in net.parameters()}
     state = {key.replace(".asp_mask", "") for key in optimizer.state_dict() if key.endswith(".asp_mask")}

@@ -37,7 +37,7 @@ DIED = "the process died, or did not come back"
 
 
 def outcomes(target, *arguments):
-    """What the worker says of each number, behind those that take it down too."""
+    """What the worker says of each number, after those that take it down too."""
     found, start = {}, 0
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOG_minloglevel": "3"}
     while True:

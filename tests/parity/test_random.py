@@ -24,7 +24,7 @@ def test_draws_and_initial_weights_are_paddles(results):
     theirs, ours = results["paddle"], results["wherry"]
     assert theirs.keys() == ours.keys()
     for name in theirs.keys() - {"losses"}:
-        # Words of the stream are equal to the bit; the functions behind some of them (log, erfinv, a QR) differ by rounding.
+        # Words of the stream are equal to the bit; the functions after some of them (log, erfinv, a QR) differ by rounding.
         np.testing.assert_allclose(ours[name], theirs[name], rtol=1e-5, atol=1e-6, err_msg=name)
 
 

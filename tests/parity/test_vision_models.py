@@ -49,7 +49,7 @@ def test_training_has_the_same_outputs_gradients_and_statistics(both):
         assert_same(ours[name]["train"], theirs[name]["train"], 1e-3, name)
         for kind in ("gradients", "statistics"):
             assert ours[name][kind].keys() == theirs[name][kind].keys()
-            # What a normalization behind it takes away again has gradients that are rounding errors of all others.
+            # What a normalization after it takes away again has gradients that are rounding errors of all others.
             largest = 1e-5 * max(np.abs(values).max() for _, values in theirs[name][kind].values())
             for key, expected in theirs[name][kind].items():
                 # Gradients through statistics of two images are differences of large numbers.

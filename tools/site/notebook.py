@@ -2,7 +2,7 @@
 
     wherry run tools/site/notebook.py examples/tutorials/gan.py PLACE     # runs the cells, as the page Playground would; PLACE gets what they said
 
-A comment on lines of its own between statements begins a cell and is the text above it. Cells behind the program, with pictures of
+A comment on lines of its own between statements begins a cell and is the text above it. Cells after the program, with pictures of
 what it found, are in pictures/NAME.py beside the programs, and run in the same namespace.
 """
 
@@ -18,7 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-# Calls of these names say something: a cell ends behind them.
+# Calls of these names say something: a cell ends after them.
 FUNCTIONS, METHODS = {"print", "plot", "show", "train"}, {"fit"}
 PICTURES = "pictures"  # the folder beside the programs
 

@@ -36,7 +36,7 @@ PAGE = """<!DOCTYPE html>
 
 
 class Sources:
-    """Addresses of files of the repository, and the pages behind them."""
+    """Addresses of files of the repository, and the pages after them."""
 
     def __init__(self) -> None:
         listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True, text=True)

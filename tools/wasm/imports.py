@@ -22,7 +22,7 @@ class Reader:
 
     def __init__(self, content: bytes) -> None:
         self.content = content
-        self.at = 8  # behind the magic number and the version
+        self.at = 8  # after the magic number and the version
 
     def byte(self) -> int:
         self.at += 1

@@ -1,4 +1,4 @@
-"""What a visitor teaches, here without a page; and the backbone behind it."""
+"""What a visitor teaches, here without a page; and the backbone after it."""
 import io
 import json
 import zipfile

@@ -1,4 +1,4 @@
-"""What a reducer of gradients needs: hooks behind accumulation, the end of a pass, buffers, memory."""
+"""What a reducer of gradients needs: hooks after accumulation, the end of a pass, buffers, memory."""
 import numpy as np
 import pytest
 

@@ -117,7 +117,7 @@ WRY_INLINE void make_whole(const float *x, whole *to, const Range &range) {
 
 // ---- the tile ---------------------------------------------------------------------------------------
 
-struct Behind {
+struct Epilogue {
   const float *bias, *residual;  // or null
   bool relu, relu6;
 };
@@ -141,7 +141,7 @@ struct Tile {
 };
 
 template <int Pixels>
-WRY_INLINE void tile_of(const Runs &runs, const Tile &t, const Behind &behind) {
+WRY_INLINE void tile_of(const Runs &runs, const Tile &t, const Epilogue &epilogue) {
   for (int pass = 0; pass < passes; ++pass) {
     v128_t sum[Pixels][parts];
 #pragma GCC unroll 8
@@ -175,8 +175,8 @@ WRY_INLINE void tile_of(const Runs &runs, const Tile &t, const Behind &behind) {
         const v128_t products = wasm_f32x4_mul(wasm_f32x4_convert_i32x4(four_of(sum[p], i)), factor);
         v128_t value = wasm_f32x4_add(wasm_f32x4_mul(products, wasm_f32x4_splat(range.step)), known);
         if (t.residual) value = wasm_f32x4_add(value, wasm_v128_load(t.residual + p * block + at));
-        if (behind.relu || behind.relu6) value = wasm_f32x4_pmax(wasm_f32x4_splat(0), value);
-        if (behind.relu6) value = wasm_f32x4_pmin(wasm_f32x4_splat(6), value);
+        if (epilogue.relu || epilogue.relu6) value = wasm_f32x4_pmax(wasm_f32x4_splat(0), value);
+        if (epilogue.relu6) value = wasm_f32x4_pmin(wasm_f32x4_splat(6), value);
         wasm_v128_store(t.out + p * block + at, value);
       }
     }
@@ -185,7 +185,7 @@ WRY_INLINE void tile_of(const Runs &runs, const Tile &t, const Behind &behind) {
 
 // ---- the op -----------------------------------------------------------------------------------------
 
-// x [n, blocks, h, w, 16]; weight: whole numbers [out blocks, blocks, kh, kw, 4 of inputs, 16 outputs, 4] (inputs filled up to fours), behind
+// x [n, blocks, h, w, 16]; weight: whole numbers [out blocks, blocks, kh, kw, 4 of inputs, 16 outputs, 4] (inputs filled up to fours), after
 // them the factors [out blocks * 16]. Its tensor has the shape that conv2d_blocked's has: [out blocks, blocks, kh, kw, inputs, 16].
 // In one piece: packing and products share two dozen sizes and places, which would be the arguments of each part.
 int conv2d_blocked(const wry_call *call) {
@@ -196,8 +196,8 @@ int conv2d_blocked(const wry_call *call) {
   const int64_t kh = weight->shape[2], kw = weight->shape[3], length = rounded_up(weight->shape[4], 4), taps = kh * kw;
   const Ints strides = attr_ints(call, 0), paddings = attr_ints(call, 1), dilations = attr_ints(call, 2);
   const wry_tensor *bias = input(call, 2), *residual = input(call, 3);
-  const Behind behind = {bias ? data<float>(bias) : nullptr, residual ? data<float>(residual) : nullptr, attr_equals(call, 3, "relu"),
-                         attr_equals(call, 3, "relu6")};
+  const Epilogue epilogue = {bias ? data<float>(bias) : nullptr, residual ? data<float>(residual) : nullptr, attr_equals(call, 3, "relu"),
+                             attr_equals(call, 3, "relu6")};
   const bool points = taps == 1 && strides[0] == 1 && strides[1] == 1 && !(paddings[0] | paddings[1] | paddings[2] | paddings[3]);
   const int64_t height = h + paddings[0] + paddings[1], width = w + paddings[2] + paddings[3], plane = height * width * block;
   const int64_t pixels = h * w, runs_count = blocks * taps, out_block = runs_count * length * block;  // bytes of weights
@@ -287,13 +287,13 @@ int conv2d_blocked(const wry_call *call) {
     for (int64_t b = out_blocks * part / shared; b < out_blocks * (part + 1) / shared; ++b) {
       Tile t;
       t.apart = strides[1] * block, t.weight = weights + b * out_block, t.factor = factors + b * block, t.sums = sums + b * block;
-      t.range_step = points, t.bias = behind.bias ? behind.bias + b * block : nullptr;
+      t.range_step = points, t.bias = epilogue.bias ? epilogue.bias + b * block : nullptr;
       const auto some = [&](auto count, int64_t at) {
         const int64_t to_at = ((i * out_blocks + b) * lines + y) * line * block + at * block;
         t.in = inputs + i * blocks * plane + y * strides[0] * width * block + at * t.apart;
         t.ranges = ranges + (points ? i * pixels + at : i);
-        t.out = data<float>(to) + to_at, t.residual = behind.residual ? behind.residual + to_at : nullptr;
-        tile_of<decltype(count)::value>(runs, t, behind);
+        t.out = data<float>(to) + to_at, t.residual = epilogue.residual ? epilogue.residual + to_at : nullptr;
+        tile_of<decltype(count)::value>(runs, t, epilogue);
       };
       int64_t at = first;
       for (; at + tile <= last; at += tile) some(std::integral_constant<int, tile>(), at);

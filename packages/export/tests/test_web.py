@@ -164,7 +164,7 @@ def test_convolutions_in_blocks_are_stored_smaller_channel_by_channel(tmp_path, 
 
 
 class Windows(nn.Layer):
-    """Convolutions of many channels: points, windows with borders, steps and gaps, with a residual and what comes behind."""
+    """Convolutions of many channels: points, windows with borders, steps and gaps, with a residual and what comes after."""
 
     def __init__(self):
         super().__init__()

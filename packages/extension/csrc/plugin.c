@@ -628,7 +628,7 @@ static const struct {
     REQUIRED(destroy_stream), REQUIRED(synchronize_stream), REQUIRED(stream_wait_event), REQUIRED(create_event), REQUIRED(destroy_event),
     REQUIRED(record_event), REQUIRED(synchronize_event)};
 
-/* What a plug-in writes to, with room behind it where nobody has any business. */
+/* What a plug-in writes to, with room after it where nobody has any business. */
 enum { ROOM = 256,
        MARK = 0xa5 };
 typedef struct filled_in {

@@ -91,7 +91,7 @@ def test_errors_of_scaled_dot_product_attention(arguments, error, match):
 
 
 def layout(seen):
-    """CSR offsets and columns of a bool [B, heads, T, T], padded behind the last column."""
+    """CSR offsets and columns of a bool [B, heads, T, T], padded after the last column."""
     offset = np.concatenate([np.zeros((*seen.shape[:2], 1)), seen.sum(axis=-1).cumsum(axis=-1)], axis=-1)
     columns = np.full((*seen.shape[:2], seen.sum(axis=(2, 3)).max() + 2), -7)
     for b, h in np.ndindex(*seen.shape[:2]):

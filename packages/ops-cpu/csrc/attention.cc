@@ -6,7 +6,7 @@
 // full. Threads share out (batch, head) pairs, in the forward pass also parts of the queries; the
 // order of the arithmetic inside an output does not depend on that. 16-bit floats are widened head
 // by head. Weights may be dropped; what decided is kept, a byte for each weight. Sequences may have lengths
-// of their own: what lies behind them is not read, and the work goes by them. Not done here: heads that share
+// of their own: what lies after them is not read, and the work goes by them. Not done here: heads that share
 // keys, a window.
 #include "gemm.h"
 #include "lanemath.h"

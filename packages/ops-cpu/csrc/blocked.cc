@@ -11,8 +11,8 @@
 // neighbouring inputs. Windows of 3x3 may be computed by Winograd's minimal filtering (winograd.h), whose 36 products are of the
 // same kind.
 //
-// What comes behind a convolution (bias, residual, activation) is computed on the tile before it is written.
-#include "behind.h"
+// What comes after a convolution (bias, residual, activation) is computed on the tile before it is written.
+#include "epilogue.h"
 #include "winograd.h"
 
 namespace WRY_NAMESPACE {
@@ -32,9 +32,9 @@ constexpr int half = 3, blocks_at_once = 1;  // 24 of 32
 constexpr int half = 1, blocks_at_once = 1;  // 8 of 16
 #endif
 
-// ---- what comes behind a convolution --------------------------------------------------------------
+// ---- what comes after a convolution --------------------------------------------------------------
 
-struct Behind {
+struct Epilogue {
   const float *bias;      // [blocks * 16] or null
   const float *residual;  // as the output, or null
   Activation activation;
@@ -137,22 +137,22 @@ struct Lines {
 };
 
 template <int Apart, int Blocks>
-WRY_INLINE void lines_by_blocks(const Runs &runs, const Lines &l, const Behind &behind, int64_t at) {
+WRY_INLINE void lines_by_blocks(const Runs &runs, const Lines &l, const Epilogue &epilogue, int64_t at) {
   Tile t;
   t.weight = l.weight + at * l.weight_block, t.weight_block = l.weight_block, t.out_block = l.out_block;
-  t.bias = behind.bias ? behind.bias + at * block : nullptr;
-  t.activation = behind.late() ? Activation::none : behind.activation;
+  t.bias = epilogue.bias ? epilogue.bias + at * block : nullptr;
+  t.activation = epilogue.late() ? Activation::none : epilogue.activation;
   float *const out = l.out + at * l.out_block;
-  const int64_t away = behind.residual ? behind.residual - l.out : 0;
+  const int64_t away = epilogue.residual ? epilogue.residual - l.out : 0;
   const auto half_at = [&](int h, int64_t y, int64_t x) {
     t.in[h] = l.in + y * l.in_line + x * Apart;
     t.out[h] = out + y * l.out_line + x * block;
-    t.residual[h] = behind.residual ? t.out[h] + away : nullptr;
+    t.residual[h] = epilogue.residual ? t.out[h] + away : nullptr;
   };
   const auto done = [&](int halves, int64_t pixels) {
-    if (!behind.late()) return;
+    if (!epilogue.late()) return;
     for (int h = 0; h < halves; ++h)
-      for (int b = 0; b < Blocks; ++b) activate(behind.activation, t.out[h] + b * l.out_block, pixels * block);
+      for (int b = 0; b < Blocks; ++b) activate(epilogue.activation, t.out[h] + b * l.out_block, pixels * block);
   };
   // Halves of a tile may belong to two lines.
   const int64_t whole = l.width / half, halves = whole * l.count;
@@ -191,11 +191,11 @@ WRY_INLINE void lines_by_blocks(const Runs &runs, const Lines &l, const Behind &
 }
 
 template <int Apart>
-void lines(const Runs &runs, const Lines &l, const Behind &behind, int64_t first, int64_t last) {
+void lines(const Runs &runs, const Lines &l, const Epilogue &epilogue, int64_t first, int64_t last) {
   int64_t at = first;
-  for (; at + blocks_at_once <= last; at += blocks_at_once) lines_by_blocks<Apart, blocks_at_once>(runs, l, behind, at);
+  for (; at + blocks_at_once <= last; at += blocks_at_once) lines_by_blocks<Apart, blocks_at_once>(runs, l, epilogue, at);
   if constexpr (blocks_at_once > 1)
-    if (at < last) lines_by_blocks<Apart, 1>(runs, l, behind, at);
+    if (at < last) lines_by_blocks<Apart, 1>(runs, l, epilogue, at);
 }
 
 // ---- shapes ---------------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ struct Image {
 
 WRY_INLINE Image image_of(const wry_tensor *t) { return {t->shape[0], t->shape[1], t->shape[2], t->shape[3]}; }
 
-WRY_INLINE Behind behind_of(const wry_call *call) {
+WRY_INLINE Epilogue epilogue_of(const wry_call *call) {
   const wry_tensor *bias = input(call, 2), *residual = input(call, 3);
   return {bias ? data<float>(bias) : nullptr, residual ? data<float>(residual) : nullptr, Activation::none};
 }
@@ -236,7 +236,7 @@ Shares shares_of(const wry_call *call, int64_t images, int64_t lines, int64_t li
 // ---- dense convolution ----------------------------------------------------------------------------
 
 // A 1x1 window with step 1: pixels of all lines are one line.
-int convolve_points(const wry_call *call, const Image &in, const Image &to, const Behind &behind) {
+int convolve_points(const wry_call *call, const Image &in, const Image &to, const Epilogue &epilogue) {
   const float *x = data<float>(input(call, 0)), *weight = data<float>(input(call, 1));
   float *out = data<float>(output(call, 0));
   const int64_t pixels = in.h * in.w;
@@ -251,7 +251,7 @@ int convolve_points(const wry_call *call, const Image &in, const Image &to, cons
     const int64_t at = n * to.size() + first * block;
     const Lines l = {x + n * in.size() + first * block, 0, 1, min_of(s.lines, pixels - first), weight, in.blocks * runs.length * block,
                      out + at, 0, to.plane()};
-    Behind mine = behind;
+    Epilogue mine = epilogue;
     if (mine.residual) mine.residual += at;
     lines<int(block)>(runs, l, mine, to.blocks * part / s.parts, to.blocks * (part + 1) / s.parts);
   });
@@ -266,11 +266,11 @@ int conv2d_blocked(const wry_call *call) {
   const Image in = image_of(input(call, 0)), to = image_of(output(call, 0));  // of planes: blocks are channels
   const bool planes = input(call, 0)->rank == 4;
   const Ints strides = attr_ints(call, 0), paddings = attr_ints(call, 1), dilations = attr_ints(call, 2);
-  Behind behind = behind_of(call);
-  if (!activation_of(call, 3, &behind.activation)) return unknown_activation(call, "conv2d_blocked", 3);
+  Epilogue epilogue = epilogue_of(call);
+  if (!activation_of(call, 3, &epilogue.activation)) return unknown_activation(call, "conv2d_blocked", 3);
   const int64_t kh = weight->shape[planes ? 1 : 2], kw = weight->shape[planes ? 2 : 3], sy = strides[0], sx = strides[1];
   if (!planes && kh * kw == 1 && sy == 1 && sx == 1 && !(paddings[0] | paddings[1] | paddings[2] | paddings[3]))
-    return convolve_points(call, in, to, behind);
+    return convolve_points(call, in, to, epilogue);
   const int64_t unit = planes ? 1 : block, taps = kh * kw;
   const int64_t span_y = (kh - 1) * dilations[0], span_x = (kw - 1) * dilations[1];
   const int64_t columns = to.w + span_x / sx, classes = min_of(sx, span_x + 1);
@@ -321,7 +321,7 @@ int conv2d_blocked(const wry_call *call) {
     const int64_t at = n * to.size() + first * to.w * block;
     const Lines l = {strip, sy * pitch, count_here, to.w, data<float>(weight), weight_block, data<float>(output(call, 0)) + at,
                      to.w * block, to.plane()};
-    Behind mine = behind;
+    Epilogue mine = epilogue;
     if (mine.residual) mine.residual += at;
     const int64_t begin = to.blocks * part / s.parts, end = to.blocks * (part + 1) / s.parts;
     if (planes) lines<1>(runs, l, mine, begin, end);
@@ -379,9 +379,9 @@ WRY_INLINE void tiles_in(const Grid &g, const float *x, int64_t first, int64_t c
   }
 }
 
-WRY_INLINE void tiles_out(const Grid &g, float *out, const Behind &behind, int64_t first, int64_t count, int64_t b, const float *from,
+WRY_INLINE void tiles_out(const Grid &g, float *out, const Epilogue &epilogue, int64_t first, int64_t count, int64_t b, const float *from,
                           int64_t plane) {
-  const float *bias = behind.bias ? behind.bias + b * block : nullptr;
+  const float *bias = epilogue.bias ? epilogue.bias + b * block : nullptr;
   for (int64_t i = 0; i < count; ++i, from += block) {
     int64_t n, y, z;
     g.place(first + i, &n, &y, &z);
@@ -404,14 +404,14 @@ WRY_INLINE void tiles_out(const Grid &g, float *out, const Behind &behind, int64
           if (v >= bottom || u >= right) continue;
           const int64_t there = start + (v * g.to.w + u) * block + c;
           f32 value = o[4 * v + u] + summand;
-          if (behind.residual) value += load(behind.residual + there);
-          if (behind.activation == Activation::relu) value = relu(value);
-          else if (behind.activation == Activation::relu6) value = relu6(value);
+          if (epilogue.residual) value += load(epilogue.residual + there);
+          if (epilogue.activation == Activation::relu) value = relu(value);
+          else if (epilogue.activation == Activation::relu6) value = relu6(value);
           store(out + there, value);
         }
     }
-    if (behind.late())
-      for (int64_t v = 0; v < bottom; ++v) activate(behind.activation, out + start + v * g.to.w * block, right * block);
+    if (epilogue.late())
+      for (int64_t v = 0; v < bottom; ++v) activate(epilogue.activation, out + start + v * g.to.w * block, right * block);
   }
 }
 
@@ -420,12 +420,12 @@ int winograd_conv2d_blocked(const wry_call *call) {
   const Ints paddings = attr_ints(call, 0);
   Grid g = {image_of(input(call, 0)), image_of(output(call, 0)), 0, 0, paddings[0], paddings[2]};
   g.tiles_y = ceil_div(g.to.h, 4), g.tiles_x = ceil_div(g.to.w, 4);
-  Behind behind = behind_of(call);
-  if (!activation_of(call, 1, &behind.activation)) return unknown_activation(call, "winograd_conv2d_blocked", 1);
+  Epilogue epilogue = epilogue_of(call);
+  if (!activation_of(call, 1, &epilogue.activation)) return unknown_activation(call, "winograd_conv2d_blocked", 1);
   const int64_t tiles = g.in.n * g.tiles_y * g.tiles_x, cin = g.in.blocks, cout = g.to.blocks;
   const float *x = data<float>(input(call, 0)), *weight = data<float>(input(call, 1));
   float *out = data<float>(output(call, 0));
-  // The 36 planes before and behind the products, and a plane of the weight, share the second-level cache.
+  // The 36 planes before and after the products, and a plane of the weight, share the second-level cache.
   const int64_t threads = threads_for(call, INT32_MAX), unit = 2 * half;
   const int64_t group = min_of(tiles, max_of(unit, (160 * 1024 / (36 * (cin + cout) * block) + unit / 2) / unit * unit));
   const int64_t groups = ceil_div(tiles, group);
@@ -449,7 +449,7 @@ int winograd_conv2d_blocked(const wry_call *call) {
       const int64_t first = task * group, count = min_of(group, tiles - first);
       for (int64_t b = 0; b < cin; ++b) tiles_in(g, x, first, count, b, in + offsets[b], in_plane);
       for (int64_t p = 0; p < 36; ++p) multiply(in, to, p, count, 0, cout);
-      for (int64_t b = 0; b < cout; ++b) tiles_out(g, out, behind, first, count, b, to + b * group * block, out_plane);
+      for (int64_t b = 0; b < cout; ++b) tiles_out(g, out, epilogue, first, count, b, to + b * group * block, out_plane);
     });
     return WRY_OK;
   }
@@ -460,7 +460,7 @@ int winograd_conv2d_blocked(const wry_call *call) {
     parallel_tasks(call, 36 * pairs, [&](int64_t task) {
       multiply(in, to, task / pairs, count, cout * (task % pairs) / pairs, cout * (task % pairs + 1) / pairs);
     });
-    parallel_tasks(call, cout, [&](int64_t b) { tiles_out(g, out, behind, first, count, b, to + b * group * block, out_plane); });
+    parallel_tasks(call, cout, [&](int64_t b) { tiles_out(g, out, epilogue, first, count, b, to + b * group * block, out_plane); });
   }
   return WRY_OK;
 }
@@ -552,8 +552,8 @@ int depthwise_conv2d_blocked(const wry_call *call) {
   const Image in = image_of(input(call, 0)), to = image_of(output(call, 0));
   const wry_tensor *weight = input(call, 1);
   const Ints strides = attr_ints(call, 0), paddings = attr_ints(call, 1), dilations = attr_ints(call, 2);
-  Behind behind = behind_of(call);
-  if (!activation_of(call, 3, &behind.activation)) return unknown_activation(call, "depthwise_conv2d_blocked", 3);
+  Epilogue epilogue = epilogue_of(call);
+  if (!activation_of(call, 3, &epilogue.activation)) return unknown_activation(call, "depthwise_conv2d_blocked", 3);
   const int64_t kh = weight->shape[1], kw = weight->shape[2];
   const bool neighbours3 = kh == 3 && kw == 3 && dilations[1] == 1 && strides[1] <= 2;
   float *zeros = workspace<float>(call, in.w * block);
@@ -571,7 +571,7 @@ int depthwise_conv2d_blocked(const wry_call *call) {
     for (int64_t line = first; line < last; ++line) {
       const int64_t y = line % to.h, image = line / to.h, b = image % to.blocks, top = y * strides[0] - paddings[0];
       const float *x = data<float>(input(call, 0)) + image * in.plane(), *w = data<float>(weight) + b * kh * kw * block;
-      const float *bias = behind.bias ? behind.bias + b * block : nullptr;
+      const float *bias = epilogue.bias ? epilogue.bias + b * block : nullptr;
       float *out = data<float>(output(call, 0)) + line * to.w * block;
       const int64_t shift = begin * strides[1] - paddings[2];
       for (int64_t i = 0; i < kh; ++i) {
@@ -584,16 +584,16 @@ int depthwise_conv2d_blocked(const wry_call *call) {
       else if (neighbours3) depthwise_line3<2>(rows, w, bias, inner, end - begin);
       else depthwise_line(rows, w, bias, kh, kw, strides[1], dilations[1], inner, end - begin);
       for (int64_t i = end; i < to.w; ++i) depthwise_pixel(x, in, w, bias, kh, kw, top, i * strides[1] - paddings[2], dilations, out + i * block);
-      if (behind.residual) {
-        const float *more = behind.residual + line * to.w * block;
+      if (epilogue.residual) {
+        const float *more = epilogue.residual + line * to.w * block;
         for (int64_t i = 0; i < to.w * block; i += f32_lanes) store(out + i, load(out + i) + load(more + i));
       }
-      if (behind.activation == Activation::relu) {
+      if (epilogue.activation == Activation::relu) {
         for (int64_t i = 0; i < to.w * block; i += f32_lanes) store(out + i, relu(load(out + i)));
-      } else if (behind.activation == Activation::relu6) {
+      } else if (epilogue.activation == Activation::relu6) {
         for (int64_t i = 0; i < to.w * block; i += f32_lanes) store(out + i, relu6(load(out + i)));
       } else {
-        activate(behind.activation, out, to.w * block);
+        activate(epilogue.activation, out, to.w * block);
       }
     }
   });

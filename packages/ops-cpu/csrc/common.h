@@ -1,4 +1,4 @@
-// What every kernel file starts from: the namespace of its instruction set, the types behind the
+// What every kernel file starts from: the namespace of its instruction set, the types after the
 // dtype codes, access to attributes, and the way to report an error.
 //
 // A family file is compiled once per instruction set with -DWRY_ISA=<name>. All that it defines
@@ -234,7 +234,7 @@ WRY_INLINE void dispatch_size(int64_t bytes, F &&f) {
 }
 
 // Rows of a kernel table, one for each dtype: WRY_FLOAT_ROWS("exp", WRY_MAY_ALIAS, exp_kernel). Tables that devices have in common lie in
-// <wherry/kernels/rows/>; what they name behind a kernel is for fused chains of other devices.
+// <wherry/kernels/rows/>; what they name after a kernel is for fused chains of other devices.
 #define WRY_ROW(op, T, flags, kernel, ...) {op, code_of<T>::value, flags, kernel<T>, nullptr}
 #define WRY_PLAIN_ROW(op, dtype, flags, kernel, ...) {op, dtype, flags, kernel, nullptr}
 #define WRY_ANY_ROW(op, flags, kernel, ...) {op, -1, flags, kernel, nullptr}

@@ -41,7 +41,7 @@ WRY_INLINE void fill_zero(T *to, int64_t n) {
   for (int64_t i = 0; i < n; ++i) to[i] = T(0);
 }
 
-// from[0], from[2], ... as a vector; nothing behind the last of them is read.
+// from[0], from[2], ... as a vector; nothing after the last of them is read.
 template <typename T, int... I>
 WRY_INLINE vec<T> every_other(const T *from, detail::sequence<I...>) {
   constexpr int n = lanes<T>;

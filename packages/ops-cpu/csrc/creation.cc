@@ -51,7 +51,7 @@ struct choose_wide<complex<R>> {
   using type = complex128;
 };
 
-// Integers cut off what is behind the point, as Paddle does.
+// Integers cut off what is after the point, as Paddle does.
 template <typename T, typename W>
 WRY_INLINE T to_storage(W value) {
   if constexpr (is_complex<T>::value) return T(value);

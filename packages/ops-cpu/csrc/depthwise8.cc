@@ -129,7 +129,7 @@ struct Strip {
 };
 
 template <int V>
-bool strip_of(const wry_call *call, const int8_t *weight, const Window &window, const Channels &c, const Behind &behind, Strip<V> *s) {
+bool strip_of(const wry_call *call, const int8_t *weight, const Window &window, const Channels &c, const Epilogue &epilogue, Strip<V> *s) {
   s->blocks = ceil_div(c.count, V);
   const int64_t values = s->blocks * V;
   s->weight = workspace<int8_t>(call, c.lines * c.fours * c.kw * 4 * values), s->first = workspace<int32_t>(call, values);
@@ -141,9 +141,9 @@ bool strip_of(const wry_call *call, const int8_t *weight, const Window &window, 
     const int64_t k = s->channel(b, c.count);
     int32_t first[V];
     float bias[V] = {};
-    for (int64_t i = 0; i < V; ++i) first[i] = int32_t((behind.start ? uint32_t(behind.start[k + i]) : 0) - uint32_t(c.less[k + i]));
-    if (behind.bias) memcpy(bias, behind.bias + k, sizeof bias);
-    order_lanes<V>(first, s->first + b * V), order_lanes<V>(bias, s->bias + b * V), order_lanes<V>(behind.scale + k, s->scale + b * V);
+    for (int64_t i = 0; i < V; ++i) first[i] = int32_t((epilogue.start ? uint32_t(epilogue.start[k + i]) : 0) - uint32_t(c.less[k + i]));
+    if (epilogue.bias) memcpy(bias, epilogue.bias + k, sizeof bias);
+    order_lanes<V>(first, s->first + b * V), order_lanes<V>(bias, s->bias + b * V), order_lanes<V>(epilogue.scale + k, s->scale + b * V);
     for (int64_t l = 0; l < c.lines; ++l)
       for (int64_t g = 0; g < c.fours; ++g)
         for (int64_t j = 0; j < c.kw; ++j, to += 4 * V) {
@@ -208,13 +208,13 @@ WRY_INLINE void strip_tile(const Channels &c, const uint8_t *in, int64_t apart, 
 }
 
 template <int V, bool Tame, typename T, typename Out>
-int strips(const wry_call *call, const Image<T> &image, int64_t images, const Channels &c, const Behind &behind, const int8_t *weight) {
+int strips(const wry_call *call, const Image<T> &image, int64_t images, const Channels &c, const Epilogue &epilogue, const int8_t *weight) {
   Strip<V> s;
   const int64_t column = 4 * V, columns = image.columns(), four = columns * column, room = c.fours * four;
   uint8_t *strips = workspace<uint8_t>(call, room * threads_for(call, INT32_MAX));
-  if (!strips || !strip_of<V>(call, weight, image.window, c, behind, &s)) return fail_memory(call, "quantized_depthwise_conv2d", room);
-  Out *out = static_cast<Out *>(behind.out);
-  const End end = behind.end;
+  if (!strips || !strip_of<V>(call, weight, image.window, c, epilogue, &s)) return fail_memory(call, "quantized_depthwise_conv2d", room);
+  Out *out = static_cast<Out *>(epilogue.out);
+  const End end = epilogue.end;
   each_turn(call, image, images, c.lines, [&](const T *from, int64_t top, int64_t used, int64_t lines, int64_t row) {
     uint8_t *strip = strips + room * thread_index();
     const int64_t apart = image.window.strides[1] * column, step = image.window.dilations[1] * column, left = image.window.paddings[2];
@@ -256,7 +256,7 @@ int strips(const wry_call *call, const Image<T> &image, int64_t images, const Ch
 #endif
 
 template <typename T>
-int whole_blocks(const wry_call *call, const Image<T> &image, int64_t images, const Channels &c, const Behind &behind) {
+int whole_blocks(const wry_call *call, const Image<T> &image, int64_t images, const Channels &c, const Epilogue &epilogue) {
   const int64_t column = c.full * 4, columns = image.columns(), four = columns * column, room = c.fours * four, left = image.window.paddings[2];
   Whole *strips = workspace<Whole>(call, room * threads_for(call, INT32_MAX));
   if (!strips) return fail_memory(call, "quantized_depthwise_conv2d", room);
@@ -287,7 +287,7 @@ int whole_blocks(const wry_call *call, const Image<T> &image, int64_t images, co
         const auto some = [&](auto pixels, int64_t at) {
           constexpr int n = decltype(pixels)::value;
           channel_tile<n>(c, strip + at * apart + k * 4, apart, step, four, c.weight + l * c.line_weights() + k * 4, sums);
-          behind.finish_rows(sums, out_block, image.shift.zero ? c.less + k : nullptr, k, row + l * image.out_w + at, n);
+          epilogue.finish_rows(sums, out_block, image.shift.zero ? c.less + k : nullptr, k, row + l * image.out_w + at, n);
         };
         int64_t at = 0;
         for (; at + 4 <= image.out_w; at += 4) some(std::integral_constant<int, 4>(), at);
@@ -302,13 +302,13 @@ template <typename T>
 int quantized_depthwise_conv2d(const wry_call *call) {
   const wry_tensor *x = input(call, 0), *weight = input(call, 1), *out = output(call, 0);
   if (out->size == 0) return WRY_OK;
-  Behind behind;
-  const int status = behind_of(call, "quantized_depthwise_conv2d", 4, &behind);
+  Epilogue epilogue;
+  const int status = epilogue_of(call, "quantized_depthwise_conv2d", 4, &epilogue);
   if (status != WRY_OK) return status;
   const int64_t zero_point = attr_int(call, 3), images = out->shape[0];
   Shift shift = shift_of<T>(int32_t(zero_point));
 #if defined(WRY_LANES)
-  const bool by_lanes = behind.bytes() && !behind.residual.data && behind.end.activation == Activation::none && weight->shape[2] >= 16;
+  const bool by_lanes = epilogue.bytes() && !epilogue.residual.data && epilogue.end.activation == Activation::none && weight->shape[2] >= 16;
   if (by_lanes) shift = shift_of_lanes<T>(int32_t(zero_point));
 #endif
   const Bytes is = bytes_of(x);
@@ -324,8 +324,8 @@ int quantized_depthwise_conv2d(const wry_call *call) {
       const int8_t *from = data<int8_t>(weight);
       const auto of = [&](auto v) {
         constexpr int V = decltype(v)::value;
-        return rounds_all_ints && behind.tame ? strips<V, true, T, Out>(call, image, images, c, behind, from)
-                                              : strips<V, false, T, Out>(call, image, images, c, behind, from);
+        return rounds_all_ints && epilogue.tame ? strips<V, true, T, Out>(call, image, images, c, epilogue, from)
+                                                : strips<V, false, T, Out>(call, image, images, c, epilogue, from);
       };
 #if WRY_VECTOR_BYTES == 64
       if (c.count >= 64) return of(std::integral_constant<int, 64>());
@@ -335,10 +335,10 @@ int quantized_depthwise_conv2d(const wry_call *call) {
 #endif
       return of(std::integral_constant<int, 16>());
     };
-    return behind.end.dtype == WRY_INT8 ? by(int8_t()) : by(uint8_t());
+    return epilogue.end.dtype == WRY_INT8 ? by(int8_t()) : by(uint8_t());
   }
 #endif
-  return whole_blocks<T>(call, image, images, c, behind);
+  return whole_blocks<T>(call, image, images, c, epilogue);
 }
 
 const wry_kernel_entry table[] = {

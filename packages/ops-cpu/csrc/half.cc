@@ -59,7 +59,7 @@ static WRY_INLINE void interleave_steps(const bfloat16 *even, const bfloat16 *od
   }
 }
 
-// As pack_wide, at out[(p / 2 * width + lane) * 2 + p % 2]; behind an odd k stands a step of zeros.
+// As pack_wide, at out[(p / 2 * width + lane) * 2 + p % 2]; after an odd k stands a step of zeros.
 template <int width>
 static void pack_pairs(bfloat16 *out, int64_t count, int64_t k, Matrix<bfloat16> from) {
   const bfloat16 zero[width] = {};

@@ -457,7 +457,7 @@ static int index_get(const wry_call *call) {
   return WRY_OK;
 }
 
-// How index_put accumulates values of one dtype: add_rows behind an untyped face.
+// How index_put accumulates values of one dtype: add_rows after an untyped face.
 using AddRows = int (*)(const wry_call *call, const wry_tensor *out, const wry_tensor *x, int64_t outer, int64_t n,
                         int64_t row, const int64_t *positions, int64_t count, const void *values);
 
@@ -660,7 +660,7 @@ static int masked_select(const wry_call *call) {
     using W = decltype(tag);
     parallel_blocks(call, size, mask_block, [&](int64_t b, int64_t begin, int64_t) {
       // Branch free: every value is written, and overwritten unless it was wanted. The count of
-      // the block ends the loop before anything could be written behind it.
+      // the block ends the loop before anything could be written after it.
       W *to = (W *)out + starts[b];
       W *const stop = (W *)out + starts[b + 1];
       const W *from = data<W>(x);

@@ -4,7 +4,7 @@
 // them: [16 outputs, 4], 64 bytes. Processors do that in one of two ways, which give the same int32:
 //
 // - dot: an instruction multiplies bytes and adds products up by fours (AVX-512 VNNI, AVX-VNNI, NEON's sdot). Inputs stay bytes; those of
-//   the wrong sign are moved by 128, and so is their zero point. What a zero point adds is taken away behind the sums.
+//   the wrong sign are moved by 128, and so is their zero point. What a zero point adds is taken away after the sums.
 // - pairs: bytes become 16 bits first, products of these are added up by twos (SSE, AVX2, AVX-512BW, NEON, WASM). Inputs lose their zero point when
 //   they are widened, so that nothing has to be taken away.
 //
@@ -194,7 +194,7 @@ WRY_INLINE void widen_bytes(const T *WRY_RESTRICT from, Whole *WRY_RESTRICT to, 
 
 // ---- the tile -------------------------------------------------------------------------------------
 
-// What a row meets: `count` runs of `length` values (a multiple of 4), run i from offsets[i] on; weights of all of them lie one behind the other.
+// What a row meets: `count` runs of `length` values (a multiple of 4), run i from offsets[i] on; weights of all of them lie one after the other.
 struct ByteRuns {
   const int64_t *offsets;
   int64_t count, length;

@@ -78,7 +78,7 @@ WRY_INLINE i32 nearest_ints(f32 v) {
 // The same of numbers up to 2^22, without the instructions of WASM for numbers that do not fit.
 WRY_INLINE i32 nearest_small_ints(f32 v) {
 #if defined(__wasm_simd128__)
-  // Above 2^23 floats are whole numbers, which lie behind one another in memory.
+  // Above 2^23 floats are whole numbers, which lie after one another in memory.
   constexpr float whole = 12582912;
   return (i32)(v + whole) - 0x4b400000;
 #else

@@ -4,7 +4,7 @@
 //
 // Instructions that interleave bytes work in each 16 bytes of a vector alone. Four rows of V channels become four vectors of fours: in the 16 bytes L of
 // vector q are channels 16 L + 4 q to 16 L + 4 q + 3. Those that narrow do the same backwards, so that bytes come out in order. Weights and what stands
-// behind lie in that order too.
+// after lie in that order too.
 #ifndef WHERRY_OPS_CPU_LANES8_H
 #define WHERRY_OPS_CPU_LANES8_H
 

@@ -11,7 +11,7 @@
 
 namespace WRY_NAMESPACE {
 
-// How many of `count` bytes were mapped; those behind them are left to the caller.
+// How many of `count` bytes were mapped; those after them are left to the caller.
 #if defined(__AVX512BW__)
 WRY_INLINE int64_t mapped_wide(const uint8_t *table, const uint8_t *from, uint8_t *to, int64_t count) {
   __m512i parts[16];

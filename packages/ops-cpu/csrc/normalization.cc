@@ -161,7 +161,7 @@ int layer_norm_vjp(const wry_call *call) {
 
 // ---- group_norm ---------------------------------------------------------------------------------
 
-// x [N, channels, run]: the channels of a group lie behind one another, as one row. f(row, where) as in each_row_to, which
+// x [N, channels, run]: the channels of a group lie after one another, as one row. f(row, where) as in each_row_to, which
 // trusts rows to be whole vectors; here every channel has to be.
 template <typename T, typename F>
 void each_group(const wry_call *call, const T *out, int64_t rows, int64_t n, int64_t run, F &&f) {

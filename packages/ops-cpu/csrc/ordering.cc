@@ -176,7 +176,7 @@ static int topk(const wry_call *call) {
       const int64_t room = 2 * k;
       K bound = ~K(0);
       bool bounded = false;
-      arithmetic_t<T> limit = arithmetic_t<T>(0);  // the value behind the bound
+      arithmetic_t<T> limit = arithmetic_t<T>(0);  // the value after the bound
       for (int64_t block = 0; block < n; block += 16) {
         const int64_t end = min_of(n, block + 16);
         // Usually nothing of 16 values can enter. This test vectorises; it lets NaN through, the

@@ -101,7 +101,7 @@ WRY_INLINE vec<T> load_some(const T *p, int64_t n) {
   return WRY_LIKELY(n >= lanes<T>) ? load(p) : load_partial(p, n);
 }
 
-// A functor may have a `coarse` way to values that are rounded to 16 bits behind it.
+// A functor may have a `coarse` way to values that are rounded to 16 bits after it.
 template <typename F, typename = void>
 inline constexpr bool has_coarse = false;
 template <typename F>

@@ -54,7 +54,7 @@ WRY_INLINE void best_of(const float *at, int64_t w, int64_t rows, int64_t column
 }
 
 // Windows [begin, end) of a row, all of them whole. Returns where it stopped: a few of the last may be
-// left, and those of the last row of a tensor, behind which nothing may be read.
+// left, and those of the last row of a tensor, after which nothing may be read.
 template <int step>
 WRY_INLINE int64_t best_along(const float *at, const float *limit, int64_t w, int64_t rows, int64_t columns, int32_t place,
                               int64_t begin, int64_t end, float *best, int32_t *where) {

@@ -1,6 +1,6 @@
 // Products and convolutions of quantized tensors (wherry_tensor/ops/quantized.py says what they compute).
 //
-// Sums are exact, and what stands behind them is computed in float32, each step rounded by itself: this file is compiled without fused
+// Sums are exact, and what stands after them is computed in float32, each step rounded by itself: this file is compiled without fused
 // multiply-add, so that every processor gives the same bytes. (But for activations that are more than comparisons: these differ in their last bits, as those of
 // floats do.)
 #include "dense8.h"
@@ -66,10 +66,10 @@ template <typename T>
 int quantized_linear(const wry_call *call) {
   const wry_tensor *x = input(call, 0), *weight = input(call, 1), *out = output(call, 0);
   if (out->size == 0) return WRY_OK;
-  Behind behind;
-  const int status = behind_of(call, "quantized_linear", 1, &behind);
+  Epilogue epilogue;
+  const int status = epilogue_of(call, "quantized_linear", 1, &epilogue);
   if (status != WRY_OK) return status;
-  const int64_t k = x->shape[x->rank - 1], full = weight->shape[1] * 4, rows = out->size / behind.channels;
+  const int64_t k = x->shape[x->rank - 1], full = weight->shape[1] * 4, rows = out->size / epilogue.channels;
   Dense d;
   if constexpr (sizeof(T) == 1) {
     const Shift shift = shift_of<T>(int32_t(attr_int(call, 0)));
@@ -78,14 +78,14 @@ int quantized_linear(const wry_call *call) {
     float *steps = workspace<float>(call, rows);
     const Shift shift = shift_of<int8_t>(0);
     d.in = steps ? rounded_rows(call, data<T>(x), rows, k, full, shift.add, steps) : nullptr, d.zero = shift.zero;
-    behind.steps = steps, behind.tame = false;
+    epilogue.steps = steps, epilogue.tame = false;
   }
   if (!d.in) return fail_memory(call, "quantized_linear", rows * full);
   const int64_t offset = 0;
   d.image = d.line = 0, d.apart = full, d.images = d.lines = 1, d.width = rows;
   d.runs = {&offset, 1, full};
   d.weight = data<int8_t>(weight), d.blocks = weight->shape[0];
-  multiply_dense(call, d, behind);
+  multiply_dense(call, d, epilogue);
   return WRY_OK;
 }
 
@@ -166,8 +166,8 @@ template <typename T>
 int quantized_conv2d(const wry_call *call) {
   const wry_tensor *x = input(call, 0), *weight = input(call, 1), *out = output(call, 0);
   if (out->size == 0) return WRY_OK;
-  Behind behind;
-  const int status = behind_of(call, "quantized_conv2d", 4, &behind);
+  Epilogue epilogue;
+  const int status = epilogue_of(call, "quantized_conv2d", 4, &epilogue);
   if (status != WRY_OK) return status;
   const Window window = window_of(call, weight->shape[1], weight->shape[2]);
   int64_t *offsets = workspace<int64_t>(call, window.kh * window.kw);
@@ -176,8 +176,8 @@ int quantized_conv2d(const wry_call *call) {
     return fail_memory(call, "quantized_conv2d", x->size);
   d.weight = data<int8_t>(weight), d.blocks = weight->shape[0];
   set_places(&d, out->shape[0], out->shape[1], out->shape[2], window);
-  if (d.images == 1 && d.lines == 1) behind.places = 0;
-  multiply_dense(call, d, behind);
+  if (d.images == 1 && d.lines == 1) epilogue.places = 0;
+  multiply_dense(call, d, epilogue);
   return WRY_OK;
 }
 
@@ -303,7 +303,7 @@ int matmul_int8(const wry_call *call) {
     memset(out->data, 0, size_t(out->size) * sizeof(int32_t));
     return WRY_OK;
   }
-  const Shift shift = shift_of<T>(0);  // zero points of rows are taken away behind
+  const Shift shift = shift_of<T>(0);  // zero points of rows are taken away afterwards
   bool failed = false;
   Exact exact;
   exact.x_zero = zeros_of(call, input(call, 2), m, shift.zero, &failed);

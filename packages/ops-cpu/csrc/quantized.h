@@ -1,17 +1,17 @@
-// What the ops of quantized tensors have in common: what stands behind their sums, and how their images lie.
+// What the ops of quantized tensors have in common: what stands after their sums, and how their images lie.
 //
-// What stands behind is computed in float32, each step rounded by itself: whoever includes this is compiled without fused multiply-add.
+// What stands after is computed in float32, each step rounded by itself: whoever includes this is compiled without fused multiply-add.
 #ifndef WHERRY_OPS_CPU_QUANTIZED_H
 #define WHERRY_OPS_CPU_QUANTIZED_H
 
-#include "behind.h"
+#include "epilogue.h"
 #include "int8.h"
 
 namespace WRY_NAMESPACE {
 
 constexpr int out_parts = out_block / f32_lanes;
 
-// ---- what stands behind ---------------------------------------------------------------------------
+// ---- what stands after ---------------------------------------------------------------------------
 
 // From v on: the activation, and the result as floats or bytes.
 struct End {
@@ -21,7 +21,7 @@ struct End {
   int32_t least, most;       // the limits as they are
   bool scaled;
 
-  // Limits are whole, so that it makes no difference whether they come before or behind the rounding. NaN becomes the lower one.
+  // Limits are whole, so that it makes no difference whether they come before or after the rounding. NaN becomes the lower one.
   WRY_INLINE i32 bytes_of(f32 v) const { return nearest_small_ints(min(max(v, splat<f32>(low)), splat<f32>(high))) + zero; }
 };
 
@@ -148,7 +148,7 @@ struct Narrowing {
   WRY_INLINE explicit Narrowing(const End &end)
       : zero(_mm512_set1_epi16(short(end.zero))), least(_mm512_set1_epi8(char(end.least))), most(_mm512_set1_epi8(char(end.most))), order(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15)) {}
 
-  // Four times 16, one behind the other. Narrowing limits as well.
+  // Four times 16, one after the other. Narrowing limits as well.
   WRY_INLINE __m512i bytes_of(const __m512i *q) const {
     const __m512i a = _mm512_adds_epi16(_mm512_packs_epi32(q[0], q[1]), zero), b = _mm512_adds_epi16(_mm512_packs_epi32(q[2], q[3]), zero);
     const __m512i bytes = T(-1) < T(0) ? _mm512_min_epi8(most, _mm512_max_epi8(_mm512_packs_epi16(a, b), least))
@@ -166,7 +166,7 @@ WRY_INLINE void store_four_rows(__m512i rows, uint8_t *to, int64_t apart) {
 }
 #endif
 
-struct Behind {
+struct Epilogue {
   const int32_t *start;       // added to sums, or null
   const float *scale, *bias;  // bias may be null; all three are filled up to whole blocks
   const float *steps;         // of rows, or null
@@ -360,7 +360,7 @@ struct Behind {
 };
 
 // Inputs scale, bias, residual from the third on; attributes from residual_scale on.
-inline int behind_of(const wry_call *call, const char *op, int at, Behind *behind) {
+inline int epilogue_of(const wry_call *call, const char *op, int at, Epilogue *epilogue) {
   const wry_tensor *scale = input(call, 2), *bias = input(call, 3), *out = output(call, 0);
   const int64_t n = scale->shape[0], full = ceil_div(n, out_block) * out_block;
   float *room = workspace<float>(call, 2 * full);
@@ -369,23 +369,23 @@ inline int behind_of(const wry_call *call, const char *op, int at, Behind *behin
   memcpy(room, scale->data, size_t(n) * sizeof(float));
   if (bias) memcpy(room + full, bias->data, size_t(n) * sizeof(float));  // ints are as wide
   const bool whole = bias && bias->dtype == WRY_INT32;
-  behind->scale = room;
-  behind->start = whole ? reinterpret_cast<const int32_t *>(room + full) : nullptr;
-  behind->bias = bias && !whole ? room + full : nullptr;
-  behind->steps = nullptr;
-  behind->residual = addend_of(input(call, 4), attr_float(call, at), attr_int(call, at + 1));
-  behind->out = out->data;
-  behind->channels = n, behind->places = out->rank == 4 ? out->shape[1] * out->shape[2] : 0;
-  const int failed = end_of(call, op, at + 2, &behind->end);
+  epilogue->scale = room;
+  epilogue->start = whole ? reinterpret_cast<const int32_t *>(room + full) : nullptr;
+  epilogue->bias = bias && !whole ? room + full : nullptr;
+  epilogue->steps = nullptr;
+  epilogue->residual = addend_of(input(call, 4), attr_float(call, at), attr_int(call, at + 1));
+  epilogue->out = out->data;
+  epilogue->channels = n, epilogue->places = out->rank == 4 ? out->shape[1] * out->shape[2] : 0;
+  const int failed = end_of(call, op, at + 2, &epilogue->end);
   if (failed != WRY_OK) return failed;
   // Sums are at most 2^31. What is not a number is not tame.
   bool numbers = true;
   for (int64_t i = 0; i < n; ++i) {
-    const float s = fabsf(room[i]), b = behind->bias ? fabsf(behind->bias[i]) : 0;
+    const float s = fabsf(room[i]), b = epilogue->bias ? fabsf(epilogue->bias[i]) : 0;
     numbers &= s <= 0.25f && b <= 0x1p29f;
   }
-  const End &end = behind->end;
-  behind->tame = numbers && behind->bytes() && !behind->residual.data && end.inverse == 1.0f && end.activation == Activation::none;
+  const End &end = epilogue->end;
+  epilogue->tame = numbers && epilogue->bytes() && !epilogue->residual.data && end.inverse == 1.0f && end.activation == Activation::none;
   return WRY_OK;
 }
 

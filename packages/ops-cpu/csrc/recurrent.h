@@ -1,4 +1,4 @@
-// What recurrent layers have in common whatever their weights are: sequences, and the steps behind the products.
+// What recurrent layers have in common whatever their weights are: sequences, and the steps after the products.
 #ifndef WHERRY_OPS_CPU_RECURRENT_H
 #define WHERRY_OPS_CPU_RECURRENT_H
 
@@ -118,7 +118,7 @@ void lstm_steps(const wry_call *call, const Sequence &s, const T *h0, const T *c
   });
 }
 
-// All steps. `gates` [T, B, 4 H] holds the parts of the inputs; product(h, rows, at) adds those of the states of r and z, and puts that of n behind.
+// All steps. `gates` [T, B, 4 H] holds the parts of the inputs; product(h, rows, at) adds those of the states of r and z, and puts that of n after.
 template <typename T, typename Product>
 void gru_steps(const wry_call *call, const Sequence &s, const T *h0, T *h_last, T *out, T *gates, Product &&product) {
   const int64_t H = s.hidden;

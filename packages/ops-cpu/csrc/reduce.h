@@ -231,7 +231,7 @@ static inline ReducePlan plan_reduction(const wry_tensor *x, const int64_t *axes
   p.kept = p.reduced = 0;
   p.outputs = p.depth = 1;
   // Right to left, so that the output's stride of each kept axis is known when it is met. Axes
-  // come out innermost first; neighbours that lie behind one another are merged on the way.
+  // come out innermost first; neighbours that lie after one another are merged on the way.
   for (int axis = x->rank - 1; axis >= 0; --axis) {
     const int64_t n = x->shape[axis], step = x->strides[axis] * item;
     if (is_reduced[axis]) {

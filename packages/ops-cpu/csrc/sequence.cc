@@ -5,7 +5,7 @@
 // is the logarithm of the probability of all paths that are at state s at step t, beta that of all
 // ways on from there. Everything stays in logarithms: probabilities would be several times faster,
 // but lose the right path where the network is sure of another one at first. Each step is taken
-// relative to its largest value, because a float near -4000 has only three digits behind the point;
+// relative to its largest value, because a float near -4000 has only three digits after the point;
 // of alpha these values are summed up in double. A step is one pass over the states, which are
 // neighbours in memory; examples are shared out among threads.
 //

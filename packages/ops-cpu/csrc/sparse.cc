@@ -60,7 +60,7 @@ int group_edges(const wry_call *call, const char *op, bool sorted, int64_t count
   if (sorted && falls)
     for (int64_t e = 1; e < edges; ++e)
       if (to[e] < to[e - 1])
-        return fail(call, WRY_INVALID, "%s: the targets are not sorted. Got %lld behind %lld at element %lld, expected none smaller than the one before.",
+        return fail(call, WRY_INVALID, "%s: the targets are not sorted. Got %lld after %lld at element %lld, expected none smaller than the one before.",
                     op, (long long)to[e], (long long)to[e - 1], (long long)e);
   if (status) return status;
   int64_t *first = workspace<int64_t>(call, count + 1);

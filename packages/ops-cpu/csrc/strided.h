@@ -6,7 +6,7 @@
 //     for (int64_t i = 0; i < n; ++i) o[i * step[0]] = ...   // steps count elements
 //   });
 //
-// Axes that lie behind one another in every operand are merged first, so contiguous operands are
+// Axes that lie after one another in every operand are merged first, so contiguous operands are
 // one inner run of all their elements. An inner run whose steps are all 0 or 1 deserves a loop of
 // its own (`unit_steps`), which the compiler turns into SIMD. Nothing here allocates.
 #ifndef WHERRY_OPS_CPU_STRIDED_H

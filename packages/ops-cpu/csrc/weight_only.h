@@ -35,7 +35,7 @@ constexpr float middle = 0;
 #endif
 
 struct Job {
-  const float *x;  // rows of `pitch` values, zeros behind the inputs
+  const float *x;  // rows of `pitch` values, zeros after the inputs
   int64_t rows, pitch, inside, out;
   const void *weight;
   const void *scale;  // [groups, out]

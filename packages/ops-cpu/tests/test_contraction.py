@@ -150,7 +150,7 @@ def _wide(x):
 def test_products_of_16_bits_are_rounded_once_at_every_size_around_the_tiles(dtype):
     rng = np.random.default_rng(5)
     for m, n in ((1, 1), (1, 70), (70, 1), (3, 5), (8, 32), (9, 33), (17, 63), (40, 50)):
-        for k in (0, 1, 2, 7, 64, 257, 513, 1025):  # passes end behind 256 and 512 steps; pairs have an odd one left
+        for k in (0, 1, 2, 7, 64, 257, 513, 1025):  # passes end after 256 and 512 steps; pairs have an odd one left
             for turn_x, turn_y in ((False, False), (True, False), (False, True)):
                 a, x = _halves(rng, dtype, *((k, m) if turn_x else (m, k)))
                 b, y = _halves(rng, dtype, *((n, k) if turn_y else (k, n)))

@@ -30,22 +30,22 @@ for dtype in np.int8, np.uint8:
     show(ops.matmul_int8(some(37, 131, dtype=dtype), some(131, 53), zero, None, transpose_x=False, transpose_y=False))
     show(ops.conv2d_int8(some(1, 9, 20, 17, dtype=dtype), some(35, 9, 3, 3), zero, None, strides=(1, 2), paddings=(1, 0, 2, 1), dilations=(1, 1),
                          groups=1, data_format="NCHW"))
-    behind = dict(x_zero_point=5, residual_scale=0.013, residual_zero_point=-3, activation="relu", out_scale=0.37, out_zero_point=-7, low=None,
+    epilogue = dict(x_zero_point=5, residual_scale=0.013, residual_zero_point=-3, activation="relu", out_scale=0.37, out_zero_point=-7, low=None,
                   high=None, dtype=_core.int8)
     def scale(n):
         return to_tensor(rng.uniform(1e-4, 2e-4, n).astype("float32"))
     bias = to_tensor(rng.standard_normal(35).astype("float32"))
-    show(ops.quantized_linear(some(61, 130, dtype=dtype), quantized.packed_linear_weight(some(130, 35)), scale(35), bias, some(61, 35), **behind))
+    show(ops.quantized_linear(some(61, 130, dtype=dtype), quantized.packed_linear_weight(some(130, 35)), scale(35), bias, some(61, 35), **epilogue))
     window = dict(strides=(1, 1), paddings=(1, 1, 1, 1), dilations=(1, 1))
     weight, residual = quantized.packed_conv_weight(some(35, 20, 3, 3)), some(2, 13, 15, 35)
-    show(ops.quantized_conv2d(some(2, 13, 15, 20, dtype=dtype), weight, scale(35), bias, residual, **window, **behind))
-    show(ops.quantized_depthwise_conv2d(some(2, 13, 15, 20, dtype=dtype), some(3, 3, 20), scale(20), None, None, **window, **behind))
+    show(ops.quantized_conv2d(some(2, 13, 15, 20, dtype=dtype), weight, scale(35), bias, residual, **window, **epilogue))
+    show(ops.quantized_depthwise_conv2d(some(2, 13, 15, 20, dtype=dtype), some(3, 3, 20), scale(20), None, None, **window, **epilogue))
     for n in 40, 100:
         each = to_tensor(rng.standard_normal(n).astype("float32"))
-        show(ops.quantized_depthwise_conv2d(some(2, 9, 7, n, dtype=dtype), some(3, 5, n), scale(n), each, None, **behind,
+        show(ops.quantized_depthwise_conv2d(some(2, 9, 7, n, dtype=dtype), some(3, 5, n), scale(n), each, None, **epilogue,
                                             strides=(2, 1), paddings=(1, 0, 2, 1), dilations=(1, 1)))
-    # Without a residual, in steps of the result; and floats behind a residual of floats.
-    counted = {**behind, "out_scale": None, "low": -90, "high": 101}
+    # Without a residual, in steps of the result; and floats after a residual of floats.
+    counted = {**epilogue, "out_scale": None, "low": -90, "high": 101}
     show(ops.quantized_linear(some(61, 130, dtype=dtype), quantized.packed_linear_weight(some(130, 75)), scale(75), None, None, **counted))
     whole = {**counted, "dtype": _core.float32, "activation": "none"}
     summand = to_tensor(rng.standard_normal((61, 35)).astype("float32"))
@@ -54,7 +54,7 @@ for dtype in np.int8, np.uint8:
         show(ops.quantized_depthwise_conv2d(some(2, 9, 13, 75, dtype=dtype), some(3, 3, 75), scale(75), None, None, **counted,
                                             strides=(step, step), paddings=(1, 1, 1, 1), dilations=(1, 1)))
 x = to_tensor(rng.standard_normal((29, 67)).astype("float32"))
-show(ops.quantized_linear(x, quantized.packed_linear_weight(some(67, 35)), scale(35), bias, None, **{**behind, "x_zero_point": 0}))
+show(ops.quantized_linear(x, quantized.packed_linear_weight(some(67, 35)), scale(35), bias, None, **{**epilogue, "x_zero_point": 0}))
 show(ops.quantized_linear(x, quantized.packed_linear_weight(some(67, 35)), scale(35), bias, None, **{**whole, "x_zero_point": 0}))
 show(ops.quantize_linear(x, to_tensor(rng.uniform(0.01, 0.02, 67).astype("float32")), None, axis=1, group=None, low=-128, high=127, dtype=_core.int8))
 show(ops.fake_quantize(x, to_tensor(rng.uniform(0.01, 0.02, (29, 3)).astype("float32")), None, axis=1, group=32, low=-8, high=7))
@@ -83,7 +83,7 @@ def _bytes(rng, *shape, dtype=np.int8):
     return rng.integers(limits.min, limits.max + 1, shape).astype(dtype)
 
 
-_BEHIND = dict(residual_scale=1.0, residual_zero_point=0, activation="none", out_scale=None, out_zero_point=0, low=None, high=None)
+_EPILOGUE = dict(residual_scale=1.0, residual_zero_point=0, activation="none", out_scale=None, out_zero_point=0, low=None, high=None)
 
 
 @pytest.mark.parametrize("image, kernel", [((1, 30, 40, 24), 3), ((3, 17, 9, 16), 1), ((1, 5, 6, 70), 3)])
@@ -96,7 +96,7 @@ def test_convolutions_do_not_depend_on_the_number_of_threads(threads, image, ker
     for count in 1, 2, 3, 7:
         threads(count)
         results.add(ops.quantized_conv2d(
-            x, weight, scale, None, None, strides=(1, 1), paddings=(kernel // 2,) * 4, dilations=(1, 1), x_zero_point=9, dtype=_core.int8, **_BEHIND
+            x, weight, scale, None, None, strides=(1, 1), paddings=(kernel // 2,) * 4, dilations=(1, 1), x_zero_point=9, dtype=_core.int8, **_EPILOGUE
         ).numpy().tobytes())
     assert len(results) == 1
 
@@ -111,7 +111,7 @@ def test_every_size_around_the_tiles():
                 packed = quantized.packed_linear_weight(wherry_tensor.to_tensor(weight))
                 scale = wherry_tensor.to_tensor(np.ones(n, np.float32))
                 got = ops.quantized_linear(
-                    wherry_tensor.to_tensor(x), packed, scale, None, None, x_zero_point=3, dtype=_core.float32, **_BEHIND
+                    wherry_tensor.to_tensor(x), packed, scale, None, None, x_zero_point=3, dtype=_core.float32, **_EPILOGUE
                 )
                 np.testing.assert_array_equal(got.numpy(), expected.astype(np.float32), err_msg=f"{m} x {k} x {n}")
 
@@ -122,13 +122,13 @@ def test_scales_of_one_output_change_no_other(rows, dtype, zero, low, high):
     """Where a sum times its scale may be larger than any integer, bytes are limited as floats; else as bytes."""
     rng = np.random.default_rng(rows)
     x, weight = wherry_tensor.to_tensor(_bytes(rng, rows, 20)), _bytes(rng, 20, 70)
-    bias, behind = rng.standard_normal(70).astype(np.float32), {**_BEHIND, "out_zero_point": zero, "low": low, "high": high}
+    bias, epilogue = rng.standard_normal(70).astype(np.float32), {**_EPILOGUE, "out_zero_point": zero, "low": low, "high": high}
     packed = quantized.packed_linear_weight(wherry_tensor.to_tensor(weight))
     results, first = [], rng.uniform(1e-3, 0.2, 69)
     for last in 0.002, 3e37:
         scale = np.append(first, last).astype(np.float32)
         results.append(ops.quantized_linear(
-            x, packed, wherry_tensor.to_tensor(scale), wherry_tensor.to_tensor(bias), None, x_zero_point=4, dtype=getattr(_core, dtype), **behind
+            x, packed, wherry_tensor.to_tensor(scale), wherry_tensor.to_tensor(bias), None, x_zero_point=4, dtype=getattr(_core, dtype), **epilogue
         ).numpy())
     sums = (x.numpy().astype(np.int32) - 4) @ weight.astype(np.int32)
     values = np.rint((sums[:, :69].astype(np.float32) * scale[:69] + bias[:69]).astype(np.float64)) + zero

@@ -186,7 +186,7 @@ def test_operands_of_every_layout_are_read_where_they_are(gpu, emulator, layout,
 def test_strided_and_misaligned_views_are_read_where_they_are(gpu):
     base = to_tensor(np.arange(200, dtype="float32"))
     transposed = base[:64].reshape([8, 8]).transpose([1, 0])
-    shifted = base[3:67].reshape([8, 8])  # 12 bytes behind a multiple of 16
+    shifted = base[3:67].reshape([8, 8])  # 12 bytes after a multiple of 16
     spread = base[64:192:2].reshape([8, 8])
     got = run([(ops.add, (0, 1), (), base.dtype), (ops.multiply, (3, 2), (), base.dtype)], [transposed, shifted, spread], [4], (8, 8))[0]
     same_bits(got, (transposed + shifted) * spread)

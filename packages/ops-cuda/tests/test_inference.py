@@ -34,7 +34,7 @@ def _saved(net, shape, folder):
 
 @pytest.fixture(scope="module")
 def images(tmp_path_factory):
-    """A small network of images, with what conversions look for: normalization behind a convolution, and an activation."""
+    """A small network of images, with what conversions look for: normalization after a convolution, and an activation."""
     wt.seed(3)
     net = nn.Sequential(
         nn.Conv2D(2, 16, 3), nn.BatchNorm2D(16), nn.ReLU(), nn.Conv2D(16, 16, 3), nn.ReLU(), nn.MaxPool2D(2, 2), nn.Flatten(),

@@ -133,7 +133,7 @@ def test_shared_memory_has_no_conflicts_of_banks(rng, emulator, gpu):
 def attend(rng, dtype, batch, heads, queries, keys, width, value_width=None, mask=None, p=0.0, lengths=None, **attrs):
     """Results and gradients on the GPU in `dtype`, and in float64 on the cpu from the same inputs: out, lse, the three gradients.
 
-    `lengths` are those of queries and keys, and None or the diagonals; behind them is NaN.
+    `lengths` are those of queries and keys, and None or the diagonals; after them is NaN.
     """
     attrs = {"scale": width**-0.5, **({} if lengths else {"causal": False}), **attrs}
     shapes = [(queries, width), (keys, width), (keys, value_width or width), (queries, value_width or width)]

@@ -62,7 +62,7 @@ def test_a_file_that_was_cut_off_anywhere_is_refused_or_lacks_whole_fields():
             read += 1
         except ModelFileError:
             pass
-    assert read <= 6  # cut behind a block, the version, ...
+    assert read <= 6  # cut after a block, the version, ...
 
 
 @pytest.mark.parametrize("data", [b"", b"\x80\x04K\x01.", b"PK\x03\x04" + bytes(40), bytes(64), b"\x08\x07", b"\x0a\xff\xff\xff\xff\x0f"])

@@ -283,7 +283,7 @@ def test_what_an_interrupted_save_had_decided_is_finished_by_who_loads(tmp_path,
     real = os.replace
 
     def die(a, b):
-        if b.endswith(".pdiparams"):  # behind the program
+        if b.endswith(".pdiparams"):  # after the program
             raise KeyboardInterrupt
         real(a, b)
 
@@ -532,7 +532,7 @@ def test_every_result_is_named_in_order_whatever_its_dtype():
     written = desc.parse(models.write_program(program)).blocks[0]
     scaled = {op.output("Out")[0] for op in written.ops if op.type == "scale"}
     fetched = [op.input("X")[0] for op in written.ops if op.type == "fetch"]
-    assert set(fetched) == scaled  # Paddle's jit.load gives what is fetched without a scale behind all others
+    assert set(fetched) == scaled  # Paddle's jit.load gives what is fetched without a scale after all others
 
 
 # Programs that Paddle's passes have changed.
@@ -704,7 +704,7 @@ def test_the_maximum_of_a_whole_picture_is_no_adaptive_pool2d(layout):
 
 
 def test_a_pool_whose_channels_are_last_is_one_of_channels_first():
-    # Paddle's predictor gives other numbers for the former behind some operators.
+    # Paddle's predictor gives other numbers for the former after some operators.
     pools = (
         lambda x: wt.ops.max_pool2d(x, (2, 2), (1, 1), (0, 0, 0, 0), False, "NHWC")[0],
         lambda x: wt.ops.avg_pool2d(x, (2, 2), (1, 1), (0, 0, 0, 0), False, True, None, "NHWC"),

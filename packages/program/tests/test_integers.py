@@ -309,14 +309,14 @@ def test_recurrent_layers_that_stay_floats_say_why(options, why):
 
 
 def bytes_of(program, x):
-    """What a program gives, as written and behind passes: exactly the same. Returns the ops."""
+    """What a program gives, as written and after passes: exactly the same. Returns the ops."""
     fast = passes.default(program, passes.INFERENCE)
     np.testing.assert_array_equal(compiled(fast)(x)[0].numpy(), compiled(program)(x)[0].numpy())
     return [node.type for node in fast.nodes]
 
 
 def gelu_of_rounded(x):
-    """As a quantizer writes it that rounds behind every operator."""
+    """As a quantizer writes it that rounds after every operator."""
     half = ops.dequantize_linear(
         to_tensor(np.array(64, np.int8)), to_tensor(np.float32(0.5 / 64)), None, axis=None, group=None, dtype=_core.float32
     )

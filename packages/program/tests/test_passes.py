@@ -215,7 +215,7 @@ def test_values_that_are_there_allow_results_as_large():
 
 
 def test_many_results_of_one_weight_are_not_all_kept():
-    """A thousand nodes behind one parameter would take a thousand times its memory."""
+    """A thousand nodes after one parameter would take a thousand times its memory."""
     weight = nn.Linear(1024, 512).weight
 
     def f(x):

@@ -94,7 +94,7 @@ def test_neighbours_of_neighbours_are_numbered_anew():
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: geometric.segment_sum(X, ids(0, 2, 1)), ValueError, "not sorted. Got 1 behind 2"),
+        (lambda: geometric.segment_sum(X, ids(0, 2, 1)), ValueError, "not sorted. Got 1 after 2"),
         (lambda: geometric.segment_sum(X, ids(-1, 0, 1)), IndexError, "a segment id is negative. Got -1"),
         (lambda: geometric.segment_sum(X, ids(0, 0)), ValueError, "`target` needs one number for each row of x"),
         (lambda: geometric.segment_sum(X, tensor([0, 0, 1])), TypeError, "Got dtype float64, expected int32 or int64"),

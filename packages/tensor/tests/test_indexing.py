@@ -39,7 +39,7 @@ def basic_indices(draw):
     if draw(st.booleans()):
         at = draw(st.integers(0, len(index)))
         behind = sum(item is not None for item in index[at:])
-        # What stands behind an Ellipsis indexes the last axes.
+        # What stands after an Ellipsis indexes the last axes.
         tail = iter([draw(ints(n) | slices(n)) for n in SHAPE[len(SHAPE) - behind :]])
         index[at:] = [Ellipsis, *(None if item is None else next(tail) for item in index[at:])]
     return tuple(index)

@@ -16,7 +16,7 @@ def default_options():
 
 
 def body(x):
-    """The text behind the first line, without its bracket and indentation."""
+    """The text after the first line, without its bracket and indentation."""
     return textwrap.dedent(str(x).partition("\n")[2][:-1])
 
 

@@ -66,7 +66,7 @@ def test_without_links_what_is_decided_is_finished_by_the_next_reader(tmp_path, 
 
     def replace(a, b, real=os.replace):
         calls.append(b)
-        if len(calls) == 3:  # behind the journal and the first file
+        if len(calls) == 3:  # after the journal and the first file
             raise OSError("gone")
         real(a, b)
 

@@ -122,7 +122,7 @@ def save(folder: Path, network: paddle.nn.Layer, accuracy: float) -> SavedModel:
 
 
 class Drawn(paddle.nn.Layer):
-    """The network behind what makes a drawing look like the digits that it has learned: of 8 x 8 cells (`digits.scaled`)."""
+    """The network after what makes a drawing look like the digits that it has learned: of 8 x 8 cells (`digits.scaled`)."""
 
     def __init__(self, network: paddle.nn.Layer) -> None:
         super().__init__()

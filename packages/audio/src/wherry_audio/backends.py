@@ -97,7 +97,7 @@ class AudioInfo:
 
 
 def _opened(op_name: str, filepath: Any) -> tuple[wave.Wave_read, BinaryIO | None]:
-    """The reader, and the file that has to be closed behind it: wave closes neither ours nor the caller's."""
+    """The reader, and the file that has to be closed after it: wave closes neither ours nor the caller's."""
     own = None
     if isinstance(filepath, (str, os.PathLike)):
         own = open(path_of(filepath, op_name, "filepath"), "rb")  # noqa: SIM115  the caller closes it

@@ -160,7 +160,7 @@ class MFCC(Layer):
     Args:
         sr: samples in a second.
         n_mfcc: how many coefficients, at most `n_mels`.
-        n_fft: samples of a piece; it and the arguments behind it are those of `LogMelSpectrogram`.
+        n_fft: samples of a piece; it and the arguments after it are those of `LogMelSpectrogram`.
 
     Shape:
         `[T]` or `[N, T]` to `[n_mfcc, frames]` or `[N, n_mfcc, frames]`.

@@ -301,7 +301,7 @@ generated_clear = (<PyTypeObject *>Node).tp_clear
 # ---------------------------------------------------------------------------------------- recording
 
 cdef inline int64_t *note_input(Input *one, Tensor x, int64_t *at) noexcept:
-    """Where the cotangent of `x` goes, and its shape, which is written to `at`; gives the place behind it."""
+    """Where the cotangent of `x` goes, and its shape, which is written to `at`; gives the place after it."""
     one.kept = NULL
     one.version = 0
     one.dtype = x.t.dtype
@@ -1392,7 +1392,7 @@ cdef int begin_slot(Walk walk, Node node, State *state) except -1:
 
 
 cdef tuple end_slot(Walk walk, Node node, tuple results):
-    """Behind the rule."""
+    """After the rule."""
     cdef SlotLayer layer = None if walk.slots is None else walk.slots.layer
     cdef Rule rule
     cdef Tensor given = None
@@ -1604,7 +1604,7 @@ cdef int finish(object error) except -1:
 
 
 cdef int run_walk(Walk walk) except -1:
-    """`explore` and `go`; behind the outermost walk the callbacks, also where it fails. A walk inside of a walk is part of that one."""
+    """`explore` and `go`; after the outermost walk the callbacks, also where it fails. A walk inside of a walk is part of that one."""
     global walks_of_thread
     if not callbacks_in_use:
         explore(walk)

@@ -20,7 +20,7 @@ class Jacobian:
     """The Jacobian matrix of a function, its arguments and its result flattened; computed lazily.
 
     Args:
-        func: takes the tensors of `xs`, returns a Tensor, or a list or tuple of them, whose elements lie one behind the other.
+        func: takes the tensors of `xs`, returns a Tensor, or a list or tuple of them, whose elements lie one after the other.
         xs: a Tensor or a sequence of them.
         is_batched: the first axis of all tensors counts members of a batch.
 

@@ -120,7 +120,7 @@ class _Unit:
                 token.text = ""
 
     def _closing(self, i: int) -> int:
-        """Behind the bracket that ends the one at `i`."""
+        """After the bracket that ends the one at `i`."""
         stack, begun = [], i
         while i < len(self.code):
             text = self.at(i).text
@@ -184,7 +184,7 @@ class _Unit:
     # ---- variables ----
 
     def _variable(self, i: int) -> tuple[int, int] | None:
-        """Of the word at `i`: the statement that it is in, from its first token up to behind its semicolon; None if it says where a function runs."""
+        """Of the word at `i`: the statement that it is in, from its first token up to after its semicolon; None if it says where a function runs."""
         first = i
         while self.at(first - 1).kind != "end" and self.at(first - 1).text not in (";", "{", "}"):
             first -= 1
@@ -323,7 +323,7 @@ class _Unit:
         return self._replace(first, end, out)
 
     def _in_function(self, i: int) -> bool:
-        """Whether the token stands in the body of a function: a brace around it follows `)`, or a word that may stand behind one."""
+        """Whether the token stands in the body of a function: a brace around it follows `)`, or a word that may stand after one."""
         depth = 0
         while self.at(i).kind != "end":
             i -= 1

@@ -41,7 +41,7 @@ __global__ void product(const float *a, const float *b, float *d, int how) {
   for (int i = 0; i < 4; ++i) d[(g + i / 2 * 8) * 8 + 2 * t + i % 2] = sums[i];
 }
 
-// out = x of `valid` values of 16 bits, zeros up to 8; nothing of x is read behind them.
+// out = x of `valid` values of 16 bits, zeros up to 8; nothing of x is read after them.
 __global__ void copied(const uint16_t *x, uint16_t *out, int valid) {
   WRY_SHARED(uint4, s, 1);
   wry_copy_async(s, x, 2 * valid);

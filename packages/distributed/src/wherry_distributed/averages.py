@@ -100,7 +100,7 @@ class CommonSum:
 
     def __init__(self, group: Group, window: Any, blocks: list[Any], dtype: str, averaged: int, what: str) -> None:
         arrays, count = [np.frombuffer(block, dtype) for block in blocks], group.nranks
-        self.group, self.window, self.found = group, window, [array[-count:] for array in arrays]  # behind the numbers: whose are NaN
+        self.group, self.window, self.found = group, window, [array[-count:] for array in arrays]  # after the numbers: whose are NaN
         everyone = [from_dlpack(array[:-count]) for array in arrays]
         self.mine: Tensor = everyone[group.rank]
         self.what = f"{what}, {dtype}[{self.mine.size}]"
@@ -157,7 +157,7 @@ class CommonSum:
         return bad
 
     def _meet(self, done: str, looks: int) -> None:
-        self.window.Sync()  # what was written before is seen behind it by others, as MPI's rules for common memory want it
+        self.window.Sync()  # what was written before is seen after it by others, as MPI's rules for common memory want it
         run(self.group, self.what + done, self.group.comm.Ibarrier).wait_after(looks)
         self.window.Sync()
 

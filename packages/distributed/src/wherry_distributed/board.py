@@ -89,7 +89,7 @@ class Board:
             self.map = mmap.mmap(file.fileno(), STRIDE * len(self.ranks))
         self.bytes = np.frombuffer(self.map, np.uint8).reshape(len(self.ranks), STRIDE)
         self.words = self.bytes.view(np.int64)
-        self.cells = memoryview(self.map).cast("q")  # the same words, row behind row: a single one is read faster than of an array
+        self.cells = memoryview(self.map).cast("q")  # the same words, row after row: a single one is read faster than of an array
         self.mine = self.row_of[rank]
         self.words[self.mine, PID] = os.getpid()
         self.main = threading.main_thread().ident

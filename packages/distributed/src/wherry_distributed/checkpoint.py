@@ -52,7 +52,7 @@ class Part:
     Attributes:
         tensor: what this process has.
         shape: of the whole.
-        begin: where the part begins along each axis; None where it is a range of the elements one behind the other.
+        begin: where the part begins along each axis; None where it is a range of the elements one after the other.
         first: of such a range, the first element.
     """
 
@@ -78,7 +78,7 @@ class Part:
         return cls(x, shape, begin)
 
     def used(self) -> int:
-        """Elements that count: behind the last piece of a range there is padding."""
+        """Elements that count: after the last piece of a range there is padding."""
         return self.tensor.size if self.begin is not None else max(0, min(self.tensor.size, int(np.prod(self.shape, dtype=np.int64)) - self.first))
 
     def place(self) -> tuple[Any, ...]:
@@ -385,7 +385,7 @@ class _Stored:
         return needed
 
     def piece(self, entry: dict[str, Any], piece: dict[str, Any]) -> np.ndarray[Any, Any]:
-        """The values of a piece, one behind the other."""
+        """The values of a piece, one after the other."""
         known = self.read.get((piece["file"], piece["at"]))
         if known is not None and (known.size, known.dtype) == (_count(piece), _dtype(entry)):
             return known
@@ -435,7 +435,7 @@ class _Stored:
         return out
 
     def range(self, key: tuple[str, ...], first: int, count: int) -> np.ndarray[Any, Any]:
-        """Elements one behind the other."""
+        """Elements one after the other."""
         entry = self.tensors[key]
         if not any("first" in piece for piece in entry["pieces"]):
             return self.whole(key).reshape(-1)[first : first + count]

@@ -341,7 +341,7 @@ def _bytes_for(places: Iterable[int], x: Tensor, count: int) -> list[int]:
 
 
 def _pieces(op_name: str, items: Any, count: int, like: Tensor | None = None) -> Tensor:
-    """Tensors of a list, or rows of a tensor, one behind the other in memory of their own, where they lie."""
+    """Tensors of a list, or rows of a tensor, one after the other in memory of their own, where they lie."""
     if isinstance(items, Tensor):
         if items.ndim == 0 or items.shape[0] % count:
             raise InvalidArgumentError(
@@ -508,7 +508,7 @@ def alltoall_single(
     sent, taken = _splits("in", in_tensor, in_split_sizes, members.nranks), _splits("out", out_tensor, out_split_sizes, members.nranks)
     if in_tensor.shape[1:] != out_tensor.shape[1:] or in_tensor.dtype is not out_tensor.dtype:
         raise InvalidArgumentError(
-            f"alltoall_single: rows differ. Got {said(in_tensor)} to {said(out_tensor)}, expected the same dtype and shape behind the first "
+            f"alltoall_single: rows differ. Got {said(in_tensor)} to {said(out_tensor)}, expected the same dtype and shape after the first "
             f"axis. Make out_tensor like in_tensor."
         )
     if members.comm is None:

@@ -142,7 +142,7 @@ class DatasetBase:
                     raise InvalidArgumentError(
                         f"{type(self).__name__}: a line does not hold '{name}'. Got {short(' '.join([str(count), *values]))} in {path}, "
                         f"line {number} of the "
-                        f"pipe command's output, expected {expected} of {dtype.name} behind their number."
+                        f"pipe command's output, expected {expected} of {dtype.name} after their number."
                     )
                 sample.append(array)
             if at != len(words):
@@ -188,7 +188,7 @@ def _width(x: Any) -> int:
     sizes = list(x.shape)[1:]
     if -1 in sizes:
         raise InvalidArgumentError(
-            f"data set: '{x.name}' has an open size behind its batch. Got shape {list(x.shape)}, expected one such as [None, 13]."
+            f"data set: '{x.name}' has an open size after its batch. Got shape {list(x.shape)}, expected one such as [None, 13]."
         )
     return int(np.prod(sizes)) if sizes else 1
 

@@ -240,7 +240,7 @@ class Engine:
         self, what: str, sent: Tensor | None, sizes: Sequence[int], received: Tensor | None, taken: Sequence[int], finish: Callable[[], None] | None,
         sync_op: bool,
     ) -> Task:
-        """To each member so many bytes of `sent`, one behind the other, and from each so many into `received`."""
+        """To each member so many bytes of `sent`, one after the other, and from each so many into `received`."""
 
         def call(comm: nccl.Communicator, stream: int) -> None:
             with self.library.group():

@@ -32,7 +32,7 @@ def buckets(tensors: Sequence[Tensor], limit: int = BUCKET) -> Iterator[list[Ten
 
 
 def flattened(tensors: Sequence[Tensor]) -> Tensor:
-    """Tensors of one dtype one behind the other."""
+    """Tensors of one dtype one after the other."""
     return concat([x.detach().reshape([-1]) for x in tensors])
 
 
@@ -121,7 +121,7 @@ def narrow_sum(flat: Tensor, group: Group, dtype: str = "float16") -> Tensor:
 
 
 def map_gradients(parameters: Sequence[Any], function: Callable[[Tensor], Tensor], limit: int = BUCKET) -> None:
-    """Replace gradients by `function` of them, bucket by bucket of one behind the other."""
+    """Replace gradients by `function` of them, bucket by bucket of one after the other."""
     with no_grad():
         for some in buckets([p.grad for p in dense_gradients(parameters)], limit):
             write_back(function(flattened(some)), some)

@@ -32,7 +32,7 @@ def reserved_ports(count: int, held: contextlib.ExitStack) -> list[int]:
         sockets = [own.enter_context(socket.socket()) for _ in range(count)]
         for each in sockets:
             each.bind(("127.0.0.1", 0))
-            each.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # behind bind, which gives the port of another such socket otherwise
+            each.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # after bind, which gives the port of another such socket otherwise
         if sys.platform == "linux":
             held.push(own.pop_all())
         return [each.getsockname()[1] for each in sockets]

@@ -1,6 +1,6 @@
 """The launcher's mode with parameter servers: `--server_num 1 --worker_num 2`, or `--servers` and `--workers` with addresses.
 
-Servers write `serverlog.N`, workers `workerlog.N`. Workers that have ended are what a job waits for; servers are ended behind them.
+Servers write `serverlog.N`, workers `workerlog.N`. Workers that have ended are what a job waits for; servers are ended after them.
 """
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from wherry_tensor.errors import InvalidArgumentError, short
 __all__ = ["PSERVER_OPTIONS", "run_with_servers"]
 
 PSERVER_OPTIONS = ("server_num", "worker_num", "trainer_num", "servers", "workers", "trainers")
-LINGER = 5.0        # seconds for servers to end by themselves behind the last worker
+LINGER = 5.0        # seconds for servers to end by themselves after the last worker
 LAST_LINES = 60     # of the log of a process that fails
 
 

@@ -122,7 +122,7 @@ def _mp_allreduce(
     tensor: Tensor, op: int = ReduceOp.SUM, group: Group | None = None, use_calc_stream: bool = True, use_model_parallel: bool = True,
     skip_c_identity_dynamic: bool = False,
 ) -> Tensor:
-    """The sum over the processes, whose cotangent goes to each: behind a layer of which each has some rows."""
+    """The sum over the processes, whose cotangent goes to each: after a layer of which each has some rows."""
     if op != ReduceOp.SUM:
         raise InvalidArgumentError(f"_mp_allreduce: only sums have such a gradient. Got op={op}, expected ReduceOp.SUM. Use all_reduce.")
     return _applied(_Sum, "_mp_allreduce", tensor, group)

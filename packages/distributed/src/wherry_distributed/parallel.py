@@ -21,7 +21,7 @@ MEGABYTE = 1 << 20
 class DataParallel(Layer):
     """Data-parallel training: gradients are averaged over all processes while `backward` runs.
 
-    Each process calls the model with its part of the batch; behind `loss.backward()` the gradients of all are the mean, and optimizers
+    Each process calls the model with its part of the batch; after `loss.backward()` the gradients of all are the mean, and optimizers
     stay as they are. What has accumulated in `.grad` is averaged as a whole. Parameters and buffers begin as those of rank 0. A process
     that is alone gets a wrapper that calls the layer, with a warning.
 

@@ -197,7 +197,7 @@ def report(segments: Sequence[Segment], machine: Machine, ranks: int, batch: int
             f"{one.layout:<34}{seconds(one.step):>9}{seconds(one.compute):>10}{seconds(one.bubble):>9}{seconds(one.communication):>10}"
             f"{seconds(one.exposed):>9}{f'{one.memory / 2**20:.3g} MiB':>11}{alone.step / one.step:>10.1f}")
     first = ranked[0]
-    lines += ["", f"best: {first.layout}: a step takes {seconds(first.step)}; behind {seconds(first.exposed)} of messages nothing is computed"]
+    lines += ["", f"best: {first.layout}: a step takes {seconds(first.step)}; after {seconds(first.exposed)} of messages nothing is computed"]
     if first.degrees["pp"] > 1:
         lines.append(f"accumulate_steps: {first.batches}")
     return "\n".join(lines)

@@ -1,6 +1,6 @@
 """A server of PMI-1, the protocol by which processes of an MPI program find each other: what `mpiexec` is to its ranks.
 
-MPICH's clients connect to `PMI_PORT`, say who they are, put their addresses under keys and read those of others behind a barrier. The
+MPICH's clients connect to `PMI_PORT`, say who they are, put their addresses under keys and read those of others after a barrier. The
 protocol is one line of `name=value` pairs for each request. Besides, a launcher of another host says here how many ranks it brings
 (`cmd=wherry_join`), and is told which ranks they are.
 

@@ -4,7 +4,7 @@ Parameters lie in buckets, those of the last layers first, because their gradien
 place in the bucket; when a bucket is full, a thread adds it up over the processes while backward computes the next one. The end of the
 pass waits for all, and treats parameters that it has not reached.
 
-Behind the gradients of a bucket stands for each parameter in how many ranks it was used.
+After the gradients of a bucket stands for each parameter in how many ranks it was used.
 """
 from __future__ import annotations
 

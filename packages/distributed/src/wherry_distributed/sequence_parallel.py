@@ -1,7 +1,7 @@
 """Sequences of which each process has a part.
 
 Between the divided layers of a transformer (normalization, dropout) each of the processes that divide layers may have a part of the sequence
-instead of all of it: what `_mp_allreduce` does in one go is then a reduce-scatter behind a layer and an all-gather before the next one
+instead of all of it: what `_mp_allreduce` does in one go is then a reduce-scatter after a layer and an all-gather before the next one
 (Korthikanti et al., "Reducing activation recomputation", 2022). The sequence is the first axis.
 
 `ring_attention` is attention over a sequence of which each process has a part from the beginning to the end: keys and values go round while
@@ -117,7 +117,7 @@ class AllGatherOp:
 
 
 class ReduceScatterOp:
-    """Sums over all, of which each keeps its part, behind a layer that is divided; gradients are put together."""
+    """Sums over all, of which each keeps its part, after a layer that is divided; gradients are put together."""
 
     @staticmethod
     def apply(input: Tensor, group: Group | None = None) -> Tensor:
@@ -157,7 +157,7 @@ class ColumnSequenceParallelLinear(ColumnParallelLinear):
         if self.gather_output and self.is_mp:
             raise InvalidArgumentError(
                 "ColumnSequenceParallelLinear: the output stays divided. Got gather_output=True, expected False. Put a RowSequenceParallelLinear "
-                "behind it.")
+                "after it.")
         return F.linear(AllGatherOp.apply(x, self.model_parallel_group), self.weight, self.bias)
 
 
@@ -179,7 +179,7 @@ class RowSequenceParallelLinear(RowParallelLinear):
     def forward(self, x: Tensor) -> Tensor:
         if not self.input_is_parallel and self.is_mp:
             raise InvalidArgumentError(
-                "RowSequenceParallelLinear: the input is divided. Got input_is_parallel=False, expected True. Put it behind a "
+                "RowSequenceParallelLinear: the input is divided. Got input_is_parallel=False, expected True. Put it after a "
                 "ColumnSequenceParallelLinear.")
         out = ReduceScatterOp.apply(F.linear(x, self.weight), self.model_parallel_group)
         return out if self.bias is None else out + self.bias
@@ -306,7 +306,7 @@ class _Round:
         return not self.causal or self._owner(step) <= self.group.rank
 
     def masked(self, scores: Tensor, step: int) -> Tensor:
-        """Scores without those of keys behind the query."""
+        """Scores without those of keys after the query."""
         if not self.causal or self._owner(step) < self.group.rank:
             return scores
         places = np.arange(self.length)

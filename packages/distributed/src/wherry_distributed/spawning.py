@@ -24,7 +24,7 @@ def spawn(
     """Call `func(*args)` in processes of their own, which `init_parallel_env()` in it joins.
 
     Args:
-        func: of a module that children can import; behind `if __name__ == "__main__":` in a script.
+        func: of a module that children can import; after `if __name__ == "__main__":` in a script.
         args: its arguments, which are pickled.
         nprocs: how many processes; -1 is 1 on a CPU.
         join: wait for their end; False returns at once.

@@ -1,7 +1,7 @@
 """Layers of which each process has a part: columns or rows of weights, rows of tables, classes of a loss.
 
 What a layer makes is as large as that of the whole one; Shoeybi et al., "Megatron-LM" (2019). Of a column layer the input is the same in all
-processes and the output divided, of a row layer the other way round: behind one another they exchange once.
+processes and the output divided, of a row layer the other way round: after one another they exchange once.
 """
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class ColumnParallelLinear(Layer):
         in_features, out_features: of the whole layer.
         weight_attr: of the weight, `[in_features, out_features / processes]`.
         has_bias: None and True have one, of this process's columns.
-        gather_output: put the columns of all together; False leaves them divided, for a row layer behind.
+        gather_output: put the columns of all together; False leaves them divided, for a row layer that follows.
         fuse_matmul_bias: no effect: they are one call.
         mp_group: the processes; None for those of `fleet.init`.
 

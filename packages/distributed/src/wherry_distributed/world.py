@@ -263,7 +263,7 @@ def group_of(op_name: str, group: Any) -> Group | None:
     if group is None:
         if world.mpi is None and environment.place().size > 1:
             raise PreconditionNotMetError(
-                f"{op_name}: the processes are not joined yet. Got a call before init_parallel_env(), expected one behind it. "
+                f"{op_name}: the processes are not joined yet. Got a call before init_parallel_env(), expected one after it. "
                 f"Call paddle.distributed.init_parallel_env() first."
             )
         return world.groups[0]

@@ -38,7 +38,7 @@ rank, size = get_rank(), get_world_size()
 
 
 def streams():
-    """What waits on the current stream is read by a collective, and its result by what comes behind `wait()`."""
+    """What waits on the current stream is read by a collective, and its result by what comes after `wait()`."""
     x = wt.full([1000], 1.0)
     for _ in range(3):
         x = x * 2.0

@@ -23,7 +23,7 @@ class ContinuousBernoulli(Distribution):
         lims: between these bounds of p, where closed forms divide 0 by 0, series stand for them.
 
     Shape:
-        `sample(shape)` is `[*shape, ...]`, with the shape of the parameter behind.
+        `sample(shape)` is `[*shape, ...]`, with the shape of the parameter after.
 
     Raises:
         TypeError: a parameter is not a number, or `shape` of `sample` is not a list (also a ValueError).

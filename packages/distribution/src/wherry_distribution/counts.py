@@ -96,7 +96,7 @@ class Poisson(ExponentialFamily):
         rate: the expected number, not negative.
 
     Shape:
-        `sample(shape)` is `[*shape, ...]`, with the shape of the rate behind.
+        `sample(shape)` is `[*shape, ...]`, with the shape of the rate after.
 
     Raises:
         TypeError: a parameter is not a number, or `shape` of `sample` is not a list (also a ValueError).

@@ -81,7 +81,7 @@ class Chi2(Gamma):
         df: the degrees of freedom, above 0.
 
     Shape:
-        `sample(shape)` is `[*shape, ...]`, with the shape of `df` behind.
+        `sample(shape)` is `[*shape, ...]`, with the shape of `df` after.
 
     Raises:
         TypeError: a parameter is not a number, or `shape` of `sample` is not a list (also a ValueError).
@@ -113,7 +113,7 @@ class Exponential(ExponentialFamily):
         rate: above 0.
 
     Shape:
-        `sample(shape)` is `[*shape, ...]`, with the shape of the rate behind.
+        `sample(shape)` is `[*shape, ...]`, with the shape of the rate after.
 
     Raises:
         TypeError: a parameter is not a number, or `shape` of `sample` is not a list (also a ValueError).

@@ -104,7 +104,7 @@ class LKJCholesky(Distribution):
 
 
 def _row(values: Tensor, n: int) -> Tensor:
-    """The beginning of a row, with zeros behind it."""
+    """The beginning of a row, with zeros after it."""
     lacking = n - values.shape[-1]
     return movement.concat([values, creation.zeros([*values.shape[:-1], lacking], values.dtype)], -1) if lacking else values
 

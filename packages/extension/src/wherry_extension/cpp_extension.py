@@ -47,7 +47,7 @@ __all__ = [
 
 _SUFFIX = {"win32": ".pyd", "darwin": ".dylib"}.get(sys.platform, ".so")
 _OLDEST_GCC = (7,)  # that supports C++17
-_LONGEST_NAME = 200  # bytes: a file name has 255, and "_setup.py" or a digest comes behind it
+_LONGEST_NAME = 200  # bytes: a file name has 255, and "_setup.py" or a digest comes after it
 _TAKEN = {"numpy", "paddle", "wherry", "setuptools"}  # beside the standard library
 
 
@@ -387,7 +387,7 @@ def _dependencies(path: str) -> list[str]:
 
 
 def _compiler() -> list[str]:
-    """The C++ compiler, with what CXX says behind or before it (`g++ -m64`, `ccache g++`), or the system's."""
+    """The C++ compiler, with what CXX says after or before it (`g++ -m64`, `ccache g++`), or the system's."""
     for name in (os.environ.get("CXX"), "c++", "g++", "clang++"):
         first, *others = shlex.split(name or "") or [""]
         found = shutil.which(first)

@@ -111,7 +111,7 @@ def _cumsum(x: Tensor, axis: int, flatten: bool, exclusive: bool, reverse: bool)
 
 
 def _normed(x: Tensor, z: Tensor | None, scale: Tensor, bias: Tensor, mean: Tensor, variance: Tensor, *rest: Any) -> Any:
-    """Batch norm in training with a summand and an activation behind it."""
+    """Batch norm in training with a summand and an activation after it."""
     from wherry_paddle_files import operators
 
     momentum, epsilon, act = rest

@@ -63,7 +63,7 @@ def _texts(values: Any) -> list[str]:
 
 
 def _packed(items: Any) -> str:
-    """Several texts as one, each behind its length in bytes and a colon."""
+    """Several texts as one, each after its length in bytes and a colon."""
     return "".join(f"{len(item.encode())}:{item}" for item in items)
 
 

@@ -1,6 +1,6 @@
 /* A device of the tests: two devices in the memory of the host, a log of the calls, and switches that let calls fail.
  *
- * Macros make it wrong: see what is behind each #ifdef. NAME is what it is called. */
+ * Macros make it wrong: see what is after each #ifdef. NAME is what it is called. */
 #include <stdio.h>
 
 #include "paddle/phi/backends/device_ext.h"

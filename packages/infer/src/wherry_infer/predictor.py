@@ -142,7 +142,7 @@ class Tensor:
     def share_external_data(self, data: Any) -> None:
         """Take an array or Tensor as the input without a copy (of a read-only array there is one): it must stay as it is until the run is over.
 
-        A run on a GPU reads a Tensor of that GPU where it lies, behind what the current stream has to do with it; anything else is copied there
+        A run on a GPU reads a Tensor of that GPU where it lies, after what the current stream has to do with it; anything else is copied there
         by each run.
 
         Raises:
@@ -304,7 +304,7 @@ class _Model:
                 program = one(program)
                 _let_go(program, weights)
                 if builder._debug or config._ir_debug:
-                    print(f"--- behind {one.__name__}\n{program}")
+                    print(f"--- after {one.__name__}\n{program}")
             program.in_passes = False
         if hands_over:
             self._handed_over(program)

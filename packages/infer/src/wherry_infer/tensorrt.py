@@ -302,7 +302,7 @@ def _model_of(program: Program, part: Part) -> bytes | None:
 
 
 def _put(program: Program, taken: Mapping[int, Part]) -> None:
-    """Put the nodes of engines into the program: each stands behind what it reads, and before what reads it."""
+    """Put the nodes of engines into the program: each stands after what it reads, and before what reads it."""
     block = program.blocks[0]
     replaced = {i for part in taken.values() for i in part.at}
     rest = [(i, node) for i, node in enumerate(block.nodes) if i not in replaced]

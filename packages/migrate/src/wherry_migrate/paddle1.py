@@ -88,7 +88,7 @@ def rule_of(name: str) -> Rule | None:
 
 
 def with_suffix(path: cst.BaseExpression) -> cst.BaseExpression:
-    """1.8 wrote `.pdparams` behind the path by itself."""
+    """1.8 wrote `.pdparams` after the path by itself."""
     return cst.BinaryOperation(path, cst.Add(), cst.SimpleString('".pdparams"'))
 
 

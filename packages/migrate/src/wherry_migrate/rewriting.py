@@ -95,7 +95,7 @@ def tree_of(source: str, what: str) -> cst.Module:
 def parsed(spec: str) -> tuple[tuple[str, ...], dict[str, str | None], dict[str, tuple[str, ...]]]:
     """(positional names, renames, texts with which a dropped argument does not matter) of a row of a table.
 
-    `old > new` renames, `old` alone keeps its name, `old >` is dropped; behind ` = ` stand the texts with which dropping it changes nothing.
+    `old > new` renames, `old` alone keeps its name, `old >` is dropped; after ` = ` stand the texts with which dropping it changes nothing.
     """
     positional, rename, silent = [], {}, {}
     for part in spec.split(", "):
@@ -345,7 +345,7 @@ class Marker(cst.CSTTransformer):
 
 
 def simple(argument: cst.Arg) -> bool:
-    """Whether nothing but a space stands behind its comma: no line break, no comment."""
+    """Whether nothing but a space stands after its comma: no line break, no comment."""
     comma = argument.comma
     return not isinstance(comma, cst.Comma) or isinstance(comma.whitespace_after, cst.SimpleWhitespace)
 

@@ -282,7 +282,7 @@ class SharedMethods:
     def register_forward_hook(
         self: Any, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
     ) -> HookRemoveHelper:
-        """Call a function behind each `forward`, as `register_forward_post_hook`.
+        """Call a function after each `forward`, as `register_forward_post_hook`.
 
         Args:
             hook: takes the layer, the inputs and the result; what it returns replaces the result, unless it is None.

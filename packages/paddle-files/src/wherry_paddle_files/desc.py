@@ -558,7 +558,7 @@ def _check_op(op: OpDesc, block: int, blocks: int, known: set[str]) -> None:
                     )
     said: dict[str | None, Attr] = {}
     for attr in op.attrs:
-        # Paddle repeats some: what its passes changed stands behind what was there, and the last counts.
+        # Paddle repeats some: what its passes changed stands after what was there, and the last counts.
         if said.setdefault(attr.name, attr).type != attr.type:
             raise ModelFileError(f"the file is damaged: {op.type!r} has the attribute {attr.name!r} twice, of two types. Save the model again.")
         if attr.type in (AttrType.BLOCK, AttrType.BLOCKS):

@@ -208,7 +208,7 @@ def replace_models(models: Sequence[Files], known_as: str | None = None) -> None
     for path, write in (file for files in models for file in files):
         by_folder.setdefault(os.path.dirname(os.path.realpath(path)), []).append((path, write))
     first = os.path.realpath(known_as or models[0][0][0])
-    for folder in sorted(by_folder, key=lambda folder: folder == os.path.dirname(first)):  # programs behind their parameters
+    for folder in sorted(by_folder, key=lambda folder: folder == os.path.dirname(first)):  # programs after their parameters
         replace_files(by_folder[folder], first if folder == os.path.dirname(first) else None)
 
 

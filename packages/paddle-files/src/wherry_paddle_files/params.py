@@ -109,7 +109,7 @@ def params_of(
         mark = mark or its_mark
     if reader.left:
         raise ModelFileError(
-            f"{what}: there are more parameters than the program has. Got {reader.left} bytes behind the {len(wanted)} of the "
+            f"{what}: there are more parameters than the program has. Got {reader.left} bytes after the {len(wanted)} of the "
             f"program, expected none. Take the file that was saved together with the program."
         )
     return found, mark

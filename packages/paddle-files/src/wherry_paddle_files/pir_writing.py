@@ -48,7 +48,7 @@ class Writer3(Writer):
         return x
 
     def axis_of(self, x: Tensor, axis: int) -> tuple[Tensor, int]:
-        """The axis before transpositions: behind one by oneDNN, Paddle's predictor mixes up the sizes."""
+        """The axis before transpositions: after one by oneDNN, Paddle's predictor mixes up the sizes."""
         while isinstance(x, Variable) and isinstance(x.made_by, Node) and x.made_by.type == "transpose":
             axis = x.made_by.attr("perm")[axis]
             x = x.made_by.reads()[0]

@@ -292,7 +292,7 @@ class Reader:
             name for other in self.desc.blocks if other is not block for found in other.ops if found is not op.desc for name in self._reads(found)
         }
         kept = {name for slot in op.desc.inputs if slot.name == "Condition" for name in slot.arguments}
-        # A list is written behind what it holds.
+        # A list is written after what it holds.
         return {name for name in names if name not in read and name not in outside and name not in kept and not self.is_array(name)}
 
     def _reads(self, op: OpDesc, depth: int = 0) -> set[str]:

@@ -77,7 +77,7 @@ class Value:
         namer: the variable that has given it its name.
         array: is it a list of tensors?
         made_by: the type of the operator that computes it.
-        loose: may it have fewer axes when the program runs, behind a `squeeze` of whatever is 1?
+        loose: may it have fewer axes when the program runs, after a `squeeze` of whatever is 1?
     """
 
     __slots__ = ("array", "dtype", "loose", "made_by", "name", "namer", "owned", "shape")

@@ -56,8 +56,8 @@ ObserverFactory = QuanterFactory
 
 
 def factory_of(kind: type[BaseQuanter], name: str, doc: str | None = None) -> type[QuanterFactory]:
-    """A factory class called `name`, whose arguments are those of `kind` behind the layer; defaults are filled in, as Paddle shows them."""
-    parameters = list(inspect.signature(kind.__init__).parameters.values())[2:]  # behind self and the layer
+    """A factory class called `name`, whose arguments are those of `kind` after the layer; defaults are filled in, as Paddle shows them."""
+    parameters = list(inspect.signature(kind.__init__).parameters.values())[2:]  # after self and the layer
     signature = inspect.Signature([p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)] or None)
 
     def __init__(self: QuanterFactory, *args: Any, **kwargs: Any) -> None:

@@ -33,7 +33,7 @@ def fold_batch_norms(model: Layer, *inputs: Any, pairs: Iterable[tuple[str, str]
     Args:
         model: in evaluation mode it answers the same afterwards.
         inputs: one call's inputs: the model runs on them once, to see which normalization follows which layer.
-        pairs: names of layers, as `named_sublayers()` gives them, each with the name of the normalization behind it; then no inputs are needed.
+        pairs: names of layers, as `named_sublayers()` gives them, each with the name of the normalization after it; then no inputs are needed.
         inplace: change this model.
 
     Returns:

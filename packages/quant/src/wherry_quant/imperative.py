@@ -298,7 +298,7 @@ class ImperativePTQ:
             model: stays as it is, unless `inplace`.
             inplace: change this model.
             fuse: fold batch normalizations first.
-            fuse_list: names of layers and of the normalizations behind them; `fuse` needs it.
+            fuse_list: names of layers and of the normalizations after them; `fuse` needs it.
 
         Raises:
             ValueError: `fuse` without `fuse_list`, or not a layer (also an AssertionError).

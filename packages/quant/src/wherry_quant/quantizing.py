@@ -52,7 +52,7 @@ class Quantization:
         self._replace(holder, self._config.configs_of(model))
         return holder["model"]  # type: ignore[no-any-return]
 
-    # PaddleSlim's SlimQAT calls these one behind the other, of a model that is its copy.
+    # PaddleSlim's SlimQAT calls these one after the other, of a model that is its copy.
 
     def _convert_to_quant_layers(self, model: Layer, config: QuantConfig) -> None:
         self._replace(model._sub_layers, config.configs_of(model), wraps=False)

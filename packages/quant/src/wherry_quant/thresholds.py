@@ -82,7 +82,7 @@ def relative_entropy(counts: Counts, width: float, bits: int) -> float:
             divergence = (p[some] * (np.log(q.sum() * p[some]) - np.log(p.sum() * q[some]))).sum() / p.sum()
         if divergence < best:
             best, at = divergence, end
-    if not at:  # no bin behind the start is filled: the last one that is
+    if not at:  # no bin after the start is filled: the last one that is
         filled = np.flatnonzero(counts[: start + 1])
         at = int(filled[-1]) if filled.size else 0
     return float((at + 0.5) * width)

@@ -34,7 +34,7 @@ from wherry_tensor.functions.creation import to_tensor
 
 __all__ = ["Graph", "IrGraph", "QuantizationFreezePass", "QuantizationTransformPass"]
 
-_ROUNDED = ".quantized.dequantized"  # behind the name of what was rounded, as in Paddle
+_ROUNDED = ".quantized.dequantized"  # after the name of what was rounded, as in Paddle
 BESIDE = ".quant_dequant"  # the same, of inputs of other operators than products
 _WHOLE = ".whole"  # between the name of what is rounded for good and that
 _ACTIVATIONS = ("abs_max", "range_abs_max", "moving_average_abs_max")

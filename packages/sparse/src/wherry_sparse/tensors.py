@@ -345,7 +345,7 @@ def sparse_coo_tensor(
         stop_gradient: whether gradients stop here, where the values are not a Tensor.
 
     Shape:
-        `shape`, of which the axes behind the first `axes` ones are dense.
+        `shape`, of which the axes after the first `axes` ones are dense.
 
     Raises:
         TypeError: `indices` are not int32 or int64 (also a ValueError), or `dtype` is not a dtype.

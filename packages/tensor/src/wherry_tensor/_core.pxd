@@ -324,6 +324,6 @@ cdef int64_t trace_now() noexcept nogil
 cdef int64_t allocated_now() noexcept nogil
 cdef int trace_event(int32_t kind, object what, int64_t begin, int64_t ready, int64_t end, int64_t allocated_before, int32_t device=*) except -1
 cdef int64_t allocated_on(int32_t device) noexcept nogil
-# Times of work on a device: a mark of the stream before it and one behind it (NULL: nobody asks), which `span_add` takes over.
+# Times of work on a device: a mark of the stream before it and one after it (NULL: nobody asks), which `span_add` takes over.
 cdef void *span_mark(int32_t device, void *stream) noexcept nogil
 cdef int span_add(object what, int32_t device, void *stream, void *begin, void *end) except -1

@@ -191,7 +191,7 @@ cdef extern from *:
     /* The type of the type Tensor, through which `Tensor.name = value` works as on a class written in Python.
      *
      * Of a static type Python sets no attributes: the flag says so. It stays set, because the attributes that `type` itself computes
-     * (`__name__`, `__bases__`) would be written behind the end of a static type, and is away only while `type` writes into the
+     * (`__name__`, `__bases__`) would be written after the end of a static type, and is away only while `type` writes into the
      * dictionary, with the slots of `__add__` and its like. Nobody's code runs meanwhile: what was there before is kept until afterwards. */
     static int wry_tensor_type_set(PyObject *self, PyObject *name, PyObject *value) {
       PyTypeObject *type = (PyTypeObject *)self;

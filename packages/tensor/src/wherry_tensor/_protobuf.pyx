@@ -132,7 +132,7 @@ cdef class Messages:
 
 
 cdef inline bint varint(const unsigned char *p, Py_ssize_t *at, Py_ssize_t end, uint64_t *value) noexcept:
-    """An unsigned number, and `at` moved behind it; False where it has no end within 10 bytes."""
+    """An unsigned number, and `at` moved after it; False where it has no end within 10 bytes."""
     cdef Py_ssize_t i = at[0]
     cdef int shift = 0
     value[0] = 0

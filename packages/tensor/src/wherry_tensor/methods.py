@@ -137,7 +137,7 @@ def top_p_sampling(self: Tensor, ps: Tensor, threshold: Tensor | None = None, se
     """
     raise UnimplementedError(
         f"top_p_sampling: Paddle has this operator for GPUs alone. Got x of shape {self.shape} on the cpu, expected a GPU. Sort the "
-        f"probabilities (sort, argsort), clear those behind the share (cumsum, where) and draw with multinomial."
+        f"probabilities (sort, argsort), clear those after the share (cumsum, where) and draw with multinomial."
     )
 
 

@@ -1,7 +1,7 @@
 """The wire format of protocol buffers, for messages that a table describes.
 
 A message is a dataclass with slots, and a `Schema` that says which field number goes to which attribute. Fields without
-a line in the table are kept in `unknown`, as they were in the file, and written back behind the others.
+a line in the table are kept in `unknown`, as they were in the file, and written back after the others.
 
 Reading checks what the format itself demands: every length lies within its message, every varint ends, every field has
 the wire type that its kind asks for. What the numbers mean is checked by whoever asked.

@@ -50,7 +50,7 @@ class _Building(threading.local):
     Attributes:
         builder: None where values are made at once.
         for_file: whether a program is captured for a file, which says how it would train: dropout is captured where it drops nothing, too, and
-            inputs may be written over, since nobody's tensors are behind them.
+            inputs may be written over, since nobody's tensors are after them.
     """
 
     builder: Builder | None = None

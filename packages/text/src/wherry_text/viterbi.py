@@ -27,7 +27,7 @@ def viterbi_decode(
         name: accepted for compatibility.
 
     Returns:
-        The sums, and the tags as int64; behind the end of a row they are 0. A row of length 0 has the best score of its first place.
+        The sums, and the tags as int64; after the end of a row they are 0. A row of length 0 has the best score of its first place.
 
     Shape:
         potentials: `[batch, time, tags]`

@@ -457,7 +457,7 @@ class _Machine:
         return self.stack.pop()
 
     def popped(self) -> list[Any]:
-        """The values behind the last mark."""
+        """The values after the last mark."""
         at = self.marks.pop()
         items = self.stack[at:]
         del self.stack[at:]

@@ -202,7 +202,7 @@ def seconds_of(function: Function, seconds: float) -> float:
 
 
 def measured(case: Case, found: limits.Limits, seconds: float) -> Row:
-    """One row; NumPy gets its turn behind ours, when threads have gone to sleep."""
+    """One row; NumPy gets its turn after ours, when threads have gone to sleep."""
     with wherry.no_grad() if not case.name.startswith("training") else wherry.enable_grad():
         ours = seconds_of(case.build(), seconds)
     theirs = seconds_of(case.numpy(), seconds) if case.numpy else None

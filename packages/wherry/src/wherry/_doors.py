@@ -1,4 +1,4 @@
-"""Paths inside Paddle that programs and libraries import from, and what stands behind each of them here.
+"""Paths inside Paddle that programs and libraries import from, and what stands after each of them here.
 
 Which file of Paddle holds a name is not part of its interface, yet libraries go through these doors:
 `paddle.nn.layer.norm._BatchNormBase`, `paddle.framework.core.VarDesc`, `paddle.utils.download.get_path_from_url`. The
@@ -424,7 +424,7 @@ class Door:
 
 
 def _lines(text: str) -> Iterator[tuple[str, list[str], list[str]]]:
-    """The lines of a table: path, words, words behind `<`."""
+    """The lines of a table: path, words, words after `<`."""
     for line in text.strip().splitlines():
         path, _, rest = line.partition(":")
         words, _, behind = rest.partition("<")

@@ -47,6 +47,6 @@ class Missing:
 
 
 def speak() -> None:
-    """Install this finder behind all others."""
+    """Install this finder after all others."""
     if Missing not in sys.meta_path:
         sys.meta_path.append(Missing)

@@ -81,7 +81,7 @@ class Backbone(nn.Layer):
 
 
 def folded(trained: Backbone) -> Backbone:
-    """The same function without normalisation: each convolution takes over the scale and shift of the one behind it."""
+    """The same function without normalisation: each convolution takes over the scale and shift of the one after it."""
     result = Backbone()
     ours = [layer for layer in result.sublayers() if isinstance(layer, Convolution)]
     theirs = [layer for layer in trained.sublayers() if isinstance(layer, Convolution)]

@@ -166,7 +166,7 @@ class Play:
             planes, values = [], self.plane
             for i, layer in enumerate(net):
                 values = layer(values)
-                if i % 2:  # behind each Linear comes the activation
+                if i % 2:  # after each Linear comes the activation
                     planes.append(paddle.transpose(values, [1, 0]))
             planes.append(paddle.transpose(values[:, 1:] - values[:, :1], [1, 0]))
             scores = net(points)

@@ -185,7 +185,7 @@ class Fleet:
         """
         if self._optimizer is None:
             raise PreconditionNotMetError(
-                "fleet.minimize: there is no optimizer. Got a call before distributed_optimizer(optimizer), expected one behind it. Call it first.")
+                "fleet.minimize: there is no optimizer. Got a call before distributed_optimizer(optimizer), expected one after it. Call it first.")
         return self._optimizer.minimize(loss, startup_program, parameter_list, no_grad_set)
 
     def _made_of(self, optimizer: Any, chosen: DistributedStrategy) -> Any:
@@ -299,7 +299,7 @@ class Fleet:
         self.util.barrier()
 
     def init_worker(self, scopes: Any = None) -> None:
-        """Meet the parameter servers, behind the startup program. Without servers nothing is to be done.
+        """Meet the parameter servers, after the startup program. Without servers nothing is to be done.
 
         Raises:
             RuntimeError: the servers do not answer, or have another program.
@@ -442,7 +442,7 @@ class Fleet:
         """Let parameter servers save one table, as `save_persistables` saves all.
 
         Args:
-            table_id: 0 and up: sparse tables in the order of the program, behind them all parameters as one table.
+            table_id: 0 and up: sparse tables in the order of the program, after them all parameters as one table.
             path: the folder.
             mode: that of `save_persistables`.
 

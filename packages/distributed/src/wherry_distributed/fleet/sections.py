@@ -68,7 +68,7 @@ def sections_of(program: Program) -> list[int]:
     """The section of each node of the first block: that of its guard, or the latest of those that it reads from.
 
     Raises:
-        ValueError: a section reads from one behind it.
+        ValueError: a section reads from one after it.
     """
     made: dict[int, int] = {}
     found = []

@@ -224,7 +224,7 @@ class PipelineLayer(Layer):
         return self._chunks
 
     def forward(self, input: Any, chunk_id: int | None = None) -> Any:
-        """A part of the model that this stage has; None for all of them, one behind the other."""
+        """A part of the model that this stage has; None for all of them, one after the other."""
         chosen = range(len(self._chunks)) if chunk_id is None else [chunk_id]
         for chunk in chosen:
             input = self._run(self._chunks[chunk], input)

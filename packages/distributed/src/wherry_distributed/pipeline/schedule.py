@@ -1,6 +1,6 @@
 """In which order a stage computes small batches forwards and backwards.
 
-One forward, one backward (Narayanan et al., "PipeDream-2BW", 2021) keeps at most as many small batches as there are stages behind; with
+One forward, one backward (Narayanan et al., "PipeDream-2BW", 2021) keeps at most as many small batches as there are stages after; with
 several parts of the model in each stage (interleaving; Narayanan et al., "Efficient large-scale language model training", 2021) stages wait
 less and send more.
 """

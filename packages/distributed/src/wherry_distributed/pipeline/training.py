@@ -178,7 +178,7 @@ class _Run:
         return [piece(i) for i in range(count)]
 
     def _neighbour(self, chunk: int, step: int) -> tuple[int, int] | None:
-        """Stage and chunk of the part of the model before (-1) or behind (1) one of this stage's; None at the ends."""
+        """Stage and chunk of the part of the model before (-1) or after (1) one of this stage's; None at the ends."""
         stages = self.model.num_stages
         part = chunk * stages + self.model.stage_id + step
         return (part % stages, part // stages) if 0 <= part < stages * self.model._chunks else None

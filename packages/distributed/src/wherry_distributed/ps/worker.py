@@ -204,7 +204,7 @@ class ParameterServers:
         """A server of these tables, with what is saved in `folder`, if given."""
         if self.optimizer is None:
             raise PreconditionNotMetError(
-                "init_server: there is no program to serve. Got a call before minimize, expected one behind "
+                "init_server: there is no program to serve. Got a call before minimize, expected one after "
                 "fleet.distributed_optimizer(...).minimize(loss)."
             )
         assert self.server is not None
@@ -272,7 +272,7 @@ class ParameterServers:
         self.bases = {}  # of geo: what was exchanged before is not where workers go on
 
     def names_of_table(self, table_id: int, op_name: str) -> list[str]:
-        """The names of a table by its number: sparse tables in the order of the program, behind them all parameters as one."""
+        """The names of a table by its number: sparse tables in the order of the program, after them all parameters as one."""
         tables = [[name] for name in self.sparse] + [[name for of in self.dense for name in of]]
         if isinstance(table_id, bool) or not isinstance(table_id, int) or not 0 <= table_id < len(tables):
             raise InvalidArgumentError(
@@ -386,7 +386,7 @@ class ParameterServers:
     def _client(self, what: str) -> Client:
         if self.client is None:
             raise PreconditionNotMetError(
-                f"{what}: this worker has not met the servers. Got no fleet.init_worker(), expected it behind the startup program."
+                f"{what}: this worker has not met the servers. Got no fleet.init_worker(), expected it after the startup program."
             )
         return self.client
 

@@ -34,7 +34,7 @@ def missing() -> str | None:
     if not (FOLDER / "engine.wasm").exists() or not (FOLDER / "engine.json").exists():
         return (
             f"the engine for browsers is not part of this installation. Got no engine.wasm in {FOLDER}, expected it. In a checkout `make engine` "
-            f"builds it; wheels that were made behind it bring it along."
+            f"builds it; wheels that were made after it bring it along."
         )
     return None
 

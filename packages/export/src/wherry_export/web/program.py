@@ -115,7 +115,7 @@ class Description:
         try:
             found = [self._planned(choice) for choice in sizes]
             content: dict[str, Any] = merged(found, sizes)
-        except (NotAlike, ValueError) as first:  # sizes behind strides; or too small for a window
+        except (NotAlike, ValueError) as first:  # sizes after strides; or too small for a window
             if not self.sizes:
                 raise
             try:
@@ -159,7 +159,7 @@ class Description:
 
     @property
     def floors(self) -> list[str]:
-        """What stands behind the open sizes in the powers of polynomials, as people read it."""
+        """What stands after the open sizes in the powers of polynomials, as people read it."""
         return [f"(({self.sizes[i]} {'+' if a >= 0 else '-'} {abs(a)}) // {s})" for i, a, s in self.content.get("floors", [])]
 
     def _said(self, error: NotAlike, sizes: Sequence[tuple[int, ...]]) -> str:
@@ -265,7 +265,7 @@ class Description:
         if kernel is None and op not in decompose.rules:
             raise NotImplementedError(
                 f"web: {op.name} ({dtype.name}) has no kernel in the engine for browsers, and no decomposition. Got it in the program, expected ops "
-                f"that have one of them. Compute it before or behind the model."
+                f"that have one of them. Compute it before or after the model."
             )
         if kernel is None:
             return None

@@ -19,7 +19,7 @@ from typing import Any
 __all__ = ["filled", "is_single", "page", "script", "template"]
 
 HERE = Path(__file__).parent
-MODULES = ("js/core.js", "js/digest.js", "js/wherry.js", "page/shapes.js", "page/single.js")  # each behind those that it imports
+MODULES = ("js/core.js", "js/digest.js", "js/wherry.js", "page/shapes.js", "page/single.js")  # each after those that it imports
 ENDS = ("js/worker.js", "page/page.js")  # which one runs depends on where the script does
 MARK = '<meta name="generator" content="wherry.export.web, one file">'
 IMPORT = re.compile(r'^import \{ (.+) \} from "\./(\w+)\.js";.*\n', re.MULTILINE)

@@ -116,7 +116,7 @@ def _through(points: tuple[int, int, int], line: Sequence[Fraction]) -> list[Fra
     return [x - slope * a + bend * a * b, slope - bend * (a + b), bend]
 
 
-# Sizes behind strides.
+# Sizes after strides.
 
 BATCH = "batch"  # the name of a first axis
 MIDDLE = (19, 97, 101, 103, 107)
@@ -134,7 +134,7 @@ class Floors:
 
     Attributes:
         choices: what to plan for.
-        terms: [which size, a, s] of each number that `merged` found; powers behind those of the sizes belong to them.
+        terms: [which size, a, s] of each number that `merged` found; powers after those of the sizes belong to them.
     """
 
     def __init__(self, names: Sequence[str]) -> None:

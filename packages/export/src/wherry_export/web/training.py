@@ -5,7 +5,7 @@
     while not training.run(50)["done"]: ...      # some milliseconds of steps
     training.weights()                           # as the engine of the page takes them
 
-There is no NumPy. Predictions are the engine's: after training it gets the weights as the export stored them, behind the same passes.
+There is no NumPy. Predictions are the engine's: after training it gets the weights as the export stored them, after the same passes.
 """
 from __future__ import annotations
 

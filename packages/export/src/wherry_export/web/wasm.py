@@ -120,7 +120,7 @@ class Module:
         return next((content for at, content in self.sections if at == number), b"")
 
     def custom(self, name: str) -> bytes:
-        """The content of a custom section behind its name; empty where there is none."""
+        """The content of a custom section after its name; empty where there is none."""
         for number, content in self.sections:
             if number == CUSTOM:
                 reader = Reader(content)
@@ -151,7 +151,7 @@ class Module:
         return functions, memory
 
     def _offset_of(self, number: int) -> int:
-        """Where the content of a section begins in `written()`. Only for sections behind which alone something may change."""
+        """Where the content of a section begins in `written()`. Only for sections after which alone something may change."""
         at = len(MAGIC)
         for found, content in self.sections:
             if found != CUSTOM:

@@ -70,7 +70,7 @@ _BEFORE_DIVISION = (passes.dead_code, passes.constants, passes.common_subexpress
 
 
 class _Joint:
-    """A captured program with its gradients behind it.
+    """A captured program with its gradients after it.
 
     Attributes:
         program: a copy of the captured one; its feeds are those of the function, then the cotangents of `targets`; its fetches are

@@ -374,7 +374,7 @@ class OptimizerWithMixedPrecision:
             `paddle.static.amp` (`amp_init` of a decorated optimizer).
         """
         if self._train_program is None:
-            raise RuntimeError("amp_init: there is no program. Got a call before minimize(), expected one behind it and the startup program.")
+            raise RuntimeError("amp_init: there is no program. Got a call before minimize(), expected one after it and the startup program.")
         if self._amp_level == "O2":
             cast_parameters_to_fp16(
                 place, self._train_program, scope, self._to_fp16_var_names, self._dtype, rewrite_master_weight, self._optimizer._master_weights
@@ -489,7 +489,7 @@ def decorate(
     Args:
         optimizer: of `paddle.optimizer`.
         amp_lists: which ops run in 16 bits; None are the lists of `paddle.amp`.
-        level: "O1": products in 16 bits. "O2": nearly everything, parameters too; call `amp_init` behind the startup program.
+        level: "O1": products in 16 bits. "O2": nearly everything, parameters too; call `amp_init` after the startup program.
         dtype: "float16" or "bfloat16".
         master_weight: in O2 keep float32 copies of parameters; None and True do.
         master_grad: no effect; gradients become float32 before they are clipped and used.

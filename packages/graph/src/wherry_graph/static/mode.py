@@ -237,7 +237,7 @@ def device_guard(device: str | None = None) -> Iterator[None]:
     """
     if device is not None and not names_device(device):
         raise InvalidArgumentError(
-            f"device_guard: The Attr(device) should be 'cpu', 'gpu' or 'xpu', with a number behind it perhaps. Got {short(device)}, expected "
+            f"device_guard: The Attr(device) should be 'cpu', 'gpu' or 'xpu', with a number after it perhaps. Got {short(device)}, expected "
             f"'cpu' or 'gpu:0', say."
         )
     recording = _mode.on

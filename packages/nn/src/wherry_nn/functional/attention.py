@@ -179,7 +179,7 @@ def sparse_attention(
     Args:
         query, key, value: float32 or float64, of one shape.
         sparse_csr_offset: int32 or int64; query i sees the keys `columns[offset[i]:offset[i + 1]]`.
-        sparse_csr_columns: int32 or int64, which keys; those behind the last offset are not used.
+        sparse_csr_columns: int32 or int64, which keys; those after the last offset are not used.
         key_padding_mask: `[batch, T]`; no query sees keys where it is 0.
         attn_mask: `[T, T]`; where it is 0, that query does not see that key.
 
@@ -263,7 +263,7 @@ def _layout_mask(offset: Tensor, columns: Tensor, batch: int, heads: int, count:
         )
     mask = ops.full(shape=(lanes * count * count,), value=0, dtype=int32)
     if listed:
-        # Entry n of `columns` belongs to the query i with offset[i] <= n < offset[i + 1]; those behind the last offset are unused.
+        # Entry n of `columns` belongs to the query i with offset[i] <= n < offset[i + 1]; those after the last offset are unused.
         ends = ops.slice(starts, axes=(1,), starts=(1,), ends=(count + 1,), steps=(1,))
         places = ops.broadcast_to(ops.arange(start=0, step=1, length=listed, dtype=int64), shape=(lanes, listed))
         query = ops.searchsorted(ends, places, right=True)

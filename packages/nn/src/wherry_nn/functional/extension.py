@@ -16,7 +16,7 @@ __all__ = ["diag_embed", "sequence_mask"]
 
 
 def sequence_mask(x: Tensor, maxlen: Any = None, dtype: Any = "int64", name: str | None = None) -> Tensor:
-    """Sequence mask: 1 at positions within sequences of the lengths `x`, 0 behind their ends.
+    """Sequence mask: 1 at positions within sequences of the lengths `x`, 0 after their ends.
 
     Args:
         x: the lengths, of a real dtype and any shape.

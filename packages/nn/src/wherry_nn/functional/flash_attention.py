@@ -296,7 +296,7 @@ def flash_attn_varlen_qkvpacked(
     parts = _unpacked(qkv, op_name, "total, groups + 2, kv_heads, D")
     if flag(varlen_padded, op_name, "varlen_padded") and qkv.shape[0] != int(cu_seqlens_q[-1]):
         raise UnimplementedError(
-            f"{op_name}: sequences lie one behind the other. Got padded ones, expected varlen_padded=False. Take the padding out."
+            f"{op_name}: sequences lie one after the other. Got padded ones, expected varlen_padded=False. Take the padding out."
         )
     return flash_attn_unpadded(
         *parts, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, scale, dropout, causal, return_softmax, fixed_seed_offset, rng_name, training
@@ -344,7 +344,7 @@ def flashmask_attention(
             from the first to the second); otherwise 2 (from the first on, and those below the second) or 4 (first to second, and third to fourth).
         dropout: the probability with which a weight is dropped while training.
         causal: query i sees keys up to i.
-        window_size: how far a query sees, before and behind; an int for both.
+        window_size: how far a query sees, before and after; an int for both.
         training: False drops nothing.
 
     Shape:
@@ -465,7 +465,7 @@ def _sequences(op_name: str, letter: str, ends: Tensor, x: Tensor, most: int) ->
 
 
 def _padded(x: Tensor, starts: Tensor, most: int) -> Tensor:
-    """Packed rows `[total, heads, D]` as `[batch, heads, most, D]`. Rows behind the end of a sequence are arbitrary; they are masked."""
+    """Packed rows `[total, heads, D]` as `[batch, heads, most, D]`. Rows after the end of a sequence are arbitrary; they are masked."""
     batch, (_, heads, width) = starts.shape[0], x.shape
     if not is_unknown(x.shape[0]) and x.shape[0] == 0:
         return ops.full(shape=(batch, heads, most, width), value=0, dtype=x.dtype)

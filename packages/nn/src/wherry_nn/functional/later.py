@@ -163,7 +163,7 @@ def multi_label_margin_loss(input: Tensor, label: Tensor, reduction: str = "mean
 
     Args:
         input: scores, floating.
-        label: for each sample its right classes, and -1 behind the last one.
+        label: for each sample its right classes, and -1 after the last one.
         reduction: "mean", "sum" or "none".
 
     Shape:
@@ -192,7 +192,7 @@ def multi_label_margin_loss(input: Tensor, label: Tensor, reduction: str = "mean
     classes = input.shape[1]
     if at_hand(label) and label.size and not -1 <= int(label.min()) <= int(label.max()) < classes:
         raise InvalidArgumentError(f"multi_label_margin_loss: a class is out of range. Got one, expected classes in [0, {classes}), or -1 for none.")
-    ended = ops.cumsum((label < 0).astype("int64"), axis=1, reverse=False) > 0  # what stands behind the first -1 does not count
+    ended = ops.cumsum((label < 0).astype("int64"), axis=1, reverse=False) > 0  # what stands after the first -1 does not count
     right = logic.where(ended, creation.zeros_like(label), label)
     counts = logic.logical_not(ended).astype(input.dtype)
     is_right = ops.put_along_axis(creation.zeros_like(input), right.astype("int64"), counts, axis=1, reduce="add") > 0

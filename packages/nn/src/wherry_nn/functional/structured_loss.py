@@ -164,7 +164,7 @@ def hsigmoid_loss(
         )
     on_path = node >= 0
     sparse = flag(is_sparse, op_name, "is_sparse")
-    # Entries behind the end of a path need a valid row: row 0, or for a sparse gradient a row of the path itself.
+    # Entries after the end of a path need a valid row: row 0, or for a sparse gradient a row of the path itself.
     other = ops.slice(node, axes=(1,), starts=(0,), ends=(1,), steps=(1,)) if sparse else node
     safe = ops.where(on_path, node, ops.maximum(other, ops.full(shape=(), value=0, dtype=node.dtype)))
     try:

@@ -68,7 +68,7 @@ def _sections(text: str) -> dict[str, str]:
 
 
 def _with_bases(layer: type, own: str) -> dict[str, str]:
-    """The sections of a docstring; arguments and errors behind those of private base classes."""
+    """The sections of a docstring; arguments and errors after those of private base classes."""
     found: dict[str, str] = {}
     shared = (vars(base).get("__doc__") or "" for base in reversed(layer.__mro__[1:]) if base.__name__.startswith("_"))
     for text in (*shared, own):

@@ -437,7 +437,7 @@ class MultiLabelMarginLoss(Layer):
         reduction: "mean", "sum" or "none".
 
     Shape:
-        scores `[N, C]` and labels `[N, C]`, -1 behind the last right class, to `[]`, or `[N]` with "none".
+        scores `[N, C]` and labels `[N, C]`, -1 after the last right class, to `[]`, or `[N]` with "none".
 
     Raises:
         ValueError: the reduction is unknown; when called: the shapes differ, or a class is out of range.

@@ -35,7 +35,7 @@ class _Pad(Layer):
 
 
 class Pad1D(_Pad):
-    """Padding of sequences: adds elements before and behind.
+    """Padding of sequences: adds elements before and after.
 
     Args:
         padding: `[left, right]`, or one int for both; negative numbers cut.

@@ -56,7 +56,7 @@ def read_imputer(o):
 
 
 def _transformed(o, scores):
-    """Scores behind `post_transform`."""
+    """Scores after `post_transform`."""
     how = o.text("post_transform", "NONE")
     if how == "NONE":
         return scores

@@ -181,7 +181,7 @@ def _batched_scan(o, body, n_scan):
     return tuple(ops.concat(*(ops.unsqueeze(f[i], axes=(0,)) for f in found), axis=0) for i in range(len(found[0])))
 
 
-# In one piece: the loop, and what is scanned before and behind it.
+# In one piece: the loop, and what is scanned before and after it.
 def _scanned(o, body, state, xs, directions, out_directions, axes, out_axes):
     n, count = len(state), len(xs)
     axes = [axis % x.ndim for axis, x in zip(axes or [0] * count, xs)]

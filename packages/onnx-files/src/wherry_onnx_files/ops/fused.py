@@ -8,7 +8,7 @@ from wherry_tensor import ops
 
 
 def activated(o, x, name):
-    """`x` behind an activation that a fused operator names."""
+    """`x` after an activation that a fused operator names."""
     given = o.floats_of("activation_params") or []
     if name in ("", "Identity"):
         return x

@@ -49,7 +49,7 @@ def read_gather_nd(o):
 
 
 def _with_batch(index, batch):
-    """Indices behind their own place along the first axes."""
+    """Indices after their own place along the first axes."""
     parts = []
     for axis in range(batch):
         at = ops.arange(start=0, step=1, length=index.shape[axis], dtype=index.dtype)

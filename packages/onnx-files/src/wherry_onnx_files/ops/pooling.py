@@ -15,8 +15,8 @@ class Window:
     Attributes:
         counts: how many there are, numbers or Sizes.
         before: what the input is padded with in front.
-        after: what it is padded with behind, so that the last window ends there; it may be negative.
-        pads: what the node itself pads behind.
+        after: what it is padded with after, so that the last window ends there; it may be negative.
+        pads: what the node itself pads after.
     """
 
     def __init__(self, o, x):

@@ -71,7 +71,7 @@ class _Layer:
         return ops.select(whole, axis=0, index=k)
 
     def weight(self, i, k):
-        """The weight of a direction at an input, [gates * hidden, width]; whole numbers lie turned, with steps and zero points behind the others."""
+        """The weight of a direction at an input, [gates * hidden, width]; whole numbers lie turned, with steps and zero points after the others."""
         w = ops.select(self.o.x(i), axis=0, index=k)
         if not self.whole:
             return w
@@ -92,7 +92,7 @@ class _Layer:
         return self.weight(1, k), self.weight(2, k), *bias
 
     def gate(self, x, i):
-        """One gate of rows or columns that lie behind each other along the last axis."""
+        """One gate of rows or columns that lie after each other along the last axis."""
         return ops.slice(x, axes=(x.ndim - 1,), starts=(i * self.hidden,), ends=((i + 1) * self.hidden,), steps=(1,))
 
     def ordered(self, x, order):
@@ -106,7 +106,7 @@ class _Layer:
         return ops.minimum(ops.maximum(x, scalar(x, -self.clip)), scalar(x, self.clip))
 
     def steps(self, backward, states, step):
-        """Run `step(x, states)` over time. Behind the end of a sequence its states stay, and its output is 0."""
+        """Run `step(x, states)` over time. After the end of a sequence its states stay, and its output is 0."""
         time = self.x.shape[0]
         if not is_known(time):
             raise self.o.open_size("the number of steps")

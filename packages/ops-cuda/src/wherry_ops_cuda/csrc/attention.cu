@@ -4,7 +4,7 @@
 // Inputs are contiguous, [batch, heads, time, width]; the mask has any rank up to 4 and sizes 1 or full. A block has a tile of rows
 // (queries; keys for the gradients of keys and values) of one head and goes through the tiles of the other side in order. Nothing is added
 // by two blocks, so the same bits come each time; the price is that the gradients compute the scores twice. Weights may be dropped; what
-// decided is kept, a byte for each weight. Sequences may have lengths of their own: what lies behind them is not read, and tiles there are skipped.
+// decided is kept, a byte for each weight. Sequences may have lengths of their own: what lies after them is not read, and tiles there are skipped.
 //
 // 16-bit floats of heads up to 128 wide go to tensor cores: a warp has 16 rows, whose scores stay in its registers and become the left operand of the
 // next product there, rounded to 16 bits. For all else each thread holds 4 x 4 scores and a part of the rows' sums in registers, and what
@@ -78,7 +78,7 @@ WRY_GPU Extent extent_of(const Problem &p, int64_t head, int64_t first, int rows
   else if (last + e.reach < e.keys) e.keys = last + e.reach;
   return e;
 }
-// The first query that sees key `first`, or one behind it.
+// The first query that sees key `first`, or one after it.
 WRY_GPU int64_t begin_of_queries(const Extent &e, int64_t first) { return first >= e.keys ? e.queries : first > e.reach ? first - e.reach
                                                                                                                         : 0; }
 

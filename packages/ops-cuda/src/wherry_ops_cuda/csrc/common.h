@@ -71,7 +71,7 @@ int dispatch(int32_t dtype, F &&f) {
 
 // ---- rows of tables, as in ops-cpu ----------------------------------------------------------------
 
-// Behind its function an element-wise row may name the functor that a chain calls for it (chains.py): text of C++, in which $first and $last
+// After its function an element-wise row may name the functor that a chain calls for it (chains.py): text of C++, in which $first and $last
 // are the first and last attribute as numbers and $to is the type of the result. Dtypes without it take part in no chain.
 #define WRY_FIRST_OF(kernel, ...) kernel
 #define WRY_SECOND_OF(kernel, functor, ...) functor

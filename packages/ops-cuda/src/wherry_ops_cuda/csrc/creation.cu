@@ -71,7 +71,7 @@ int arange(const wry_call *call) {
   }
 }
 
-// From both ends to the middle, so that the last value is `stop` exactly. Integers cut off what is behind the point, as
+// From both ends to the middle, so that the last value is `stop` exactly. Integers cut off what is after the point, as
 // Paddle does.
 WRY_GPU double spread_part(int64_t i, int64_t n, double start, double stop, double step) {
   return i < n / 2 || n == 1 ? __dadd_rn(start, __dmul_rn(step, double(i))) : __dadd_rn(stop, -__dmul_rn(step, double(n - 1 - i)));

@@ -130,7 +130,7 @@ int describe(const Report &r, const char *op, char *error) {
                  value, size);
     case TARGETS_NOT_SORTED:
       return say(WRY_INVALID,
-                 "%s: the targets are not sorted. Got %lld behind %lld at element %lld, expected none smaller than the one before.", value, least, at);
+                 "%s: the targets are not sorted. Got %lld after %lld at element %lld, expected none smaller than the one before.", value, least, at);
     case COLUMN_OUT_OF_RANGE:
       return say(WRY_OUT_OF_RANGE, "%s: column %lld (element %lld) is out of range. Got %lld, expected each in [0, %lld). Check the indices.", value, at,
                  value, size);

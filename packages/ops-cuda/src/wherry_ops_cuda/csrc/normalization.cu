@@ -275,7 +275,7 @@ int layer_norm_vjp(const wry_call *call) {
 
 // ---- group_norm -----------------------------------------------------------------------------------
 
-// x [N, channels, run]: the channels of a group lie behind one another, as one row, which a block takes. A pack lies in one channel.
+// x [N, channels, run]: the channels of a group lie after one another, as one row, which a block takes. A pack lies in one channel.
 template <typename T, typename A, typename S>
 __global__ void __launch_bounds__(block_size, S::V > 1 ? 2 : 1)
     group_norm_kernel(Rows r, int64_t groups, int64_t channels, int64_t run, const T *x, Parameter scale,

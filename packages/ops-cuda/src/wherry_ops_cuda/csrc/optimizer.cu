@@ -426,7 +426,7 @@ WRY_GPU void lamb_moments_pack(const Update &u, const A *t, int64_t i, double *l
   write_pack<V>(static_cast<T *>(u.out[1]) + i, m);
   write_pack<V>(static_cast<T *>(u.out[2]) + i, v);
 }
-// `parts`: of each piece the sum of the parameter's squares, behind all of them those of the step's.
+// `parts`: of each piece the sum of the parameter's squares, after all of them those of the step's.
 template <typename T, int Most>
 __global__ void __launch_bounds__(block_size) lamb_moments(Updates<Most> all, double *parts) {
   using A = arithmetic_t<T>;

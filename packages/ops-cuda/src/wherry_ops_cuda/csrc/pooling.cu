@@ -1,6 +1,6 @@
 // Pooling: the maximum or the average of windows, and the way back.
 //
-// One thread computes one element of what is written. Where rows lie behind one another in memory (NCHW) a block reads those that its windows
+// One thread computes one element of what is written. Where rows lie after one another in memory (NCHW) a block reads those that its windows
 // cover into shared memory, as they lie; where channels do, neighbouring threads have neighbouring channels. On the way back of an average a
 // thread adds up the windows that have its place, so nothing is added by two threads and the order is that of the windows.
 // 16-bit floats are computed in float32.

@@ -1,7 +1,7 @@
 // Products of bytes, summed in int32: exact, and so the same as everywhere.
 //
 // They go to tensor cores as 16-bit floats, which hold every difference of a byte and its zero point (at most 255 either way). Sums in
-// float32 are exact below 2^24, which 256 products of such cannot pass: behind each 256 the sums are added to integers. Tensor cores have
+// float32 are exact below 2^24, which 256 products of such cannot pass: after each 256 the sums are added to integers. Tensor cores have
 // products of bytes as well, twice as fast; those know no zero points, and the emulator has no such instruction.
 #include "operands.h"
 #include "tensor_cores.h"

@@ -106,7 +106,7 @@ template <typename S>
 __global__ void __launch_bounds__(block_size, 1) scan_by_blocks(Lines l, S s, int64_t chunk, int64_t chunks, typename S::W *totals, const typename S::W *before) {
   using W = typename S::W;
   WRY_SHARED(W, part, 2 * block_size);
-  WRY_SHARED(W, held, per_tile / per_thread * (per_thread + 1));  // a gap behind each thread's, or its banks would be those of others
+  WRY_SHARED(W, held, per_tile / per_thread * (per_thread + 1));  // a gap after each thread's, or its banks would be those of others
   const int thread = threadIdx.x;
   for (int64_t line = blockIdx.x; line < l.outer * l.inner; line += gridDim.x) {
     const int64_t first = l.first(line), begin = blockIdx.y * chunk, end = begin + chunk < l.n ? begin + chunk : l.n;

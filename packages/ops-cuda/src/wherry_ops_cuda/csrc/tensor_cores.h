@@ -1,6 +1,6 @@
 // Products of 16-bit floats on tensor cores, added up in float32: what the families that multiply share.
 //
-// A matrix in memory is a number of lines of values that lie one behind the other. It goes through shared memory in chunks of 8 values
+// A matrix in memory is a number of lines of values that lie one after the other. It goes through shared memory in chunks of 8 values
 // (16 bytes), which change places within their line so that neither copies nor ldmatrix meet at a bank. An operand whose lines run
 // along k is read as it lies; one whose lines run across k is turned by ldmatrix.trans.
 #ifndef WHERRY_CUDA_TENSOR_CORES_H
@@ -55,7 +55,7 @@ WRY_GPU uint32_t pack(float low, float high) {
   return bits;
 }
 
-// `valid` of the 8 values at `from`, zeros behind them. Those that are not aligned wait for memory.
+// `valid` of the 8 values at `from`, zeros after them. Those that are not aligned wait for memory.
 template <typename T>
 WRY_GPU void copy_chunk(T *to, const T *from, int valid, bool aligned) {
   if (aligned) return wry_copy_async(to, from, 2 * valid);

@@ -131,7 +131,7 @@ def _transposed(w, x, perm):
 
 
 def _pooled(w, x, attrs):
-    """`pool2d`, between transposes where the channels are last: Paddle's predictor gives other numbers for such a one behind some operators."""
+    """`pool2d`, between transposes where the channels are last: Paddle's predictor gives other numbers for such a one after some operators."""
     if attrs["data_format"] == "NCHW":
         return w("pool2d", {"X": w.held(x)}, attrs)
     n, height, width, channels = w.outs[0].sizes

@@ -23,7 +23,7 @@ _NUMBERS = {"swish": (1.0, 0.0), "hard_swish": (1 / 6, 0.5), "hard_sigmoid": (0.
 
 
 def activated(o, x, attr="fuse_activation"):
-    """`x` behind the activation that an attribute names, times the factor of the result."""
+    """`x` after the activation that an attribute names, times the factor of the result."""
     name = o.text(attr, "")
     if name not in ("", "identity"):
         rule = _ACTIVATIONS.get(name)
@@ -148,7 +148,7 @@ def read_rotary(o):
 
 @reads("fused_bias_act", out="out")
 def read_bias_act(o):
-    """An activation behind a bias; of gated ones the second half of the last axis is the factor."""
+    """An activation after a bias; of gated ones the second half of the last axis is the factor."""
     if o.maybe("dequant_scales") is not None or o.maybe("smooth") is not None or o.number("quant_scale", -1.0) > 0:
         raise o.bad("it computes in int8", "floating numbers")
     x, bias, kind = o.x("x"), o.maybe("bias"), o.text("act_method", "gelu")

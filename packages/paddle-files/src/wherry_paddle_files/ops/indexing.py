@@ -202,7 +202,7 @@ def _index_put(w, x, indices, value, accumulate):
 
 @writes(ops.index_put)
 def write_index_put(w, x, value, *indices, axes, accumulate):
-    """The operator writes at the first axes: the others are moved behind, and back."""
+    """The operator writes at the first axes: the others are moved after, and back."""
     rest = [n for n in range(x.ndim) if n not in axes]
     perm = [*axes, *rest]
     index_rank = max(n.ndim for n in indices)

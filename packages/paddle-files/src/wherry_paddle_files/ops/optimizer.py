@@ -20,7 +20,7 @@ def _rate(w, lr):
 
 
 def _update(w, kind, slots, attrs):
-    """An operator whose outputs have the names of inputs with "Out" behind, and which it writes over if the node does."""
+    """An operator whose outputs have the names of inputs with "Out" after, and which it writes over if the node does."""
     state = {f"{name}Out": value for name, value in slots.items() if name not in ("Grad", "LearningRate", "MasterParam")}
     outs = tuple(state)
     found = w(kind, slots, attrs, outs, dtype=[value.dtype for value in state.values()], into=state if w.in_place else None)
@@ -165,7 +165,7 @@ def read_adamw(o):
 @reads("adamax")
 def read_adamax(o):
     param, moment, norm, power = (o.x(name) for name in ("Param", "Moment", "InfNorm", "Beta1Pow"))
-    # The operator leaves the power as it is: the program multiplies it behind.
+    # The operator leaves the power as it is: the program multiplies it after.
     attrs = {"beta1": o.number("beta1"), "beta2": o.number("beta2"), "epsilon": o.number("epsilon"), "weight_decay": 0.0}
     outs = ops.adamax(param, moment, norm, power, _grad(o), o.x("LearningRate"), None, **attrs)
     return {"ParamOut": outs[0], "MomentOut": outs[1], "InfNormOut": outs[2]}

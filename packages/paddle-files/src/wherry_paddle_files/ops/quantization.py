@@ -176,7 +176,7 @@ def read_fake_channel_wise_dequantize(o):
     x, scales, bits = o.x("X"), o.xs("Scales"), o.integers("quant_bits", [8])
     if not 1 <= len(scales) <= 2 or len(bits) < len(scales) or any(not 2 <= b <= 16 for b in bits):
         raise o.bad(f"{len(scales)} scales and quant_bits={bits}", "one or two scales with 2 to 16 bits each")
-    # With the scale of the input, the channels are those of a result: behind the axes that its rows have.
+    # With the scale of the input, the channels are those of a result: after the axes that its rows have.
     axis = o.integer("quant_axis", 0) if len(scales) == 1 else max(o.integer("x_num_col_dims", 1), 1)
     if not 0 <= axis < x.ndim:
         raise o.bad(f"an axis {axis} of {x.ndim}", "an axis of X")

@@ -12,7 +12,7 @@ __all__ = ["dead_code"]
 def dead_code(program: Program) -> Program:
     """Remove nodes that no fetch, no persistable tensor and no side effect needs.
 
-    An in-place node is needed where anything is that shares the memory which it writes. Random ops stay: those behind them would draw
+    An in-place node is needed where anything is that shares the memory which it writes. Random ops stay: those after them would draw
     other numbers.
     """
     out = to_change(program)

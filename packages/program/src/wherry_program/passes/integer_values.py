@@ -62,7 +62,7 @@ class End:
     high: int | None
     nodes: list[Node]
     residual: Variable | None = None
-    rounding: Node | None = None  # a quantization further on, behind what whole numbers go through as well
+    rounding: Node | None = None  # a quantization further on, after what whole numbers go through as well
     counted: bool = False  # scale and bias are in steps of the result
 
 
@@ -175,7 +175,7 @@ class Values:
         return None if node is None else self.read(node)
 
     def weight(self, x: Variable | None, axis: int, whole_already: bool) -> Weight | None:
-        """The constant of whole numbers behind a variable, whose outputs lie along `axis`."""
+        """The constant of whole numbers after a variable, whose outputs lie along `axis`."""
         if x is None:
             return None
         node = self.dequantization(x)

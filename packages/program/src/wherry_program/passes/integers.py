@@ -4,7 +4,7 @@
 
 becomes one op of `wherry_tensor.ops.quantized`. What differs from the same in floats is rounding: sums of integers are exact, so a result that
 lies between two whole numbers may become the other one. Images of such convolutions have their channels last, and keep them there from one to the
-next. Whatever has no such op runs in floats, behind its dequantization.
+next. Whatever has no such op runs in floats, after its dequantization.
 """
 from __future__ import annotations
 

@@ -277,7 +277,7 @@ class Between(Values):
         return True
 
     def looked_up(self, node: Node) -> Note | tuple[str, Callable[[], None]]:
-        """Rows of a table of whole numbers, which become floats behind the choice."""
+        """Rows of a table of whole numbers, which become floats after the choice."""
         index, table = node.inputs if node.op is ops.embedding else node.inputs[::-1]
         made = None if table is None else self.dequantization(table)
         if made is None or index is None:

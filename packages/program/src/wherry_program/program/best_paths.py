@@ -21,7 +21,7 @@ def best_paths(x: Tensor, transitions: Tensor, lengths: Tensor, with_ends: bool)
         with_ends: whether the last tag stands for the start and the last but one for the end.
 
     Returns:
-        The sums `[batch]`, and the tags `[batch, longest length]`, 0 behind the end of a row.
+        The sums `[batch]`, and the tags `[batch, longest length]`, 0 after the end of a row.
     """
     end = api.max(lengths)
     score = x[:, 0]

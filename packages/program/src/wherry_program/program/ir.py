@@ -495,7 +495,7 @@ class Program:
         return [x for block in self.blocks for x in block.vars.values() if x.is_parameter]
 
     def walk(self) -> Iterator[Node]:
-        """All nodes, those of inner blocks behind the node that owns them."""
+        """All nodes, those of inner blocks after the node that owns them."""
         return self.blocks[0].walk()
 
     def copy(self) -> tuple[Program, dict[int, Variable]]:

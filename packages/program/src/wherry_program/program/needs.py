@@ -19,7 +19,7 @@ class Needs:
         program: it.
         wanted: variables that are needed at the end.
         lasting: is what lasts beyond a run, or touches the world outside, needed too?
-        random: are ops that draw numbers needed? Those behind them would draw others.
+        random: are ops that draw numbers needed? Those after them would draw others.
         given: variables whose values come from elsewhere, so that nothing is needed for them.
     """
 
@@ -43,7 +43,7 @@ class Needs:
         return self._classes.get(id(x), id(x))
 
     def want(self, xs: Iterable[Variable]) -> None:
-        """Variables are needed by what comes behind."""
+        """Variables are needed by what comes after."""
         for x in xs:
             if id(x) not in self._given:
                 self._values.add(id(x))

@@ -143,7 +143,7 @@ class _Panel:
         below: dict[int, list[_Box]] = {}
         for source, target, _ in wires:
             below.setdefault(id(source), []).append(target)
-        for box in self.boxes:  # a node stands behind those that it reads from
+        for box in self.boxes:  # a node stands after those that it reads from
             for target in below.get(id(box), ()):
                 depth[id(target)] = max(depth[id(target)], depth[id(box)] + 1)
         for box in self.boxes:
@@ -168,7 +168,7 @@ class _Panel:
             self.edges.append(_Edge(path, _shape(y)))
 
     def add(self, lines: list[str], family: str, tip: str = "", first: bool = False, place: str = "") -> _Box:
-        """Enter a box, behind those that it reads from; `first` in front of all."""
+        """Enter a box, after those that it reads from; `first` in front of all."""
         box = _Box(lines, family, tip, place)
         self.boxes.insert(0 if first else len(self.boxes), box)
         return box

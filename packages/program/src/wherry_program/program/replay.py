@@ -2,7 +2,7 @@
 
 `replayed` records them anew where a capture is on: so a block is copied into another place, with other variables in place of its own.
 `retraced` lets autograd see nodes that are in the program already: each op is called, and the capture answers with the variables that
-its node has. What is done with the results then (`wherry_autograd.grad`) is recorded behind.
+its node has. What is done with the results then (`wherry_autograd.grad`) is recorded after.
 """
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ ctypedef struct Run:
 cdef class Arenas:
     """Memory for the values of running plans: as many blocks as programs run at once. Plans of all shapes share them.
 
-    On a device a block stays with its stream, whose order keeps one run behind the other.
+    On a device a block stays with its stream, whose order keeps one run after the other.
     """
     cdef list free_ones    # (device, stream, block)
 
@@ -1019,7 +1019,7 @@ cdef class Segment:
 
     Args:
         make: called with the list of given tensors (inputs, then bound ones) and their device; returns a Planned.
-        bound: the tensors that are bound, behind the inputs.
+        bound: the tensors that are bound, after the inputs.
 
     Attributes:
         plans: the most recently used first.

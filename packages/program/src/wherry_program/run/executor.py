@@ -176,7 +176,7 @@ class Parts:
             for node in self.nodes[item if isinstance(item, int) else item.start : end]:
                 for x in (*node.reads(), *node.outputs):
                     last[id(x)] = k
-        forgotten: list[list[int]] = [[] for _ in items]  # behind each item: variables that nothing needs any more
+        forgotten: list[list[int]] = [[] for _ in items]  # after each item: variables that nothing needs any more
         for x_id, k in last.items():
             forgotten[k].append(x_id)
         self.division = items, ends, forgotten  # at once: other threads may be running

@@ -38,7 +38,7 @@ class Interpreter:
         self.lookup = lookup
         block = program.blocks[0]
         self.nodes = required_nodes(block, self.fetches) if prune else block.nodes
-        self._last_uses: dict[int, dict[int, list[int]]] = {}  # of a block, by its id: number of a node -> variables to forget behind it
+        self._last_uses: dict[int, dict[int, list[int]]] = {}  # of a block, by its id: number of a node -> variables to forget after it
 
     def __call__(self, *values: Tensor) -> list[Any]:
         """Run it.

@@ -163,7 +163,7 @@ class Layout(NamedTuple):
         slots: dtype, shape, strides, number of the buffer, offset in bytes of each value.
         buffers: kind (ARENA, EXTERNAL, RESULT), index of the external or result, dtype, shape, and the steps between which it is needed.
         steps: op, attributes, slots of the inputs (-1: absent) and of the outputs.
-        constants: tensors behind the inputs among the externals.
+        constants: tensors after the inputs among the externals.
         outputs: the slot of each.
     """
 

@@ -1043,7 +1043,7 @@ def inner_layers():
 cdef class InnerLayer:
     """An inner layer that a `with` block installs: `layer(op, inputs, attrs)` and `layer.into(op, outs, inputs, attrs)` are its class's.
 
-    Entered and left in C: an interrupt (Ctrl-C) comes between two instructions of Python, so before or behind, never when the layer is
+    Entered and left in C: an interrupt (Ctrl-C) comes between two instructions of Python, so before or after, never when the layer is
     on and `with` does not know of it yet. What an interrupt has left above the layer goes with it.
     """
 

@@ -9,7 +9,7 @@ cdef class Op:
     """A primitive: a name, its tensor inputs and its attributes. Calling it applies it.
 
     Inputs are positional (None for an absent optional one), attributes come by keyword, or
-    positionally behind the inputs when their number is fixed.
+    positionally after the inputs when their number is fixed.
     """
 
     def __init__(self, str name, str input_spec, tuple attr_names, tuple attr_types, tuple outputs, bint view,

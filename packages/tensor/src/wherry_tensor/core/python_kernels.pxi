@@ -1,4 +1,4 @@
-# Kernels written in Python: a function of NumPy arrays behind the C signature of every other kernel.
+# Kernels written in Python: a function of NumPy arrays after the C signature of every other kernel.
 
 cdef list python_kernels = []  # rows of kernel tables point to these, and are never taken back
 

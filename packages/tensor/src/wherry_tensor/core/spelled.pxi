@@ -139,7 +139,7 @@ cdef bint are_own(Spelled self, tuple kwnames) noexcept:
 
 
 cdef inline bint is_number(PyObject *value) noexcept:
-    """Whether a value is a number of a list that is written out; behind the first one tensors may stand, too."""
+    """Whether a value is a number of a list that is written out; after the first one tensors may stand, too."""
     return PyLong_Check(<object>value) and not PyBool_Check(<object>value) or Py_TYPE(<object>value) == <PyTypeObject *>size_class
 
 

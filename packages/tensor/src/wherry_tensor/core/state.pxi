@@ -22,7 +22,7 @@ cdef class Generator:
         return self.seed_value
 
     def get_state(self):
-        """(seed, offset), two ints, that `set_state` takes back; with FLAGS_paddle_random the stream's words behind them."""
+        """(seed, offset), two ints, that `set_state` takes back; with FLAGS_paddle_random the stream's words after them."""
         if self.stream is None:
             return self.seed_value, self.offset
         return self.seed_value, self.offset, *self.stream.get_state()

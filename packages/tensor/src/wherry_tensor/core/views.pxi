@@ -59,7 +59,7 @@ cdef int reshape_steps(Tensor x, Tensor out) noexcept:
         while m > j:
             out.steps[m - 1] = out.steps[m] * out.dims[m]
             m -= 1
-        # `m` came down to j; skip the axes that were laid out, and axes of size 1 behind them
+        # `m` came down to j; skip the axes that were laid out, and axes of size 1 after them
         want = 1
         while want != have:
             want *= out.dims[j]

@@ -33,11 +33,11 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
     """Einstein summation: sums of products over named axes.
 
     Args:
-        equation: a letter for each axis of each operand, operands apart by commas, and behind `->` the
+        equation: a letter for each axis of each operand, operands apart by commas, and after `->` the
             letters of the result: "ij,jk->ik" is a matrix product. Letters that the result lacks are
             summed over; a letter twice in one operand takes the diagonal, twice in the result makes one. `...` stands for any further
             axes, which broadcast. Without `->` the result has the letters that occur once, in the order of
-            the alphabet, behind the axes of `...`.
+            the alphabet, after the axes of `...`.
         operands: tensors of one dtype.
 
     Shape:

@@ -71,7 +71,7 @@ row_stack = vstack
 
 
 def dstack(x: Sequence[Tensor], name: str | None = None) -> Tensor:
-    """Tensors one behind the other: along axis 2; `[n]` counts as `[1, n, 1]` and `[m, n]` as `[m, n, 1]`.
+    """Tensors one after the other: along axis 2; `[n]` counts as `[1, n, 1]` and `[m, n]` as `[m, n, 1]`.
 
     Args:
         x: a list or tuple of tensors that differ in axis 2 alone.

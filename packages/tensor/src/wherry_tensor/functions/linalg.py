@@ -697,7 +697,7 @@ def multi_dot(x: Sequence[Tensor], name: str | None = None) -> Tensor:
 
 
 def _best_cuts(sizes: list[int]) -> dict[tuple[int, int], int]:
-    """For each run of matrices i..j, behind which of them its last multiplication is made."""
+    """For each run of matrices i..j, after which of them its last multiplication is made."""
     n = len(sizes) - 1
     cost = {(i, i): 0 for i in range(n)}
     cuts: dict[tuple[int, int], int] = {}

@@ -288,7 +288,7 @@ def view(x: Tensor, shape_or_dtype: Any, name: str | None = None) -> Tensor:
     if not _core.is_symbolic(x) and not y._shares_memory_with(x):
         raise InvalidArgumentError(
             f"view: no view of this memory has that shape. Got x of shape {x.shape} with strides {x.strides} and "
-            f"shape {list(shape_or_dtype)}, expected axes that lie one behind the other in memory. Use reshape, which copies."
+            f"shape {list(shape_or_dtype)}, expected axes that lie one after the other in memory. Use reshape, which copies."
         )
     return y
 
@@ -861,7 +861,7 @@ def _refused_list(op_name: str, xs: Sequence[Tensor], error: Exception) -> Excep
 
 
 def concat(x: Sequence[Tensor], axis: Any = 0, name: str | None = None) -> Tensor:
-    """Concatenation: several tensors one behind the other along an axis.
+    """Concatenation: several tensors one after the other along an axis.
 
     Args:
         x: tensors of one dtype whose shapes differ in `axis` only. A tensor of shape `[0]` is skipped.
@@ -1122,10 +1122,10 @@ def slice(input: Tensor, axes: Sequence[int], starts: Any, ends: Any) -> Tensor:
         axes: a list or tuple of axes, each in `[-rank, rank)`.
         starts: for each axis the first index; ints, integer tensors of one element, or one 1-D tensor.
             Negative ones count from the end.
-        ends: for each axis the index behind the last.
+        ends: for each axis the index after the last.
 
     Returns:
-        A view. Where an end is not behind its start the axis is empty.
+        A view. Where an end is not after its start the axis is empty.
 
     Shape:
         `[..., n, ...]` to `[..., end - start, ...]`.
@@ -1250,7 +1250,7 @@ def diff(
         n: how often to take differences. Paddle 2.6.2 takes them once only.
         axis: in `[-rank, rank)`.
         prepend: joined before `x` first; of the shape of `x` except along `axis`.
-        append: likewise joined behind `x`.
+        append: likewise joined after `x`.
 
     Shape:
         `[..., m, ...]` to `[..., m - n, ...]`; `prepend` and `append` add to m.

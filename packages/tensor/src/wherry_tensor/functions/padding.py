@@ -1,4 +1,4 @@
-"""Padding tensors before and behind each axis."""
+"""Padding tensors before and after each axis."""
 from __future__ import annotations
 
 from typing import Any
@@ -29,7 +29,7 @@ def pad(
 
     Args:
         x: any dtype.
-        pad: how many. With two numbers for every axis of `x` (and mode "constant"): before and behind the first
+        pad: how many. With two numbers for every axis of `x` (and mode "constant"): before and after the first
             axis, then the second, and so on. Otherwise `x` is 3-D, 4-D or 5-D and the numbers are for its spatial
             axes from the last one on: `[left, right]`, `[left, right, top, bottom]`,
             `[left, right, top, bottom, front, back]`. One int stands for all of the latter. Negative numbers cut.
@@ -95,7 +95,7 @@ def _filled(x: Tensor, paddings: tuple[int, ...], value: Any) -> Tensor:
 
 
 def _spatial(x: Tensor, counts: tuple[int, ...], data_format: str) -> list[tuple[int, int]]:
-    """(before, behind) for each axis of `x`, from counts that begin with the last spatial axis."""
+    """(before, after) for each axis of `x`, from counts that begin with the last spatial axis."""
     rank = x.ndim
     if not any(among(data_format, formats) for formats in _FORMATS.values()):
         raise AssertedArgumentError(
@@ -116,7 +116,7 @@ def _spatial(x: Tensor, counts: tuple[int, ...], data_format: str) -> list[tuple
     if len(counts) != 2 * spatial:
         raise InvalidArgumentError(
             f"pad: pad must hold two counts for each spatial axis. Got {len(counts)} counts for x of shape {x.shape}, expected "
-            f"{2 * spatial} (before and behind each spatial axis, from the last on). Add zeros where nothing is to be added."
+            f"{2 * spatial} (before and after each spatial axis, from the last on). Add zeros where nothing is to be added."
         )
     borders = [(counts[2 * i], counts[2 * i + 1]) for i in reversed(range(spatial))]
     return [(0, 0), *borders, (0, 0)] if data_format[-1] == "C" else [(0, 0), (0, 0), *borders]

@@ -637,7 +637,7 @@ def nanmedian(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | N
         total = to_dtype(low + high, float64) / 2
         return _kept(to_dtype(ops.trunc(total), x.dtype), axes, keepdim)
     lost = ops.isnan(rows)
-    # Infinity in place of NaN sorts behind every number, whatever the kernel does with NaN.
+    # Infinity in place of NaN sorts after every number, whatever the kernel does with NaN.
     values, _ = ops.sort(ops.where(lost, ops.full_like(rows, float("inf"), x.dtype), rows), last, False)
     count = _reduce_sum(to_dtype(ops.logical_not(lost), int64), (last,), True)
     zero = ops.full_like(count, 0, int64)

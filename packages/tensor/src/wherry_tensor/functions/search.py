@@ -228,7 +228,7 @@ def searchsorted(
         sorted_sequence: ascending along the last axis; one sequence, or one for each row of `values`.
         values: what to look for.
         out_int32: give int32 instead of int64.
-        right: among equal elements behind the last, not before the first.
+        right: among equal elements after the last, not before the first.
 
     Returns:
         Positions in `[0, n]`, of the shape of `values`.

@@ -65,7 +65,7 @@ def frame(x: Tensor, frame_length: int, hop_length: int, axis: int = -1, name: s
 
 
 def overlap_add(x: Tensor, hop_length: int, axis: int = -1, name: str | None = None) -> Tensor:
-    """The sum of frames, each `hop_length` behind the one before: the adjoint of `frame`.
+    """The sum of frames, each `hop_length` after the one before: the adjoint of `frame`.
 
     Args:
         x: numbers; rank 2 or more.

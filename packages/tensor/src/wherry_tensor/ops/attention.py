@@ -34,7 +34,7 @@ attention_dropout_vjp = op("attention_dropout_vjp", "ct, q, k, v, mask?, out, ls
 
 # Sequences of different lengths, padded to one. Lengths and diagonal are [B], int32 or int64: query i of sequence b counts where
 # i < q_lengths[b], key j is seen where j < k_lengths[b] and, with a diagonal, j <= i + diagonal[b]. These are comparisons, so a length
-# behind the last step means all of them, and one below 0 none. A query that does not count gives zeros and lse -inf. What lies in rows
+# after the last step means all of them, and one below 0 none. A query that does not count gives zeros and lse -inf. What lies in rows
 # that do not count, or that no query sees, is not looked at, NaN included; their gradients are zeros.
 attention_lengths = op("attention_lengths", "q, k, v, mask?, q_lengths, k_lengths, diagonal?", scale=float, outputs="out, lse")
 attention_lengths_vjp = op("attention_lengths_vjp", "ct, q, k, v, mask?, q_lengths, k_lengths, diagonal?, out, lse", scale=float,

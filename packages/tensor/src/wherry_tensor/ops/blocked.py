@@ -3,7 +3,7 @@
 An image in blocks is [n, blocks, h, w, 16]; channel c is lane c % 16 of block c // 16. Where channels do not fill the last block, weights
 are zero for the lanes that are left, so that nothing depends on what these hold (as long as it is finite).
 
-`activation` is the name of an op among `ACTIVATIONS`, or "none"; it comes last, behind bias [blocks * 16] and residual, which has the
+`activation` is the name of an op among `ACTIVATIONS`, or "none"; it comes last, after bias [blocks * 16] and residual, which has the
 shape of the result. `paddings` is (top, bottom, left, right).
 """
 import math
@@ -94,7 +94,7 @@ def _convolved(name, x, weight, bias, residual, inside, out, kernel, strides, pa
     _borders(name, paddings)
     if activation != "none" and activation not in ACTIVATIONS:
         raise ValueError(
-            f"{name}: this activation cannot come behind a convolution. Got activation={activation!r}, expected 'none' or one of "
+            f"{name}: this activation cannot come after a convolution. Got activation={activation!r}, expected 'none' or one of "
             f"{', '.join(ACTIVATIONS)}. Use an op of its own."
         )
     if not same_size(x.shape[1], inside):
@@ -144,7 +144,7 @@ def blocks_of(channels):
 
 
 def filled(x, axis, size):
-    """x with zeros behind, up to `size` along an axis."""
+    """x with zeros after, up to `size` along an axis."""
     missing = size - x.shape[axis]
     if not missing:
         return x

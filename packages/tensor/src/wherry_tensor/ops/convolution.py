@@ -743,7 +743,7 @@ def _window_sizes(plan, exclusive, divisor, like):
     for p in plan:
         ones = ops.full(shape=(p.size,), value=1, dtype=like.dtype)
         line = p._replace(axis=0)
-        # The padding that counts is as wide behind as in front, as in Paddle; beyond it nothing does.
+        # The padding that counts is as wide after as in front, as in Paddle; beyond it nothing does.
         ones = _framed_axis(ones, 0, p.before, p.before, 0.0 if exclusive else 1.0)
         ones = _framed_axis(ones, 0, 0, p.total - p.size - 2 * p.before, 0.0)
         along = ops.unsqueeze(_sum_of_taps(ones, line), axes=tuple(range(1, like.ndim - p.axis)))

@@ -34,7 +34,7 @@ layer_norm_vjp = op("layer_norm_vjp", "ct, x, scale?, mean, rstd", begin_axis=in
                     outputs="x_ct, scale_ct, bias_ct")
 
 # x [N, channels, ...]: the channels fall into `groups` of neighbours, each of which is normalized by itself, with the axes
-# behind. mean and rstd [N, groups] as in layer_norm; scale and bias [channels].
+# after. mean and rstd [N, groups] as in layer_norm; scale and bias [channels].
 group_norm = op("group_norm", "x, scale?, bias?", epsilon=float, groups=int, outputs="out, mean, rstd")
 group_norm_vjp = op("group_norm_vjp", "ct, x, scale?, mean, rstd", groups=int, outputs="x_ct, scale_ct, bias_ct")
 

@@ -1,4 +1,4 @@
-"""Arithmetic on quantized tensors: products and convolutions whose sums are int32, and what stands behind them.
+"""Arithmetic on quantized tensors: products and convolutions whose sums are int32, and what stands after them.
 
 Sums are exact (until they pass 2^31, where they wrap) and so the same on every device. Images lie with channels last.
 
@@ -307,7 +307,7 @@ def _finished_meta(name, shape, scale, bias, residual, dtype, *, residual_scale,
 def _require_end(name, dtype, *, activation, out_scale, out_zero_point, low, high):
     if activation != "none" and activation not in ACTIVATIONS:
         raise ValueError(
-            f"{name}: this activation cannot come behind. Got activation={activation!r}, expected 'none' or one of {', '.join(ACTIVATIONS)}. "
+            f"{name}: this activation cannot come after. Got activation={activation!r}, expected 'none' or one of {', '.join(ACTIVATIONS)}. "
             f"Use an op of its own."
         )
     if not isinstance(dtype, DType):
@@ -367,7 +367,7 @@ def decompose_conv2d_int8(x, weight, x_zero_point, weight_zero_point, *, strides
 
 
 def _finished(sums, step, scale, bias, residual, *, residual_scale, residual_zero_point, dtype, **behind):
-    """What stands behind the sums of a product; `step` is what 1 stands for in each row, or None."""
+    """What stands after the sums of a product; `step` is what 1 stands for in each row, or None."""
     if bias is not None and bias.dtype is int32:
         sums, bias = sums + bias, None
     v = ops.cast(sums, dtype=float32)

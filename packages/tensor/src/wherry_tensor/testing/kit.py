@@ -288,7 +288,7 @@ def _compare(got: Tensor, expected: Any, tolerance: dict[str, tuple[float, float
         )
 
 
-_HALVES = {"float16": (10, -24), "bfloat16": (7, -133)}  # digits behind the first one; the exponent of the least number
+_HALVES = {"float16": (10, -24), "bfloat16": (7, -133)}  # digits after the first one; the exponent of the least number
 
 
 def _rounded_once(got: Tensor, expected: Any) -> None:

@@ -5,7 +5,7 @@
  *
  * - Its memory cannot be touched by the host. Every block lies in pages without permission, which are
  *   opened for the time of a copy or of a kernel that was given them, to be read or to be written, and has
- *   a page without permission behind it. Whoever forgets to copy gets a segmentation fault, at the line.
+ *   a page without permission after it. Whoever forgets to copy gets a segmentation fault, at the line.
  * - Its streams are lazy. Work runs when somebody waits for it, or when a great deal has piled up. Whoever
  *   forgets to wait, or hands over something that has changed by then, sees it.
  * - Freed memory is poisoned, when the stream comes to it, and work that still uses it ends the process.
@@ -45,7 +45,7 @@ static void die(const char *what, const void *data) {
 
 typedef struct block {
   char *pages;
-  size_t count; /* of pages, without the one behind that is never opened */
+  size_t count; /* of pages, without the one after that is never opened */
   size_t bytes;
   int live, readers, writers;
   struct block *next;

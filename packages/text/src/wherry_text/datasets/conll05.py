@@ -38,7 +38,7 @@ class Conll05st(Dataset):
 
     Returns:
         Of an index nine arrays of int64, as long as the sentence: its words; the words two and one before the verb, the verb, and those one
-        and two behind it, each repeated; the verb in its basic form, repeated; 1 at these five places and 0 elsewhere; the labels.
+        and two after it, each repeated; the verb in its basic form, repeated; 1 at these five places and 0 elsewhere; the labels.
 
     Raises:
         AssertionError: a file is not given and must not be downloaded (also a ValueError).

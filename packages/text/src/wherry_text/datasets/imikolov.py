@@ -32,7 +32,7 @@ class Imikolov(Dataset):
         download: whether the archive may be downloaded.
 
     Returns:
-        Of an index: for "NGRAM" as many arrays without axes as the window has words, for "SEQ" the sentence behind its "<s>"
+        Of an index: for "NGRAM" as many arrays without axes as the window has words, for "SEQ" the sentence after its "<s>"
         and the sentence up to its "<e>", as int64.
 
     Raises:

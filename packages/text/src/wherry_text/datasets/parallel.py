@@ -15,7 +15,7 @@ START, END, UNKNOWN = "<s>", "<e>", "<unk>"  # the first words of each dictionar
 
 
 class Parallel(Dataset):
-    """Sentences as numbers: the source between its marks, the target behind its start, and the target up to its end."""
+    """Sentences as numbers: the source between its marks, the target after its start, and the target up to its end."""
 
     def _take(self, pairs: Iterable[tuple[list[str], list[str]]], source: dict[str, int], target: dict[str, int]) -> None:
         self.src_ids: list[Any] = []

@@ -25,7 +25,7 @@ class WMT16(Parallel):
         download: whether the archive may be downloaded.
 
     Returns:
-        Of an index: the source between its marks, the target behind "<s>", and the target up to "<e>", as int64.
+        Of an index: the source between its marks, the target after "<s>", and the target up to "<e>", as int64.
 
     Raises:
         AssertionError: the file is not given and must not be downloaded, a size is not given, or `mode` or `lang` is unknown (also a

@@ -111,7 +111,7 @@ class GeneratorLoader:
         self._running = self._anew()
 
     def reset(self) -> None:
-        """End an epoch, behind the EOFException of its last run or before.
+        """End an epoch, after the EOFException of its last run or before.
 
         Raises:
             RuntimeError: the loader is iterable.
@@ -130,7 +130,7 @@ class GeneratorLoader:
             raise PreconditionNotMetError("DataLoader.from_generator: the loader is not started. Got a run without feed, expected start() before it.")
         batch = next(self._running, None)
         if batch is None:
-            raise EOFException("DataLoader.from_generator: There is no next data. Got a run behind the last batch, expected reset() and start().")
+            raise EOFException("DataLoader.from_generator: There is no next data. Got a run after the last batch, expected reset() and start().")
         return self._feed(batch)
 
     def _feed(self, batch: Any) -> dict[str, Any]:

@@ -44,7 +44,7 @@ class Optimizer:
     """Changes parameters so that a loss becomes smaller. The base of all optimizers.
 
     A subclass says which op updates a parameter (`_op`), which accumulators that op reads and writes
-    behind the parameter (`_accumulator_names`), and the op's attributes (`_attributes`).
+    after the parameter (`_accumulator_names`), and the op's attributes (`_attributes`).
 
     Args:
         learning_rate: the length of a step, or a scheduler of `paddle.optimizer.lr`.
@@ -76,7 +76,7 @@ class Optimizer:
     """
 
     _op: Op
-    # Behind the parameter, in the order of the op: names as in Paddle's files.
+    # After the parameter, in the order of the op: names as in Paddle's files.
     _accumulator_names: tuple[str, ...] = ()
     # Those of one element, such as powers of beta.
     _number_names: tuple[str, ...] = ()

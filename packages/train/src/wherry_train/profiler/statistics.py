@@ -150,7 +150,7 @@ def device(result: ProfilerResult) -> str:
     rows = [("CPU(Process)", f"{100 * result.process_load:.2f}")]
     if result.system_load is not None:
         rows.append(("CPU(System)", f"{100 * result.system_load:.2f}"))
-    # What was handed over in the last step may run behind it.
+    # What was handed over in the last step may run after it.
     whole = max((event.end for event in result.events), default=0) - min((event.begin for event in result.events), default=0)
     for row in dict.fromkeys(event.thread for event in of_kind(result, TracerEventType.Kernel)):
         busy = union(event for event in of_kind(result, TracerEventType.Kernel) if event.thread == row)

@@ -87,7 +87,7 @@ class Benchmark:
         return text
 
     def table(self) -> str:
-        """The table of all steps. The slowest and the fastest are those behind the first ten, where there are more."""
+        """The table of all steps. The slowest and the fastest are those after the first ten, where there are more."""
         batches, reading = self._batches, self._reading
         if not batches.count:
             return ""
@@ -99,7 +99,7 @@ class Benchmark:
             lines.append(f"Reader Ratio: {100 * reading.total / batches.total:.3f}%")
         lines.append(f"Time Unit: s, IPS Unit: {self.unit}/s")
         lines.append("|" + "|".join(title.center(17) for title in ("", "avg", "max", "min")) + "|")
-        few = batches.count <= _WARM_UP  # nothing behind the warm-up: no extremes
+        few = batches.count <= _WARM_UP  # nothing after the warm-up: no extremes
         for name, *numbers in rows:
             shown = [f"{number:.5f}" if at == 0 or not few else "-" for at, number in enumerate(numbers)]
             lines.append("|" + "|".join(text.center(17) for text in (name, *shown)) + "|")

@@ -18,5 +18,5 @@ def backend_of(kind: str, backend: Any) -> str:
 
 
 def as_floats(image: Any, dtype: str) -> Any:
-    """What a data set of the backend "cv2" gives, behind its transform: an array or tensor in `dtype`; anything else as it is."""
+    """What a data set of the backend "cv2" gives, after its transform: an array or tensor in `dtype`; anything else as it is."""
     return image.astype(dtype) if hasattr(image, "astype") and str(image.dtype).rpartition(".")[2] != dtype else image

@@ -128,7 +128,7 @@ def _elements(data: bytes, order: str) -> list[tuple[int, bytes]]:
             start = at + 8
             end = start + size + (0 if code == _PACKED else -size % 8)
         if start + size > len(data) or (end == at + 8 and size > 4 and start == at + 4):
-            raise EOFError(f"an element of {size} bytes ends behind the file")
+            raise EOFError(f"an element of {size} bytes ends after the file")
         found.append((code, data[start : start + size]))
         at = end
     if not found:

@@ -27,7 +27,7 @@ def array_write(x: Tensor, i: Tensor, array: Any = None) -> Any:
     """The list with `x` at place `i`, where it may grow by one. Source: `paddle.tensor.array_write`.
 
     Raises:
-        ValueError: the place lies behind the end.
+        ValueError: the place lies after the end.
     """
     if not _at_once():
         return programs.array_write(x, i, array)

@@ -7,7 +7,7 @@ export function square(source, width, height) {
   const canvas = document.createElement("canvas");
   canvas.width = canvas.height = SIDE;
   const context = canvas.getContext("2d", { willReadFrequently: true });
-  context.fillStyle = "#fff"; // behind what is transparent
+  context.fillStyle = "#fff"; // after what is transparent
   context.fillRect(0, 0, SIDE, SIDE);
   context.imageSmoothingQuality = "high";
   context.drawImage(source, (width - side) / 2, (height - side) / 2, side, side, 0, 0, SIDE, SIDE);
@@ -28,7 +28,7 @@ export async function fromFile(file) {
   }
 }
 
-// The numbers of canvases, one behind the other.
+// The numbers of canvases, one after the other.
 export function pixels(canvases) {
   const all = new Uint8Array(canvases.length * SIDE * SIDE * 4);
   canvases.forEach((canvas, i) => {

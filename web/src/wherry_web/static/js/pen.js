@@ -1,6 +1,6 @@
 // Drawing on a canvas: with a pointer, and without one with the arrow keys (with Shift they draw, Escape clears).
 //
-// width: of a line, in pixels of the canvas. began: before a pointer's stroke. changed: behind each piece of a line.
+// width: of a line, in pixels of the canvas. began: before a pointer's stroke. changed: after each piece of a line.
 // cleared: Escape. moved: told where the pen stands, in words.
 export function drawingOn(canvas, { width, began = () => {}, changed, cleared, moved }) {
   const context = canvas.getContext("2d", { willReadFrequently: true });

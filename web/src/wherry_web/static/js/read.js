@@ -93,7 +93,7 @@ function imageOf(source, width, height) {
   const scale = Math.min(1, LARGEST / Math.max(width, height));
   const taken = new OffscreenCanvas(Math.max(1, Math.round(width * scale)), Math.max(1, Math.round(height * scale)));
   const context = taken.getContext("2d", { willReadFrequently: true });
-  context.fillStyle = "#fff"; // behind what is transparent
+  context.fillStyle = "#fff"; // after what is transparent
   context.fillRect(0, 0, taken.width, taken.height);
   context.drawImage(source, 0, 0, taken.width, taken.height);
   return context.getImageData(0, 0, taken.width, taken.height);

@@ -9,7 +9,7 @@ const typed = element("typed");
 const fields = [typed, element("warmth"), element("length")];
 let network, numbers; // numbers: of each character
 let hidden = 0;
-let known = []; // of each character of the text: {letter, scores, state} behind it
+let known = []; // of each character of the text: {letter, scores, state} after it
 let seed = 1;
 let busy = false, again = false;
 

@@ -86,7 +86,7 @@ export class Engine {
     }
   }
 
-  /** Ends the prediction that runs behind its present kernel. */
+  /** Ends the prediction that runs after its present kernel. */
   abort() {
     this.#aborted = true;
   }
@@ -238,7 +238,7 @@ export class Engine {
   }
 
   #layOut(open, layout) {
-    const sizes = [...open, ...(this.#program.floors ?? []).map(([i, a, s]) => Math.floor((open[i] + a) / s))]; // behind strides
+    const sizes = [...open, ...(this.#program.floors ?? []).map(([i, a, s]) => Math.floor((open[i] + a) / s))]; // after strides
     if (sizes.some((n) => n < 1)) throw new WherryError("input", `The inputs are too small for the model. Got ${this.#program.sizes.map((name, i) => `${name} = ${open[i]}`).join(", ")}, of which its windows leave nothing. Use larger ones.`);
     const number = (x) => (typeof x === "number" ? x : x.poly.reduce((sum, [factor, powers]) => sum + factor * powers.reduce((p, power, i) => p * sizes[i] ** power, 1), 0));
     const place = (id, dtype, shape) => {
@@ -532,7 +532,7 @@ function widened(from, to) {
   }
 }
 
-// Whole numbers of 8 bits, and behind them a factor of each channel: of each place along some axes of the weight.
+// Whole numbers of 8 bits, and after them a factor of each channel: of each place along some axes of the weight.
 function scaled(raw, { shape, axes, scales }, to) {
   const values = new Int8Array(raw.buffer, raw.byteOffset, to.length);
   const factors = new Float32Array(raw.slice(scales).buffer);

@@ -45,7 +45,7 @@ function turned(word, by) {
   return (word >>> by) | (word << (32 - by));
 }
 
-// The first 32 bits behind the point of the n-th roots of the first primes, found in whole numbers: floor((p * 2^(32 n)) ^ (1 / n)).
+// The first 32 bits after the point of the n-th roots of the first primes, found in whole numbers: floor((p * 2^(32 n)) ^ (1 / n)).
 function constants(count, n) {
   const found = [];
   for (let p = 2; found.length < count; p++) {

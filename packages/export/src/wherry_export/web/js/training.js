@@ -49,7 +49,7 @@ export class Training {
     return training;
   }
 
-  // inputs, targets: {data, shape, dtype}. Resolves to {steps, stopped, history}; `stop` ends it behind the present step.
+  // inputs, targets: {data, shape, dtype}. Resolves to {steps, stopped, history}; `stop` ends it after the present step.
   async run(inputs, targets, options, onprogress) {
     if (this.#running) throw new WherryError("input", "The model is in training already. Await the first `train`, or abort it.");
     this.#running = true;

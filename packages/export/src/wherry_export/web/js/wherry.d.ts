@@ -67,7 +67,7 @@ export declare class Model {
   readonly bytes: number;
   /** How many threads compute. */
   readonly threads: number;
-  /** Predict. A model with one input also takes that input alone. Aborting `signal` ends it behind the present kernel, and rejects with its reason. */
+  /** Predict. A model with one input also takes that input alone. Aborting `signal` ends it after the present kernel, and rejects with its reason. */
   predict(inputs: { [name: string]: Input } | Input, options?: { signal?: AbortSignal }): Promise<{ [name: string]: Tensor }>;
   /** Was it exported with `engine="train"`? */
   readonly trains: boolean;
@@ -103,7 +103,7 @@ export interface TrainOptions {
   shuffle?: boolean;
   /** Of the orders, and of dropout; default: 0. */
   seed?: number;
-  /** Aborting it ends the training behind the present step: `train` rejects with its reason, and the model keeps what it has learned. */
+  /** Aborting it ends the training after the present step: `train` rejects with its reason, and the model keeps what it has learned. */
   signal?: AbortSignal;
   onprogress?: (progress: TrainProgress) => void;
 }

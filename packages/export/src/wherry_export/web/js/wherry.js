@@ -128,7 +128,7 @@ export class Local {
     return this.#open().memory;
   }
 
-  // Behind each end of it, abort included, the engine answers with the weights of the last step.
+  // After each end of it, abort included, the engine answers with the weights of the last step.
   async train(inputs, targets, options, onprogress) {
     const engine = this.#open();
     this.#stopped = false;

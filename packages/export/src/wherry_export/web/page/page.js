@@ -55,7 +55,7 @@ function say(text, kind = "") {
   line.setAttribute("role", kind === "error" ? "alert" : "status");
 }
 
-// Predicting: one at a time; what changed meanwhile is predicted once behind it.
+// Predicting: one at a time; what changed meanwhile is predicted once after it.
 async function predict() {
   if (busy) {
     waiting = true;

@@ -126,7 +126,7 @@ def _record(going_on: Thunk, body: Thunk, state: State) -> None:
         if plan is None and x is UNBOUND and y is not UNBOUND:
             note_unbound(
                 slot.name,
-                f"'{slot.name}' gets {described(content(y))} in the loop at {line}, which the program runs: behind such a loop only tensors "
+                f"'{slot.name}' gets {described(content(y))} in the loop at {line}, which the program runs: after such a loop only tensors "
                 f"and numbers can be used"
             )
 
@@ -135,7 +135,7 @@ def _tried_round(
     recording: Capture, going_on: Thunk, body: Thunk, state: State, before: list[Any], start: list[Any],
     over: list[Slot],
 ) -> tuple[list[Any], list[Any]]:
-    """The values in front of a round and behind it; the round is recorded and forgotten."""
+    """The values in front of a round and after it; the round is recorded and forgotten."""
     program = recording.program
     blocks = len(program.blocks)
     block = program.new_block(recording.block)
@@ -153,25 +153,25 @@ def _tried_round(
 
 
 class _Carried:
-    """How a variable goes through a loop: what it begins as, and what is made of it behind a round."""
+    """How a variable goes through a loop: what it begins as, and what is made of it after a round."""
 
     def __init__(self, name: str, start: Any) -> None:
         self.name, self.start = name, start
 
     @classmethod
     def of(cls, slot: Slot, x: Any, given: Any, y: Any) -> _Carried | None:
-        """The plan for a variable that is `x` before the loop, and `y` behind a round that saw `given`; None if it does not go through."""
+        """The plan for a variable that is `x` before the loop, and `y` after a round that saw `given`; None if it does not go through."""
         start = _start(slot.name, x, given, y, slot.may_be_filled)
         return None if start is _STAYS else cls(slot.name, start)
 
     def leaves(self, value: Any) -> list[Tensor]:
-        """The tensors of a value behind a round, as the next one takes them."""
+        """The tensors of a value after a round, as the next one takes them."""
         return _fitted(self.name, self.start, value)
 
 
 # In one piece: a list of cases, each of which returns; their order is what it says.
 def _start(name: str, x: Any, given: Any, y: Any, fill: bool) -> Any:
-    """What a variable that is `x` before a loop, and `y` behind a round that saw `given`, has to begin as; _STAYS if it does not change."""
+    """What a variable that is `x` before a loop, and `y` after a round that saw `given`, has to begin as; _STAYS if it does not change."""
     if y is given:
         return _STAYS
     if x is UNBOUND:
@@ -199,7 +199,7 @@ def _start(name: str, x: Any, given: Any, y: Any, fill: bool) -> Any:
         return _STAYS
     raise TypeError(
         f"to_static: {name} changes in a loop that depends on a tensor, and is not a tensor. Got {described(x)} before a round and {described(y)} "
-        f"behind it at {user_line()}, expected tensors or numbers. Make it a tensor of one shape and dtype before the loop."
+        f"after it at {user_line()}, expected tensors or numbers. Make it a tensor of one shape and dtype before the loop."
     )
 
 
@@ -219,7 +219,7 @@ def _number_start(name: str, x: Any, y: Any) -> Any:
     if x.dtype is not y.dtype or x.ndim != y.ndim:
         raise ValueError(
             f"to_static: {name} becomes something else in each round of a loop that depends on a tensor. Got {described(x)} before a round and "
-            f"{described(y)} behind it at {user_line()}, expected one rank and dtype. Cast or reshape it before the loop."
+            f"{described(y)} after it at {user_line()}, expected one rank and dtype. Cast or reshape it before the loop."
         )
     return x
 
@@ -227,7 +227,7 @@ def _number_start(name: str, x: Any, y: Any) -> Any:
 def _grown(name: str, x: list[Any], y: Any) -> Any:
     if not all(is_number(v) for v in (*x, *(() if isinstance(y, TensorList) else y))):
         raise TypeError(
-            f"to_static: the list {name} grows in a loop that depends on a tensor. Got {described(x)} before a round and {described(y)} behind it "
+            f"to_static: the list {name} grows in a loop that depends on a tensor. Got {described(x)} before a round and {described(y)} after it "
             f"at {user_line()}, whose items are not all tensors, expected tensors or numbers of one shape and dtype. Keep one list for each part."
         )
     return TensorList.of(x) if x else TensorList.empty(*item_of(x, y))
@@ -315,7 +315,7 @@ def _fitted(name: str, like: Any, value: Any) -> list[Tensor]:
     else:
         return []
     raise TypeError(
-        f"to_static: {name} is another kind of value behind a round of a loop that depends on a tensor. Got {described(value)} at {user_line()}, "
+        f"to_static: {name} is another kind of value after a round of a loop that depends on a tensor. Got {described(value)} at {user_line()}, "
         f"expected {described(like)} as before it. Keep its kind the same in every round."
     )
 

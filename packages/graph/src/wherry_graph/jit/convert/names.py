@@ -131,7 +131,7 @@ def is_plain(node: ast.stmt | ast.expr) -> bool:
 
 
 class Liveness:
-    """Which names are needed behind each `if` and loop of a function, and when a loop begins anew.
+    """Which names are needed after each `if` and loop of a function, and when a loop begins anew.
 
     Args:
         function: as it stands after jumps were lowered.
@@ -145,11 +145,11 @@ class Liveness:
         self._block(function.body, set(), None)
 
     def after(self, node: ast.stmt) -> set[str]:
-        """Names needed behind an `if`; of a loop, those needed behind it or when it goes on."""
+        """Names needed after an `if`; of a loop, those needed after it or when it goes on."""
         return self._after.get(id(node), set()) | self._always
 
     def read_next(self, node: ast.stmt) -> set[str]:
-        """Names that what stands behind an `if` reads in any case: they need a value from both branches."""
+        """Names that what stands after an `if` reads in any case: they need a value from both branches."""
         return self._read_next.get(id(node), set())
 
     def _block(self, stmts: list[ast.stmt], out: set[str], loop: tuple[set[str], set[str]] | None) -> set[str]:

@@ -42,7 +42,7 @@ def mark(x: Any, flag: Tensor, name: str, condition: Tensor, absent: int | None)
         if id(x) not in _thread.present:
             raise TypeError(
                 f"to_static: {name} may be None here: a tensor decides, in the choice at {line}. Got its use at {user_line()}, expected one "
-                f"behind a test. Write `if {name} is not None:`, or give it a tensor in both branches."
+                f"after a test. Write `if {name} is not None:`, or give it a tensor in both branches."
             )
 
     x.__dict__.update(none_flag=flag, check=check)

@@ -38,7 +38,7 @@ class Slot:
     def __init__(self, path: str, cell: CellType | None, names: dict[str, Any]) -> None:
         self.path, self.name = path, path.rstrip("?-")
         self.may_be_filled = path.endswith("?")  # it is not read where one branch gives it no value
-        self.is_needed = not path.endswith("-")  # behind the construct
+        self.is_needed = not path.endswith("-")  # after the construct
         self._cell, self._globals = cell, names
         self._attributes = self.name.split(".")[1:]
 

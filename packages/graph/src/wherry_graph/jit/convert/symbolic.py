@@ -134,7 +134,7 @@ def row(x: Tensor, i: Tensor) -> Tensor:
 
 
 class TensorList:
-    """A list of tensors of one shape and dtype that grows while a program runs: its items lie one behind the other in a tensor.
+    """A list of tensors of one shape and dtype that grows while a program runs: its items lie one after the other in a tensor.
 
     Attributes:
         data: `[length, *shape of an item]`.
@@ -242,7 +242,7 @@ class TensorList:
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(
-            f"list: {name!r} is not possible for a list that the program grows, at {user_line()}. Got it inside or behind a loop or choice that "
+            f"list: {name!r} is not possible for a list that the program grows, at {user_line()}. Got it inside or after a loop or choice that "
             f"depends on a tensor, expected append, extend, pop(), reading or writing an item, len, a `for`, stack or concat."
         )
 

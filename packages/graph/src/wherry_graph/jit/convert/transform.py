@@ -9,7 +9,7 @@
                                          _graph.if_(_graph.compare(_graph.call(x.sum)(), ">", 0), if_1, else_1, ("y",), ())
 
 Nothing is decided here: at run time a predicate that is not symbolic runs as Python always does (`runtime`). The names in the
-calls are those that the construct binds and that are needed behind it, and those of lists, dicts and tensors that it changes in
+calls are those that the construct binds and that are needed after it, and those of lists, dicts and tensors that it changes in
 place. Code keeps its lines and columns.
 """
 from __future__ import annotations
@@ -109,7 +109,7 @@ class _Function(ast.NodeTransformer):
             self.put_first([ast.If(ast.Constant(False), [binding], [])])
 
     def put_first(self, stmts: list[ast.stmt]) -> None:
-        """Put statements in front, but behind the docstring."""
+        """Put statements in front, but after the docstring."""
         body = self.node.body
         docstring = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) and isinstance(body[0].value.value, str)
         body[int(docstring):int(docstring)] = [_at(s, body[0]) for s in stmts]
@@ -155,7 +155,7 @@ class _Function(ast.NodeTransformer):
     def state(self, stmts: list[ast.AST], live: set[str], read: Iterable[str] = ()) -> list[ast.expr]:
         """Two tuples of text: names that the statements bind; names whose values they change in place.
 
-        `live` are the names that are needed behind the statements; `read` those that are surely read next.
+        `live` are the names that are needed after the statements; `read` those that are surely read next.
         """
         names = {n for n in assigned(stmts) if n in self.own or n in self.free or n in self.globals}
         bound = {n for n in names if n in live}
@@ -163,7 +163,7 @@ class _Function(ast.NodeTransformer):
             bound |= self.inner
         bound |= attribute_paths(stmts)
         changed = touched(stmts)
-        # "?": where one branch gives it no value, nobody reads it. "-": behind the statements nobody needs it.
+        # "?": where one branch gives it no value, nobody reads it. "-": after the statements nobody needs it.
         texts = [f"{self.mangled(n)}{'' if n in read else '?'}" for n in sorted(bound)]
         texts += [f"{self.mangled(n)}-" for n in sorted(names - bound)]
         return [_texts(texts), _texts(sorted(map(self.mangled, changed)))]

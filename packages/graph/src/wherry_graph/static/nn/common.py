@@ -35,9 +35,9 @@ def fc(
     """A linear layer: `activation(x @ weight + bias)`, where `x` is seen as a matrix.
 
     Args:
-        x: floating, or several of them, which are added behind their products.
+        x: floating, or several of them, which are added after their products.
         size: the width of the result.
-        num_flatten_dims: how many axes in front count rows; those behind them make one row.
+        num_flatten_dims: how many axes in front count rows; those after them make one row.
         weight_attr: of the weight `[in, size]`.
         bias_attr: of the bias `[size]`; False leaves it out.
         activation: the name of a function of `paddle.nn.functional`.

@@ -37,7 +37,7 @@ class Maker:
 
 
 def activated(x: Tensor, act: str | None, what: str) -> Tensor:
-    """`x` behind the activation of this name."""
+    """`x` after the activation of this name."""
     if act is None:
         return x
     function: Callable[..., Tensor] | None = getattr(F, act, None) or getattr(Tensor, act, None)

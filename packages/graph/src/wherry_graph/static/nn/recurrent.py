@@ -71,7 +71,7 @@ class StaticRNN:
         recording = current_capture()
         if recording is None:
             raise UnavailableError(
-                "StaticRNN.step: it describes a loop of a program. Got a call outside of static mode, expected one behind "
+                "StaticRNN.step: it describes a loop of a program. Got a call outside of static mode, expected one after "
                 "paddle.enable_static(). In dynamic mode use paddle.nn.RNN, or a Python loop."
             )
         if self.status != self.BEFORE_RNN_BLOCK:
@@ -213,7 +213,7 @@ class StaticRNN:
         """
         if self.status != self.AFTER_RNN_BLOCK or not self._results:
             raise InvalidArgumentError(
-                "StaticRNN: RNN output can only be retrieved after rnn block. Got a call before its end, expected one behind it."
+                "StaticRNN: RNN output can only be retrieved after rnn block. Got a call before its end, expected one after it."
             )
         return self._results[0] if len(self._results) == 1 else list(self._results)
 
@@ -299,7 +299,7 @@ def crf_decoding(input: Tensor, param_attr: Any, label: Tensor | None = None, le
     require_rank(input, "crf_decoding", 2 if length is None else 3, name="input", layout="[rows, tags]" if length is None else "[batch, time, tags]")
     if current_capture() is None:
         raise UnavailableError(
-            "crf_decoding: it describes a loop of a program. Got a call outside of static mode, expected one behind paddle.enable_static(). In "
+            "crf_decoding: it describes a loop of a program. Got a call outside of static mode, expected one after paddle.enable_static(). In "
             "dynamic mode use paddle.text.viterbi_decode."
         )
     tags = input.shape[-1]

@@ -333,7 +333,7 @@ def _checked(mat: Any, n: Any, m: Any, what: str) -> tuple[Any, int, int]:
 
 
 def _padded(mat: Any, axes: int, m: int) -> Any:
-    """Magnitudes, with zeros behind the last `axes` axes up to multiples of `m`."""
+    """Magnitudes, with zeros after the last `axes` axes up to multiples of `m`."""
     more = [(0, -size % m if i >= 2 - axes else 0) for i, size in enumerate(mat.shape)]
     return np.pad(np.abs(mat.astype(np.float64)), more)
 

@@ -49,7 +49,7 @@ __all__ = [
 Pruner = Callable[[Any, int, int, MaskAlgo, str], tuple[Any, Any]]
 
 _ALGORITHMS = {"mask_1d": MaskAlgo.MASK_1D, "mask_2d_greedy": MaskAlgo.MASK_2D_GREEDY, "mask_2d_best": MaskAlgo.MASK_2D_BEST}
-_MASK = ".asp_mask"  # behind the name of a parameter
+_MASK = ".asp_mask"  # after the name of a parameter
 
 
 class NotDecoratedError(PreconditionNotMetError, AssertionError):
@@ -171,7 +171,7 @@ def _pruner_of(param: Tensor, program: Program) -> Pruner | None:
 
 
 def decorate(optimizer: Any) -> OptimizerWithSparsityGuarantee:
-    """An optimizer that keeps pruned weights at zero: behind each step it multiplies weights by their masks.
+    """An optimizer that keeps pruned weights at zero: after each step it multiplies weights by their masks.
 
     In dynamic mode each weight that can be pruned gets a mask of ones now; in static mode `minimize` puts masks into the program.
 

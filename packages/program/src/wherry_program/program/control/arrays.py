@@ -27,7 +27,7 @@ ARRAY_STACK = ControlOp("array_stack", ("axis", "concat"))
 ARRAY_ZEROS = ControlOp("array_zeros")  # a list of zeros, of the shapes of another one
 ARRAY_ADD = ControlOp("array_add")  # sums, position by position
 ARRAY_HEAD = ControlOp("array_head")  # as many of the first tensors of a list as another one has
-ARRAY_PAD = ControlOp("array_pad")  # a list, with zeros of the shapes of another one behind it, up to its length
+ARRAY_PAD = ControlOp("array_pad")  # a list, with zeros of the shapes of another one after it, up to its length
 ARRAY_UNSTACK = ControlOp("array_unstack", ("axis", "concat"))  # a tensor in the pieces that `array_stack` put together
 
 

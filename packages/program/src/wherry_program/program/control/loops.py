@@ -121,7 +121,7 @@ def _check_carried(before: list[Any], after: list[Any], at: list[int]) -> None:
         if not isinstance(y, Tensor) or y.dtype is not x.dtype or y.ndim != x.ndim:
             raise ValueError(
                 f"while_loop: value {i} does not fit the next round. Got {described(y)}{'' if not isinstance(y, Tensor) else ', ' + y.dtype.name} "
-                f"behind a round (at {user_line()}), expected rank {x.ndim} and {x.dtype.name} as before it. Cast or reshape it in the body."
+                f"after a round (at {user_line()}), expected rank {x.ndim} and {x.dtype.name} as before it. Cast or reshape it in the body."
             )
 
 

@@ -14,7 +14,7 @@ from wherry_tensor._core import Tensor
 
 __all__ = ["OWN_GRADIENT", "own_gradient"]
 
-# Hands on what was computed from the first `n` inputs: the inputs behind them. Its block takes cotangents of outputs `passing`, and
+# Hands on what was computed from the first `n` inputs: the inputs after them. Its block takes cotangents of outputs `passing`, and
 # gives those of inputs `places`.
 OWN_GRADIENT = ControlOp("own_gradient", ("n", "passing", "places"))
 

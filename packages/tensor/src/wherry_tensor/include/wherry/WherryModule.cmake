@@ -145,7 +145,7 @@ function(wherry_stub NAME NUMBER)
       string(APPEND SOURCE "void ${WORD}(void) {}\n")
     endif()
   endforeach()
-  string(SUBSTRING "${VERSIONS}};\n" 3 -1 VERSIONS) # behind the first end
+  string(SUBSTRING "${VERSIONS}};\n" 3 -1 VERSIONS) # after the first end
   file(CONFIGURE OUTPUT ${FOLDER}/${NAME}.c CONTENT "${SOURCE}")
   file(CONFIGURE OUTPUT ${FOLDER}/${NAME}.map CONTENT "${VERSIONS}")
   add_library(wherry_stub_${NAME} SHARED ${FOLDER}/${NAME}.c)

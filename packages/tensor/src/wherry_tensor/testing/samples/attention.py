@@ -90,7 +90,7 @@ def _lengths_inputs(rng):
         ((3, 2, 3, 4, 3, 2), None, [3, 0, 1], [4, 2, 0], None, True),
         ((3, 1, 3, 4, 2, 3), "bool", [3, 3, 2], [4, 3, 1], [1, 0, -2], True),
         ((2, 1, 3, 5, 2, 2), "added", [3, 2], [5, 4], [9, 2], True),
-        ((2, 1, 3, 5, 2, 2), "row", [9, 2], [4, -1], None, True),  # a length behind the last step, and one below 0
+        ((2, 1, 3, 5, 2, 2), "row", [9, 2], [4, -1], None, True),  # a length after the last step, and one below 0
         ((4, 2, 4, 5, 3, 2), None, [4, 1, 2, 0], [5, 3, 1, 5], [4, 0, -1, 0], False),
         ((5, 1, 150, 140, 20, 9), None, [150, 64, 65, 1, 128], [140, 128, 129, 63, 1], None, False),
         ((4, 2, 70, 70, 33, 16), "bool", [70, 33, 64, 0], [70, 65, 64, 70], [0, 0, -20, 3], False),

@@ -73,7 +73,7 @@ def _window(strides=(1, 1), paddings=(0, 0, 0, 0), dilations=(1, 1)):
     return dict(strides=strides, paddings=paddings, dilations=dilations)
 
 
-# Batch, blocks (or channels of planes) before and behind, height and width, window: past all sizes of tiles.
+# Batch, blocks (or channels of planes) before and after, height and width, window: past all sizes of tiles.
 _DENSE = [
     (1, 1, 1, (1, 1), (1, 1), _window()),
     (2, 1, 3, (9, 13), (1, 1), _window()),

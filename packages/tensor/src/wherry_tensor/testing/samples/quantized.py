@@ -92,7 +92,7 @@ def spec_conv2d_int8(rng):
     yield bad(x.astype(np.float32), weight, None, None, **_window(), error=TypeError, match="`x` has dtype float32")
 
 
-# ---- with what stands behind ----------------------------------------------------------------------
+# ---- with what stands after ----------------------------------------------------------------------
 
 
 def _end(
@@ -129,7 +129,7 @@ def _ended(v, activation, out_scale, out_zero_point, low, high, dtype):
 
 
 def _behinds(rng, shape):
-    """bias, residual, x_zero_point and what else stands behind, for results of this shape."""
+    """bias, residual, x_zero_point and what else stands after, for results of this shape."""
     out = shape[-1]
     whole = rng.integers(-3000, 3000, out).astype(np.int32)
     real = rng.standard_normal(out).astype(np.float32)

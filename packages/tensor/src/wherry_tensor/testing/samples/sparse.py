@@ -32,7 +32,7 @@ def spec_edge_sum(rng):
     yield case(np.ones((90, 64)), rng.integers(0, 90, 300), rng.integers(0, 40, 300), count=40, differentiable=False, **plain)
     yield bad(np.zeros((4, 3)), i64(4), i64(0), count=3, error=IndexError, match=r"edge_sum: source 4 .*\[0, 4\)", **plain)
     yield bad(np.zeros((4, 3)), i64(0), i64(3), count=3, error=IndexError, match=r"edge_sum: target 3 .*\[0, 3\)", **plain)
-    yield bad(np.zeros((2, 3)), None, i64(1, 0), count=3, mean=False, sorted=True, error=ValueError, match="edge_sum: .* 0 behind 1")
+    yield bad(np.zeros((2, 3)), None, i64(1, 0), count=3, mean=False, sorted=True, error=ValueError, match="edge_sum: .* 0 after 1")
     yield bad(np.zeros((2, 3)), i64(1, 0), i64(1), count=3, error=ValueError, match="as many", **plain)
     yield bad(np.zeros((2, 3)), None, i64(1), count=3, error=ValueError, match="`target` needs one number for each row of x", **plain)
     yield bad(np.zeros((2, 3)), None, np.zeros(2), count=3, error=TypeError, match="float64", **plain)

@@ -39,7 +39,7 @@ class KernelKey {
   DataType dtype_;
 };
 
-// What the body behind PD_REGISTER_PLUGIN_KERNEL may say of one input or output.
+// What the body after PD_REGISTER_PLUGIN_KERNEL may say of one input or output.
 class TensorArgDef {
  public:
   TensorArgDef &SetBackend(Backend backend) {

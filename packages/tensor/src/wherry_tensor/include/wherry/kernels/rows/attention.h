@@ -1,4 +1,4 @@
-// The kernels of attention: ops, dtypes, flags. Included once by each device, behind the functions that are named here.
+// The kernels of attention: ops, dtypes, flags. Included once by each device, after the functions that are named here.
 const wry_kernel_entry table[] = {
     WRY_FLOAT_ROWS("attention", WRY_WANTS_CONTIGUOUS, attention),
     WRY_FLOAT_ROWS("attention_vjp", WRY_WANTS_CONTIGUOUS, attention_vjp),

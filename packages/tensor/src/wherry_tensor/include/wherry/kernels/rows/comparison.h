@@ -1,4 +1,4 @@
-// The kernels of comparison: ops, dtypes, flags. Included once by each device, behind the functions that are named here.
+// The kernels of comparison: ops, dtypes, flags. Included once by each device, after the functions that are named here.
 // What follows a function is the functor that a fused chain calls instead; a device without chains leaves it out.
 #define ALL(op, F) WRY_ALL_ROWS(op, WRY_STRIDED_OUTPUT, Kernel<F>::predicate, #F "()")
 #define ORDERED(op, F)                                                  \

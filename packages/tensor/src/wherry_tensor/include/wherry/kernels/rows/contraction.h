@@ -1,4 +1,4 @@
-// The kernels of contraction: ops, dtypes, flags. Included once by each device, behind the functions that are named here.
+// The kernels of contraction: ops, dtypes, flags. Included once by each device, after the functions that are named here.
 const wry_kernel_entry table[] = {
     WRY_REAL_ROWS("matmul", 0, matmul),
     WRY_COMPLEX_ROWS("matmul", 0, matmul),

@@ -1,4 +1,4 @@
-// The kernels of convolution: ops, dtypes, flags. Included once by each device, behind the functions that are named here.
+// The kernels of convolution: ops, dtypes, flags. Included once by each device, after the functions that are named here.
 const wry_kernel_entry table[] = {
     WRY_FLOAT_ROWS("conv2d", WRY_WANTS_CONTIGUOUS, conv2d),
     WRY_FLOAT_ROWS("conv2d_transpose", WRY_WANTS_CONTIGUOUS, conv2d_transpose),

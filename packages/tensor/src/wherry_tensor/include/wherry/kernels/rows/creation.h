@@ -1,4 +1,4 @@
-// The kernels of creation: ops, dtypes, flags. Included once by each device, behind the functions that are named here.
+// The kernels of creation: ops, dtypes, flags. Included once by each device, after the functions that are named here.
 const wry_kernel_entry table[] = {
     WRY_ALL_ROWS("full", 0, full),
     WRY_ANY_ROW("full_like", 0, full_like),

@@ -1,4 +1,4 @@
-// The kernels of movement: ops, dtypes, flags. Included once by each device, behind the functions that are named here.
+// The kernels of movement: ops, dtypes, flags. Included once by each device, after the functions that are named here.
 const wry_kernel_entry table[] = {
     WRY_ANY_ROW("copy", WRY_STRIDED_OUTPUT, copy),
     WRY_ANY_ROW("concat", 0, concat),

@@ -1,4 +1,4 @@
-// The kernels of normalization: ops, dtypes, flags. Included once by each device, behind the functions that are named here.
+// The kernels of normalization: ops, dtypes, flags. Included once by each device, after the functions that are named here.
 const wry_kernel_entry table[] = {
     WRY_FLOAT_ROWS("layer_norm", WRY_WANTS_CONTIGUOUS, layer_norm),
     WRY_FLOAT_ROWS("layer_norm_vjp", WRY_WANTS_CONTIGUOUS, layer_norm_vjp),

@@ -1,4 +1,4 @@
-// The kernels of optimizer: ops, dtypes, flags. Included once by each device, behind the functions that are named here.
+// The kernels of optimizer: ops, dtypes, flags. Included once by each device, after the functions that are named here.
 constexpr uint32_t flags = WRY_WANTS_CONTIGUOUS | WRY_MAY_ALIAS;
 
 const wry_kernel_entry table[] = {

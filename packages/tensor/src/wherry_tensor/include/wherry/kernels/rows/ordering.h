@@ -1,4 +1,4 @@
-// The kernels of ordering: ops, dtypes, flags. Included once by each device, behind the functions that are named here.
+// The kernels of ordering: ops, dtypes, flags. Included once by each device, after the functions that are named here.
 #define WRY_ORDERED_ROWS(op, flags, kernel) WRY_BOOL_ROW(op, flags, kernel), WRY_REAL_ROWS(op, flags, kernel)
 
 const wry_kernel_entry table[] = {

@@ -1,4 +1,4 @@
-// The kernels of recurrent: ops, dtypes, flags. Included once by each device, behind the functions that are named here. RECURRENT_ROWS is the device's own.
+// The kernels of recurrent: ops, dtypes, flags. Included once by each device, after the functions that are named here. RECURRENT_ROWS is the device's own.
 const wry_kernel_entry table[] = {
     RECURRENT_ROWS("lstm", lstm),
     RECURRENT_ROWS("lstm_vjp", lstm_vjp),

@@ -1,4 +1,4 @@
-// The kernels of reduction: ops, dtypes, flags. Included once by each device, behind the functions that are named here.
+// The kernels of reduction: ops, dtypes, flags. Included once by each device, after the functions that are named here.
 const wry_kernel_entry table[] = {
     WRY_ALL_ROWS("reduce_sum", 0, reduce_sum),
     WRY_INEXACT_ROWS("sum_like", 0, sum_like),

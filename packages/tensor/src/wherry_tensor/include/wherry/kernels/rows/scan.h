@@ -1,4 +1,4 @@
-// The kernels of scan: ops, dtypes, flags. Included once by each device, behind the functions that are named here.
+// The kernels of scan: ops, dtypes, flags. Included once by each device, after the functions that are named here.
 const wry_kernel_entry table[] = {
     WRY_NUMBER_ROWS("cumsum", WRY_WANTS_CONTIGUOUS, cumsum),
     WRY_NUMBER_ROWS("cumprod", WRY_WANTS_CONTIGUOUS, cumprod),

@@ -1,4 +1,4 @@
-// The kernels of softmax: ops, dtypes, flags. Included once by each device, behind the functions that are named here.
+// The kernels of softmax: ops, dtypes, flags. Included once by each device, after the functions that are named here.
 const wry_kernel_entry table[] = {
     WRY_FLOAT_ROWS("softmax", WRY_WANTS_CONTIGUOUS, softmax),
     WRY_FLOAT_ROWS("log_softmax", WRY_WANTS_CONTIGUOUS, log_softmax),

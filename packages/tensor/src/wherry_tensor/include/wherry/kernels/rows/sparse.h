@@ -1,4 +1,4 @@
-// The kernels of sparse: ops, dtypes, flags. Included once by each device, behind the functions that are named here.
+// The kernels of sparse: ops, dtypes, flags. Included once by each device, after the functions that are named here.
 constexpr uint32_t dense = WRY_WANTS_CONTIGUOUS;
 
 const wry_kernel_entry table[] = {

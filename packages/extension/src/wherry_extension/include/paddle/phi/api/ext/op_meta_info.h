@@ -27,7 +27,7 @@ inline std::string New(const std::string &name) { return name + "@NEW"; }
 
 namespace detail {
 
-// A list of numbers or texts of an attribute travels as one string: its items, each behind its length and a colon.
+// A list of numbers or texts of an attribute travels as one string: its items, each after its length and a colon.
 inline std::vector<std::string> unpack(const wry_attr &attr) {
   std::vector<std::string> items;
   const char *at = attr.value.s, *end = at + attr.length;
@@ -275,7 +275,7 @@ struct KernelOf<std::vector<Tensor> (*)(const Tensor &), f> {
   static Kernel make() { return {&run, 1, 0, 0, 0}; }
 };
 
-// Shapes or dtypes of inputs, and attributes behind shapes.
+// Shapes or dtypes of inputs, and attributes after shapes.
 template <typename Item>
 struct MetaTaker {
   const std::vector<Item> *items;
@@ -301,7 +301,7 @@ struct MetaParam<Item, T, std::enable_if_t<std::is_same<std::decay_t<T>, Item>::
   static constexpr bool is_input = true;
   static Item take(MetaTaker<Item> &from) {
     if constexpr (!std::is_same<Item, DataType>::value)
-      if (from.input == from.n_inputs) {  // a list of numbers behind the shapes is an attribute
+      if (from.input == from.n_inputs) {  // a list of numbers after the shapes is an attribute
         Taker attrs{nullptr, nullptr, from.attrs};
         Item value = Param<const Item &>::take(attrs);
         from.attrs = attrs.attrs;
@@ -415,7 +415,7 @@ struct OpInfo {
 // What a kernel function gave, in the order of the outputs, where it is not that already.
 WHERRY_SELDOM inline std::vector<Tensor> in_order(const OpInfo &op, const std::vector<Tensor> &given, const int64_t *lengths, int64_t total) {
   const std::vector<int64_t> counts = op.counts(lengths, total);
-  std::vector<size_t> begin(op.inputs.size() + 1, 0);  // of what was written in place, behind what was returned
+  std::vector<size_t> begin(op.inputs.size() + 1, 0);  // of what was written in place, after what was returned
   for (size_t input = 0; input < op.inputs.size(); ++input) {
     begin[input + 1] = begin[input];
     for (int32_t from : op.in_place)
@@ -785,7 +785,7 @@ inline const wext_library *describe(const wext_host *offered) {
     entry.has_dtype = op->dtype.function != nullptr;
     entry.n_params = op->kernel.n_tensors;
     entry.n_attr_params = op->kernel.n_attrs;
-    // Lists of numbers behind the shapes of all inputs are attributes.
+    // Lists of numbers after the shapes of all inputs are attributes.
     entry.takes_attrs = std::max(op->shape.n_attrs + (op->shape.function ? std::max(0, op->shape.n_inputs - entry.n_inputs) : 0), op->dtype.n_attrs);
     entry.file = op->file.c_str();
     entry.line = op->line;

@@ -1,6 +1,6 @@
-// The activations that may stand behind a convolution or a product, in the same op (wherry_tensor/ops/blocked.py lists them).
-#ifndef WHERRY_OPS_CPU_BEHIND_H
-#define WHERRY_OPS_CPU_BEHIND_H
+// The activations that may stand after a convolution or a product, in the same op (wherry_tensor/ops/blocked.py lists them).
+#ifndef WHERRY_OPS_CPU_EPILOGUE_H
+#define WHERRY_OPS_CPU_EPILOGUE_H
 
 #include "vecmath.h"
 
@@ -31,7 +31,7 @@ inline bool activation_of(const wry_call *call, int attr, Activation *found) {
 inline int unknown_activation(const wry_call *call, const char *op, int attr) {
   return fail(call, WRY_UNSUPPORTED,
               "%s: no kernel computes this activation. Got activation='%s', expected one of "
-              "wherry_tensor.ops.blocked.ACTIVATIONS. Use the op of that name behind the convolution.",
+              "wherry_tensor.ops.blocked.ACTIVATIONS. Use the op of that name after the convolution.",
               op, attr_string(call, attr));
 }
 
