@@ -85,9 +85,11 @@ def as_layer(layer, inputs, statements, before=()):
 
 
 def cases(step: int | str = 1, tables: tuple[str, ...] = (*TABLES, "layers")) -> list[Case]:
-    """Every `step`-th row of these tables; "30+4" begins with the fourth, and "~squeeze|istft" has the rows that the words are found in."""
-    if str(step).startswith("~"):
-        return [case for case in cases(1, tables) if re.search(str(step)[1:], case.name)]
+    """Every `step`-th row of these tables; "30+4" begins with the fourth, "~squeeze|istft" has the rows with these words, "30~istft" both."""
+    step, _, words = str(step).partition("~")
+    if words:
+        chosen = {case.name for case in cases(step, tables)} if step else set()
+        return [case for case in cases(1, tables) if case.name in chosen or re.search(words, case.name)]
     every, first = (int(number) for number in f"{step}+0".split("+")[:2])
     found: list[Case] = []
     for table in tables:

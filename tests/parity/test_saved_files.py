@@ -5,7 +5,7 @@ with the marker `slow` all are, which takes hours. The table of docs/compatibili
 
     PARITY_PYTHON=... python tests/parity/test_saved_files.py STEP [TABLE...]
 
-STEP may say where it begins: 30+4 takes the rows 4, 34, 64, ... of each table; "~gather_tree|istft" takes the rows with these words.
+STEP may say where it begins: 30+4 takes the rows 4, 34, 64, ... of each table; "~gather_tree|istft" takes the rows with these words, "30~istft" both.
 With FLAGS_enable_pir_api=1 in the environment and a Python that has Paddle 3.3.1 the files are Paddle 3's, `.json`.
 """
 from __future__ import annotations
@@ -49,16 +49,6 @@ def judged(folder: Path, step: int | str, *tables: str) -> list[Verdict]:
     return verdicts(cases(step, *[tables] if tables else []), made, loaded, WAYS)
 
 
-@pytest.mark.parametrize("step", [QUICK, pytest.param(1, marks=pytest.mark.slow)], ids=["some", "all"])
-def test_files_hold_the_same_for_both(step, tmp_path):
-    found = judged(tmp_path, step)
-    print("\n" + table(found))
-    for direction in ("to Paddle", "from Paddle"):
-        counts = totals(found, direction)
-        wrong = [f"{one.way} {one.case.name}: {one.text[:300]}" for one in found if one.kind == WRONG and one.direction == direction]
-        assert counts[SAME] >= ENOUGH * (counts[SAME] + counts[WRONG]) and counts[SAME] > 40, f"{direction}: {counts}\n" + "\n".join(wrong)
-
-
 # What once was read wrongly, by words of the rows.
 READ_HERE = {
     "an axis that is squeezed where it is 1": r"calls\[\d+\] (float32|float64) paddle.squeeze\(",
@@ -66,18 +56,6 @@ READ_HERE = {
     "beams": r"float32 .*LSTMCell\(4, 5\).*BeamSearchDecoder.*max_step_num=5\)$",
     "rows whose number is open": r"numeric_calls\[(33|404|617|775)\]",
 }
-
-
-def agree(folder, named, direction, least):
-    """None of these rows is wrong in one direction, and of each name so many are the same."""
-    found = [one for one in judged(folder, "~" + "|".join(named.values())) if one.direction == direction]
-    for name, rows in named.items():
-        assert sum(one.kind == SAME for one in found if re.search(rows, one.case.name)) >= least, name
-    assert not [f"{one.way} {one.case.name}: {one.text[:300]}" for one in found if one.kind == WRONG]
-
-
-def test_files_of_paddle_that_are_read(tmp_path):
-    agree(tmp_path, READ_HERE, "from Paddle", least=3)
 
 
 # What Paddle once did not take, with rows and without any, by words of the rows.
@@ -95,8 +73,43 @@ WRITTEN_HERE = {
 }
 
 
-def test_files_of_ours_that_paddle_takes(tmp_path):
-    agree(tmp_path, WRITTEN_HERE, "to Paddle", least=2)
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    """Every QUICK-th row, and those that once went wrong: the processes of both frameworks start once for all."""
+    return judged(tmp_path_factory.mktemp("quick"), f"{QUICK}~{'|'.join((*READ_HERE.values(), *WRITTEN_HERE.values()))}")
+
+
+def hold_the_same(found):
+    print("\n" + table(found))
+    for direction in ("to Paddle", "from Paddle"):
+        counts = totals(found, direction)
+        wrong = [f"{one.way} {one.case.name}: {one.text[:300]}" for one in found if one.kind == WRONG and one.direction == direction]
+        assert counts[SAME] >= ENOUGH * (counts[SAME] + counts[WRONG]) and counts[SAME] > 40, f"{direction}: {counts}\n" + "\n".join(wrong)
+
+
+def test_some_files_hold_the_same_for_both(quick):
+    hold_the_same(quick)
+
+
+@pytest.mark.slow
+def test_all_files_hold_the_same_for_both(tmp_path):
+    hold_the_same(judged(tmp_path, 1))
+
+
+def agree(found, named, direction, least):
+    """None of these rows is wrong in one direction, and of each name so many are the same."""
+    found = [one for one in found if one.direction == direction and re.search("|".join(named.values()), one.case.name)]
+    for name, rows in named.items():
+        assert sum(one.kind == SAME for one in found if re.search(rows, one.case.name)) >= least, name
+    assert not [f"{one.way} {one.case.name}: {one.text[:300]}" for one in found if one.kind == WRONG]
+
+
+def test_files_of_paddle_that_are_read(quick):
+    agree(quick, READ_HERE, "from Paddle", least=3)
+
+
+def test_files_of_ours_that_paddle_takes(quick):
+    agree(quick, WRITTEN_HERE, "to Paddle", least=2)
 
 
 if __name__ == "__main__":
