@@ -384,6 +384,13 @@ def test_linspace_between_values_of_the_program_is_that_of_numbers(dtype):
             assert f(wt.ones([count]), wt.to_tensor(stop)).tolist() == wt.linspace(1, stop, count, dtype).tolist()
 
 
+def test_logspace_between_values_of_the_program_is_that_of_numbers():
+    f = static(lambda x, stop, base: wt.logspace(1, stop, x.shape[0], base), input_spec=[InputSpec([None]), InputSpec([], "int64"), InputSpec([])])
+    for count in 1, 2, 5:
+        found = f(wt.ones([count]), wt.to_tensor(3), wt.to_tensor(2.0)).numpy()
+        np.testing.assert_allclose(found, wt.logspace(1, 3, count, 2.0).numpy(), rtol=1e-6)
+
+
 def test_to_tensor_of_a_value_of_the_program_copies_it_and_lets_no_gradient_pass():
     f = static(lambda x: wt.to_tensor(x * 2, dtype="float64") + wt.to_tensor(x > 0, dtype="float64") + x.astype("float64"))
     x = tensor(1.0, -3.0)

@@ -541,16 +541,24 @@ def linspace(start: Any, stop: Any, num: Any, dtype: Any = None, name: str | Non
         >>> print(wherry.linspace(0, 1, 5).numpy())
         [0.   0.25 0.5  0.75 1.  ]
     """
-    if any(isinstance(end, Tensor) and _core.is_symbolic(end) for end in (start, stop)):
-        return _linspace_of_values(start, stop, _count(num, "linspace"), _dtype_or_default(dtype, "linspace"))
-    start, stop = number(start, "linspace", "start"), number(stop, "linspace", "stop")
-    return ops.linspace(start, stop, _count(num, "linspace"), _dtype_or_default(dtype, "linspace"))
+    return _steps(start, stop, num, _dtype_or_default(dtype, "linspace"), "linspace")
 
 
-def _linspace_of_values(start: Any, stop: Any, count: Any, dtype: Any) -> Tensor:
-    """`linspace` between values of a program that is being captured: the op takes numbers. It counts as the op does, from both ends."""
+def _of_a_program(x: Any) -> bool:
+    return isinstance(x, Tensor) and _core.is_symbolic(x)
+
+
+def _steps(start: Any, stop: Any, num: Any, dtype: Any, op_name: str) -> Tensor:
+    if _of_a_program(start) or _of_a_program(stop):
+        return _steps_between_values(start, stop, _count(num, op_name), dtype, op_name)
+    start, stop = number(start, op_name, "start"), number(stop, op_name, "stop")
+    return ops.linspace(start, stop, _count(num, op_name), dtype)
+
+
+def _steps_between_values(start: Any, stop: Any, count: Any, dtype: Any, op_name: str) -> Tensor:
+    """Steps between values of a program that is being captured: the op takes numbers. It counts as the op does, from both ends."""
     first, last = (
-        _cast(end, float64).reshape([]) if isinstance(end, Tensor) else _full((), number(end, "linspace", "an end"), float64) for end in (start, stop)
+        _cast(end, float64).reshape([]) if isinstance(end, Tensor) else _full((), number(end, op_name, "an end"), float64) for end in (start, stop)
     )
     at = ops.arange(0.0, 1.0, count, float64)
     most = ops.reduce_max(at, axes=(0,), keepdim=False)
@@ -585,11 +593,9 @@ def logspace(
         >>> print(wherry.logspace(0, 3, 4, base=2).numpy())
         [1. 2. 4. 8.]
     """
-    start, stop = number(start, "logspace", "start"), number(stop, "logspace", "stop")
-    base = real_number(base, "logspace", "base")
+    base = _cast(base, float64).reshape([]) if _of_a_program(base) else _full((), real_number(base, "logspace", "base"), float64)
     dtype = _dtype_or_default(dtype, "logspace")
-    exponents = ops.linspace(start, stop, _count(num, "logspace"), float64)
-    powers = ops.power(_full((), base, float64), exponents)
+    powers = ops.power(base, _steps(start, stop, num, float64, "logspace"))
     if dtype.is_integer:
         # A power may come out a rounding error below the integer it is; cutting must not lose that one.
         powers = powers * (1 + 2.0**-50)
