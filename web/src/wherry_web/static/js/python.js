@@ -38,6 +38,16 @@ export async function added(pyodide, archives) {
   pyodide.pyimport("importlib").invalidate_caches();
 }
 
+// The content of an address, waited for: Python imports a module that is there. Request: XMLHttpRequest, of a worker.
+export function contentNow(url, Request) {
+  const request = new Request();
+  request.open("GET", url, false);
+  request.responseType = "arraybuffer";
+  request.send();
+  if (request.status !== 200) throw new Error(`${url}: the server answered ${request.status}`);
+  return new Uint8Array(request.response);
+}
+
 // In the memory are the seed of `random`, which everybody would have, and the places in the zip that the library lay in when it was written.
 const WAKE = "import importlib, random; random.seed(); importlib.invalidate_caches()";
 
