@@ -319,6 +319,9 @@ def test_pages_work_without_a_network_after_the_first_visit(visit, start):
     assert page.evaluate(DRAW_DIGITS, [1450]) == [3]
     page.click("#ask")
     until(page, "document.getElementById('server').textContent.startsWith('The server did not answer')")
+    page = one.open("/model")
+    page.click("#example")
+    page.wait_for_selector("body[data-opened]")  # by packages that come when they are imported
     assert all("ERR_" in problem for problem in one.problems)  # Chromium notes each address that did not answer
     one.problems.clear()
 
