@@ -16,9 +16,9 @@ def test_the_bundle_holds_what_a_page_needs_and_no_more(client, manifest):
     archive = zipfile.ZipFile(io.BytesIO(client.get(f"/{manifest['bundle']['url']}").data))
     assert sorted(archive.namelist()) == [
         "wherry_tensor/__init__.py", "wherry_tensor/_core.so", "wherry_tensor/empty.py", "wherry_web/client/__init__.py",
-        "wherry_web/client/backbone.py", "wherry_web/client/classifier.py", "wherry_web/client/digits.py", "wherry_web/client/formats.py",
-        "wherry_web/client/model.py", "wherry_web/client/networks.py", "wherry_web/client/on_demand.py", "wherry_web/client/page.py",
-        "wherry_web/client/play.py", "wherry_web/client/table.py",
+        "wherry_web/client/backbone.py", "wherry_web/client/classifier.py", "wherry_web/client/compiled.py", "wherry_web/client/digits.py",
+        "wherry_web/client/formats.py", "wherry_web/client/model.py", "wherry_web/client/networks.py", "wherry_web/client/on_demand.py",
+        "wherry_web/client/page.py", "wherry_web/client/play.py", "wherry_web/client/table.py",
     ]
     assert archive.read("wherry_tensor/__init__.py") == b"def one():\n    return 1"
 

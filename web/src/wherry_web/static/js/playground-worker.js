@@ -27,8 +27,8 @@ addEventListener("message", async ({ data: { id, call, args } }) => {
 });
 
 async function boot(manifest, shared, files) {
-  const { pyodide, times } = await startPython(manifest, [manifest.playground.url], (text) => postMessage({ event: "step", text }));
-  const cells = pyodide.pyimport("wherry_web.playground.cells");
+  const { pyodide, times, imported } = await startPython(manifest, manifest.playground.url, (text) => postMessage({ event: "step", text }));
+  const cells = await imported("wherry_web.playground.cells");
   session = cells.Session(post);
   session.beside(JSON.stringify(files));
   const { packages, sources } = manifest.playground;

@@ -41,13 +41,13 @@ addEventListener("message", async ({ data: { id, call, args } }) => {
 });
 
 async function boot(manifest) {
-  const { pyodide: started, times } = await startPython(manifest, [manifest.bundle.url], (text) => postMessage({ event: "step", text }));
+  const { pyodide: started, times, imported } = await startPython(manifest, manifest.bundle.url, (text) => postMessage({ event: "step", text }));
   pyodide = started;
   playground = manifest.playground;
   const later = pyodide.toPy(manifest.bundle.later);
   pyodide.pyimport("wherry_web.client.on_demand").offer(later, (url) => pyodide.toPy(contentNow(url, XMLHttpRequest)));
   later.destroy();
-  python = pyodide.pyimport("wherry_web.client.page");
+  python = await imported("wherry_web.client.page");
   return { python: times.python, wherry: times.wherry() };
 }
 
