@@ -91,6 +91,7 @@ def test_the_file_that_is_taken_away_answers_the_same(taught, browser, tmp_path)
     page.goto((tmp_path / "table.html").as_uri())
     page.wait_for_selector("body[data-ready]")
     page.fill("textarea", f"8 3 {place}")
+    page.click("button:has-text('Predict')")
     until(page, f"Math.abs(Number(document.querySelector('#answers pre').textContent.match(/-?[\\d.]+/)[0]) - {told}) < 0.02")
     context.close()
 
