@@ -4,18 +4,22 @@ Each round is a fresh profile on localhost: the first example of the first page 
 new tab of the same profile (what the browser has kept). Times are from the press of Run until the output stands there. Play is opened as part
 of the site, and what it draws in four seconds of learning is counted.
 
-Needs a built site (`make wasm`, `make docs`), Playwright and Chromium.
+Needs a built site (`make wasm`, `make docs`), Playwright and Chromium. A round that takes longer than `--limit` ends the program: a page that hangs
+would be waited for without end.
 """
 from __future__ import annotations
 
 import argparse
+import contextlib
 import datetime
 import os
 import platform
 import shutil
+import signal
 import statistics
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +56,7 @@ def main() -> None:
     parser.add_argument("--site", type=Path, default=ROOT / "build" / "site")
     parser.add_argument("--chromium", default=shutil.which("chromium") or "/usr/bin/chromium")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--limit", type=int, default=180, help="seconds for a round (default: 180)")
     options = parser.parse_args()
     from playwright.sync_api import sync_playwright
 
@@ -61,13 +66,15 @@ def main() -> None:
     frames: dict[str, list[list[float]]] = {}
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=options.chromium, args=["--no-sandbox"])
-        for _ in range(options.rounds):
-            context = chromium.new_context()
-            first.append(run(context, server.address))
-            again.append(run(context, server.address))
-            for network in NETWORKS:
-                frames.setdefault(network, []).append(play(context, f"{server.address}/try/play/{network}"))
-            context.close()
+        for i in range(options.rounds):
+            with at_most(options.limit, f"round {i + 1}"):
+                context = chromium.new_context()
+                first.append(run(context, server.address))
+                again.append(run(context, server.address))
+                for network in NETWORKS:
+                    frames.setdefault(network, []).append(play(context, f"{server.address}/try/play/{network}"))
+                context.close()
+            print(f"round {i + 1}: {first[-1]:.2f} s, {again[-1]:.2f} s", file=sys.stderr, flush=True)
         print("| | median | least | most |\n|---|---|---|---|")
         for what, times in (("first run of an example, fresh profile", first), ("the same in a new tab", again)):
             print(f"| {what} | {statistics.median(times):.2f} s | {min(times):.2f} | {max(times):.2f} |")
@@ -78,6 +85,21 @@ def main() -> None:
         print(f"\n{datetime.date.today()}, headless Chromium {chromium.version}, {platform.machine()}, {os.cpu_count()} cores, localhost.")
         chromium.close()
     server.stop()
+
+
+@contextlib.contextmanager
+def at_most(seconds: int, what: str) -> Iterator[None]:
+    """End the program when this takes longer. Playwright's `evaluate` has no limit of its own."""
+    def give_up(*_: object) -> None:
+        print(f"answers: {what} took more than {seconds} s; --limit sets another limit.", file=sys.stderr, flush=True)
+        os._exit(1)  # not by an exception: Playwright would first wait for the page's answer
+
+    signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
 
 
 def run(context: Any, address: str) -> float:

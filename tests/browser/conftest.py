@@ -69,7 +69,8 @@ def start(models) -> Iterator[Callable[[], tuple[str, subprocess.Popen]]]:
     """Starts a server; returns its address and process."""
     from wherry_web.files import Bundle
 
-    Bundle(WHEELS).encoded.compress()  # as every visitor but the first finds it
+    for content in Bundle(WHEELS).encoded.values():
+        content.compress()  # as every visitor but the first finds it
     processes = []
 
     def run() -> tuple[str, subprocess.Popen]:

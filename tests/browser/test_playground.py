@@ -70,6 +70,20 @@ def test_programs_run_and_names_stay(visit):
     assert run(page, "x") == "failed"
 
 
+COMPILED = "import wherry\nopen(wherry.__spec__.cached, 'rb').read()[4]"  # 0: compiled here, and compared with its source; 1: taken unseen
+
+
+def test_the_next_visit_takes_what_was_compiled(visit):
+    one = visit()
+    for found in "0", "1":
+        page = one.open("/playground")
+        assert run(page, COMPILED) == "done" and output(page).split() == ["Value", found]
+    (kept,) = page.evaluate("caches.open('compiled').then(async (cache) => (await cache.keys()).map((request) => request.url))")
+    assert "/playground.zip?compiled-by=" in kept
+    assert run(page, "import wherry\nwherry.ones([2, 3]) @ wherry.ones([2, 3])") == "failed"
+    assert "matmul" in output(page) and "<run 2>" in output(page)
+
+
 def test_a_first_run_sends_at_most_8_megabytes(browser, site):
     """Of everything that the page asks for until the first example has run, as it goes over the wire."""
     from wherry_web import Config, create_app
@@ -290,7 +304,8 @@ def test_numpy_is_there_without_a_network_too(visit, serve):
     address, server = serve(NUMPY)
     one = visit(site=address)
     page = one.open("/playground")
-    until(page, "(async () => (await (await caches.open((await caches.keys())[0])).keys()).some(({ url }) => url.endsWith('/numpy.zip')))()")
+    numpy = page.evaluate("fetch('manifest.json').then((answer) => answer.json())")["playground"]["packages"]["numpy"]
+    until(page, f"caches.match('{numpy}').then(Boolean)")
     server.kill()
     server.wait()
     page = one.open("/playground")

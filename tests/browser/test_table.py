@@ -73,6 +73,29 @@ def test_a_dropped_table_is_learned_from(taught):
     assert told["clay"] == pytest.approx(20 + 15 * np.sin(8 / 5) - 6, abs=3)
 
 
+def test_the_file_that_is_taken_away_answers_the_same(taught, browser, tmp_path):
+    from wherry_export.web import engine_files
+
+    if engine_files.missing():
+        pytest.skip("no engine: make engine")
+    taught.fill("#ask [name=heat]", "8")
+    taught.fill("#ask [name=wind]", "3")
+    taught.select_option("#ask [name=soil]", "clay")
+    place = re.search(r"(\d) clay", taught.inner_text("#order"))[1]
+    with taught.expect_download() as download:
+        taught.click("#save")
+    download.value.save_as(tmp_path / "table.html")
+    told = float(re.search(r"crop: (-?[\d.]+)", taught.inner_text("#told"))[1])
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    page.goto((tmp_path / "table.html").as_uri())
+    page.wait_for_selector("body[data-ready]")
+    page.fill("textarea", f"8 3 {place}")
+    page.click("button:has-text('Predict')")
+    until(page, f"Math.abs(Number(document.querySelector('#answers pre').textContent.match(/-?[\\d.]+/)[0]) - {told}) < 0.02")
+    context.close()
+
+
 def test_a_table_without_numbers_is_refused(visit):
     page = visit().open("/table")
     page.evaluate(DROP, ["words.csv", "a,b\n" + "x,y\nz,w\n" * 20])

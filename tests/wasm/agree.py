@@ -74,8 +74,10 @@ def run(op: str, inputs: list[Any], attrs: dict[str, Any]) -> tuple[Any, ...]:
 def tensor_of(array: list[Any], arrays: memoryview) -> Any:
     """The tensor of an array in the file."""
     dtype, shape, offset = array
-    values = arrays[offset:offset + math.prod(shape) * _core_dtype(dtype).itemsize]
-    return ops.reshape(wherry_tensor.to_tensor(values.cast(FORMATS[dtype])), shape=tuple(shape))
+    stored = STORED_AS.get(dtype, dtype)
+    values = arrays[offset:offset + math.prod(shape) * _core_dtype(stored).itemsize]
+    x = ops.reshape(wherry_tensor.to_tensor(values.cast(FORMATS[stored])), shape=tuple(shape))
+    return x if stored == dtype else ops.cast(x, dtype=_core_dtype(dtype))
 
 
 def bytes_of(x: Any) -> tuple[str, bytes]:

@@ -58,9 +58,10 @@ def call_of(spec: Any, typed: Any, arrays: Arrays) -> dict[str, Any]:
     outputs = agree.run(spec.op.name, typed.tensors(), attrs)
     # Where an op has a tolerance of its own it is for a reason, and the reason holds between machines as well.
     own = spec.tolerance.get("float32", TOLERANCE)
+    stored = [None if x is None else np.ascontiguousarray(x, agree.STORED_AS.get(x.dtype.name, x.dtype.name)) for x in typed.arrays]
     return {
         "op": spec.op.name,
-        "inputs": [None if x is None else arrays.add(x.dtype.name, x.shape, np.ascontiguousarray(x).tobytes()) for x in typed.arrays],
+        "inputs": [None if x is None else arrays.add(x.dtype.name, x.shape, values.tobytes()) for x, values in zip(typed.arrays, stored)],
         "attrs": {name: encoded(value) for name, value in attrs.items()},
         "outputs": [arrays.add(dtype, x.shape, values) for x in outputs for dtype, values in [agree.bytes_of(x)]],
         "tolerance": [max(pair) for pair in zip(own, TOLERANCE)],

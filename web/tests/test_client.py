@@ -3,16 +3,19 @@ import io
 import json
 import os
 import pickle
+import py_compile
 import shutil
 import struct
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 
 import wherry as paddle
 from wherry_web.client import digits, page
+from wherry_web.client.compiled import packed
 from wherry_web.client.networks import network
 
 CLIENT = Path(page.__file__).parent
@@ -113,3 +116,19 @@ def test_images_are_scaled_as_in_the_examples():
 def test_a_wrong_data_file_is_explained():
     with pytest.raises(ValueError, match="got 3 bytes, expected 116805"):
         digits.read(b"abc")
+
+
+def test_compiled_modules_are_packed_so_that_python_takes_them_unseen(tmp_path):
+    package = tmp_path / "wherry_packed"
+    package.mkdir()
+    (package / "__init__.py").write_text("VALUE = 1\n")
+    py_compile.compile(str(package / "__init__.py"))
+    content = packed(str(tmp_path))
+    shutil.rmtree(package / "__pycache__")
+    (package / "__init__.py").write_text("VALUE = 2  # of another time, which compiled files of Python's own would be compared with\n")
+    zipfile.ZipFile(io.BytesIO(content)).extractall(tmp_path)
+    asked = subprocess.run(
+        [sys.executable, "-c", "import wherry_packed; print(wherry_packed.VALUE, wherry_packed.__file__)"],
+        env={"PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}, capture_output=True, text=True, check=True,
+    )
+    assert asked.stdout.split() == ["1", str(package / "__init__.py")]

@@ -8,6 +8,7 @@ import zipfile
 import pytest
 
 from wherry_export.web.wheels import without_docstrings
+from wherry_web import Config, create_app
 from wherry_web.files import Bundle
 
 
@@ -15,15 +16,28 @@ def test_the_bundle_holds_what_a_page_needs_and_no_more(client, manifest):
     archive = zipfile.ZipFile(io.BytesIO(client.get(f"/{manifest['bundle']['url']}").data))
     assert sorted(archive.namelist()) == [
         "wherry_tensor/__init__.py", "wherry_tensor/_core.so", "wherry_tensor/empty.py", "wherry_web/client/__init__.py",
-        "wherry_web/client/backbone.py", "wherry_web/client/classifier.py", "wherry_web/client/digits.py", "wherry_web/client/formats.py",
-        "wherry_web/client/model.py", "wherry_web/client/networks.py", "wherry_web/client/page.py", "wherry_web/client/play.py",
-        "wherry_web/client/table.py",
+        "wherry_web/client/backbone.py", "wherry_web/client/classifier.py", "wherry_web/client/compiled.py", "wherry_web/client/digits.py",
+        "wherry_web/client/formats.py", "wherry_web/client/model.py", "wherry_web/client/networks.py", "wherry_web/client/on_demand.py",
+        "wherry_web/client/page.py", "wherry_web/client/play.py", "wherry_web/client/table.py",
     ]
     assert archive.read("wherry_tensor/__init__.py") == b"def one():\n    return 1"
 
 
 def test_the_bundle_is_the_same_each_time(wheels):
-    assert Bundle(wheels).digest == Bundle(wheels).digest
+    assert Bundle(wheels).address("wherry.zip") == Bundle(wheels).address("wherry.zip")
+
+
+def test_packages_that_predictions_and_training_go_without_come_later(wheels):
+    with zipfile.ZipFile(wheels / "wherry_quant-0.1.0-py3-none-any.whl", "w") as wheel:
+        for name in ("wherry_quant/__init__.py", "wherry_quant/part.py", "wherry_quant-0.1.0.dist-info/METADATA", "wherry_quant-0.1.0.data/x.1"):
+            wheel.writestr(name, "")
+    client = create_app(Config(wheels=wheels)).test_client()
+    found = client.get("/manifest.json").get_json()["bundle"]
+    assert found["later"].keys() == {"wherry_quant"}
+    addresses = found["later"]["wherry_quant"], found["url"]
+    later, first = (zipfile.ZipFile(io.BytesIO(client.get(f"/{address}").data)).namelist() for address in addresses)
+    assert later == ["wherry_quant/__init__.py", "wherry_quant/part.py"] and not {*later} & {*first}
+    assert found["later"]["wherry_quant"] in client.get("/sw.js").get_data(as_text=True)
 
 
 def test_docstrings_go_and_programs_stay():

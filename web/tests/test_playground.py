@@ -13,8 +13,8 @@ import pytest
 
 import wherry as paddle
 from wherry_web import Config, create_app
+from wherry_web.client.on_demand import Finder
 from wherry_web.playground import cells, digits, pictures, plot, show
-from wherry_web.playground.on_demand import Finder
 
 WEB = Path(__file__).parent.parent
 MENU = json.loads((WEB / "src" / "wherry_web" / "static" / "data" / "examples.json").read_text())

@@ -47,13 +47,17 @@ files = Blueprint("files", __name__)
 STATIC = Path(__file__).parent / "static"
 CLIENT = Path(__file__).parent / "client"
 FOREVER = 365 * 24 * 3600
+# Of ours, what predictions and training on the pages take. The other packages come when something of theirs is imported.
+FIRST = frozenset({"wherry", "wherry_tensor", "wherry_autograd", "wherry_ops_cpu", "wherry_nn", "wherry_train", "wherry_vision", "wherry_web"})
 # In wheels of others, such as NumPy's.
 OF_NO_USE = re.compile(r"(^|/)tests?/|\.(pyi|h|a|pxd|typed)$|\.dist-info/(RECORD|licenses/)|^numpy/f2py/")
 # Kept beside the wheels, between starts.
 ENCODED = ".encoded"
-# Runs a program as the Playground does, and names what was imported.
-FIRST = """
-import sys
+# Runs a program as the Playground does, and names what was imported. Pages have no server, which `import wherry_web` loads.
+PROBE = """
+import sys, types
+sys.modules["wherry_web"] = types.ModuleType("wherry_web")
+sys.modules["wherry_web"].__path__ = [sys.argv[1]]
 from wherry_web.playground.cells import Session
 Session(lambda message, content: None).run(sys.stdin.read())
 print(*(name for name in sys.modules if name.startswith("wherry")))
@@ -73,44 +77,66 @@ class Assets:
         self.address = f"static/{self.digest}/"
 
 
-class Bundle:
-    """The wheels and the client as one zip: what `import wherry` needs on a page and no more.
+class Zips:
+    """Zips that pages load, by name, each under an address that names its content.
 
-    Its files are stored as they are: brotli over all of them is a third smaller than each deflated alone. The kernels for
-    relaxed SIMD stay in it, also for engines without: beside those of the baseline they cost 10 kB, alone 94.
+    Files are stored in them as they are: brotli over all of them is a third smaller than each deflated alone.
+
+    Args:
+        folder: of the wheels, where the best encoding is kept; None keeps it in memory.
+
+    Attributes:
+        zips: name -> its files.
+        encoded: name -> what is sent.
     """
 
     def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self.zips: dict[str, dict[str, bytes]] = {}
+        self.encoded: dict[str, Encoded] = {}
+
+    def add(self, name: str, content: dict[str, bytes], quality: int = 9) -> None:
+        self.zips[name] = content
+        self.encoded[name] = Encoded(zipped(content, zipfile.ZIP_STORED), self._folder / ENCODED if self._folder else None, quality)
+
+    def address(self, name: str) -> str:
+        return f"bundle/{self.encoded[name].digest}/{name}"
+
+
+class Bundle(Zips):
+    """The wheels and the client: what predictions and training on a page take, and no more, in one zip, the other packages in another.
+
+    The kernels for relaxed SIMD stay in it, also for engines without: beside those of the baseline they cost 10 kB, alone 94.
+
+    Attributes:
+        later: package -> address of the zip that a page loads when something of it is imported.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        super().__init__(folder)
         self.wheels = sorted(folder.glob("*.whl")) if folder else []
         client = {f"wherry_web/client/{path.name}": without_docstrings(path.read_bytes()) for path in CLIENT.glob("*.py")}
-        self.files = {**modules(filter(is_ours, self.wheels)), **client}
-        self.encoded = Encoded(self.zipped(zipfile.ZIP_STORED), folder / ENCODED if folder else None)
-        self.digest = self.encoded.digest
-
-    def zipped(self, compression: int) -> bytes:
-        """The zip: stored, or deflated for servers that do not compress."""
-        return zipped(self.files, compression)
+        files = {**modules(filter(is_ours, self.wheels)), **client}
+        others = {name: content for name, content in files.items() if name.partition("/")[0] not in FIRST}
+        self.add("wherry.zip", {name: content for name, content in files.items() if name not in others}, quality=BEST)
+        self.add("later.zip", others, quality=BEST)
+        self.later = {module: self.address("later.zip") for module in sorted(top_level([*others]))}
 
 
-class Exporter:
+class Exporter(Zips):
     """What a page adds to the bundle when it exports: the engine of `wherry_export.web`, which the wheels' zip goes without, as a zip.
 
     Without wheels for the browser, or where the engine is not built, there is none.
     """
 
     def __init__(self, folder: Path | None) -> None:
-        self.files: dict[str, bytes] = {}
-        self.encoded: Encoded | None = None
+        super().__init__(folder)
         if folder is not None and engine_files.missing() is None:
-            self.files = {f"wherry_export/web/engine/{path.name}": path.read_bytes() for path in sorted(engine_files.FOLDER.glob("engine.*"))}
-            self.encoded = Encoded(zipped(self.files, zipfile.ZIP_STORED), folder / ENCODED, quality=9)
-
-    @property
-    def address(self) -> str | None:
-        return f"bundle/{self.encoded.digest}/engine.zip" if self.encoded else None
+            engine = sorted(engine_files.FOLDER.glob("engine.*"))
+            self.add("engine.zip", {f"wherry_export/web/engine/{path.name}": path.read_bytes() for path in engine})
 
 
-class Playground:
+class Playground(Zips):
     """What the page Playground loads beyond the bundle.
 
     In `playground.zip`, in place of the bundle, is what runs programs and what the first example of the menu imports, in `sources.zip` the
@@ -119,12 +145,10 @@ class Playground:
     """
 
     def __init__(self, wheels: list[Path], folder: Path | None) -> None:
-        self._folder = folder
+        super().__init__(folder)
         self._lock = threading.Lock()
         self._others: set[Path] = set()
-        self.zips: dict[str, dict[str, bytes]] = {}  # name -> its files
         self.modules: dict[str, str] = {}  # module -> name of its zip
-        self.encoded: dict[str, Encoded] = {}
         self._ours = [wheel for wheel in wheels if is_ours(wheel)]
         self.take_new()
 
@@ -134,12 +158,8 @@ class Playground:
         programs = [*(CLIENT.parent / "playground").glob("*.py"), *CLIENT.glob("*.py"), STATIC / "data" / "digits.bin"]
         ours = {path.relative_to(CLIENT.parent.parent).as_posix(): path.read_bytes() for path in sorted(programs)}
         names = sorted(filter(None, (module_of(name) for name in later.keys() - first.keys())))
-        self._add("playground.zip", {**first, **ours, "wherry_web/playground/later.json": json.dumps(names).encode()}, quality=BEST)
-        self._add("sources.zip", later)
-
-    def _add(self, name: str, content: dict[str, bytes], quality: int = 9) -> None:
-        self.zips[name] = content
-        self.encoded[name] = Encoded(zipped(content, zipfile.ZIP_STORED), self._folder / ENCODED if self._folder else None, quality)
+        self.add("playground.zip", {**first, **ours, "wherry_web/playground/later.json": json.dumps(names).encode()}, quality=BEST)
+        self.add("sources.zip", later)
 
     def take_new(self) -> None:
         """Take wheels of others that have come into the folder since: `make demo` builds NumPy's beside the running server."""
@@ -151,11 +171,8 @@ class Playground:
                 name = f"{project_of(wheel)}.zip"
                 with zipfile.ZipFile(wheel) as archive:
                     names = [file for file in archive.namelist() if not file.endswith("/")]
-                    self._add(name, {file: archive.read(file) for file in names if not OF_NO_USE.search(file)})
+                    self.add(name, {file: archive.read(file) for file in names if not OF_NO_USE.search(file)})
                 self.modules.update((module, name) for module in top_level(names))
-
-    def address(self, name: str) -> str:
-        return f"bundle/{self.encoded[name].digest}/{name}"
 
     def manifest(self) -> dict[str, Any] | None:
         """Addresses for the page."""
@@ -200,7 +217,7 @@ def module_of(name: str) -> str | None:
 def imported_first() -> frozenset[str]:
     """The modules of ours that the first example of the Playground's menu imports, found by running it."""
     example = json.loads((STATIC / "data" / "examples.json").read_text())["groups"][0]["examples"][0]["code"]
-    done = subprocess.run([sys.executable, "-c", FIRST], input=example, capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", PROBE, str(CLIENT.parent)], input=example, capture_output=True, text=True, check=True)
     return frozenset(done.stdout.splitlines()[-1].split())
 
 
@@ -280,28 +297,17 @@ def static(digest: str, name: str) -> Response:
     return kept(send_from_directory(STATIC, name))
 
 
-@files.get("/bundle/<digest>/wherry.zip")
-def bundle(digest: str) -> Response:
-    content = current_app.extensions["bundle"]
-    if digest != content.digest:
-        abort(404, "This bundle belongs to another version of the pages. Load the page again.")
-    return kept(send_encoded(content.encoded, "application/zip"))
-
-
-@files.get("/bundle/<digest>/engine.zip")
-def exporter(digest: str) -> Response:
-    content = current_app.extensions["exporter"].encoded
-    if content is None or digest != content.digest:
-        abort(404, "This file belongs to another version of the pages. Load the page again.")
-    return kept(send_encoded(content, "application/zip"))
-
-
 @files.get("/bundle/<digest>/<name>")
-def playground(digest: str, name: str) -> Response:
-    content = current_app.extensions["playground"].encoded.get(name)
-    if content is None or digest != content.digest:
+def bundle(digest: str, name: str) -> Response:
+    content = next((found for part in zips() if (found := part.encoded.get(name)) and found.digest == digest), None)
+    if content is None:
         abort(404, "This file belongs to another version of the pages. Load the page again.")
     return kept(send_encoded(content, "application/zip"))
+
+
+def zips() -> list[Zips]:
+    """All that has zips for pages."""
+    return [current_app.extensions[name] for name in ("bundle", "exporter", "playground")]
 
 
 @files.get("/pyodide/<edition>/<name>")
@@ -400,16 +406,16 @@ def manifest_content() -> dict[str, Any]:
     """Everything a page needs to start; addresses are relative to this file's."""
     from wherry_web.api import card
 
-    gallery, assets = current_app.extensions["gallery"], current_app.extensions["assets"]
+    gallery, assets, exporter = (current_app.extensions[name] for name in ("gallery", "assets", "exporter"))
     core, content = current_app.extensions["pyodide"], current_app.extensions["bundle"]
     return {
         "wherry": current_app.config["WHERRY_VERSION"],
         "pyodide": {"version": core.version, "url": core.address, "snapshot": core.shared} if core.version else None,
-        "bundle": {"url": f"bundle/{content.digest}/wherry.zip"} if content.wheels else None,
+        "bundle": {"url": content.address("wherry.zip"), "later": content.later} if content.wheels else None,
         "playground": current_app.extensions["playground"].manifest(),
         "digits": f"{assets.address}data/digits.bin",
         "backbone": f"{assets.address}data/backbone.bin",
-        "exporter": current_app.extensions["exporter"].address,
+        "exporter": exporter.address("engine.zip") if exporter.zips else None,
         "reader": bundles_of({"detector": "read-detector-page", "recogniser": "read-recogniser-page"}),
         "writer": bundles_of({"page": "write-page"}),
         "models": [
@@ -469,7 +475,7 @@ def unchanging(content: dict[str, Any]) -> list[str]:
     if content["pyodide"]:
         addresses += [content["pyodide"]["url"] + name for name in current_app.extensions["pyodide"].names]
     if content["bundle"]:
-        addresses.append(content["bundle"]["url"])
+        addresses += [content["bundle"]["url"], *sorted(set(content["bundle"]["later"].values()))]
     if content["exporter"]:
         addresses.append(content["exporter"])
     if content["playground"]:

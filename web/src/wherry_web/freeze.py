@@ -12,7 +12,7 @@ from flask import Flask
 
 from wherry_export.web.wheels import zipped
 from wherry_web.app import HEADERS
-from wherry_web.files import manifest_content, unchanging
+from wherry_web.files import manifest_content, unchanging, zips
 from wherry_web.pages import TITLES, gallery_page, page
 
 
@@ -62,13 +62,10 @@ def contents(app: Flask) -> dict[str, bytes]:
             raise RuntimeError(f"freeze: {address} answered {response.status_code}: {response.get_data(as_text=True)[:200]}")
         found[address] = response.get_data()
     # Not every file server compresses.
-    if manifest["bundle"]:
-        found[manifest["bundle"]["url"]] = app.extensions["bundle"].zipped(zipfile.ZIP_DEFLATED)
-    if manifest["exporter"]:
-        found[manifest["exporter"]] = zipped(app.extensions["exporter"].files, zipfile.ZIP_DEFLATED)
-    content = app.extensions["playground"]
-    for name, files in content.zips.items():
-        found[content.address(name)] = zipped(files, zipfile.ZIP_DEFLATED)
+    with app.app_context():
+        parts = zips() if manifest["bundle"] else []
+    for part in parts:
+        found.update((part.address(name), zipped(files, zipfile.ZIP_DEFLATED)) for name, files in part.zips.items())
     for bundle in bundles:
         paths = sorted(path for path in bundle.folder.rglob("*") if path.is_file())
         found |= {f"bundles/{bundle.name}/{path.relative_to(bundle.folder).as_posix()}": path.read_bytes() for path in paths}

@@ -15,7 +15,6 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
-import importlib.machinery
 import io
 import json
 import linecache
@@ -29,8 +28,8 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
+from wherry_web.client import on_demand
 from wherry_web.playground import pictures
-from wherry_web.playground.on_demand import Finder, PaddleFinder
 
 CHARACTERS = 200_000  # of one run
 LINES = 5_000
@@ -181,13 +180,13 @@ class Session:
         self.unavailable: frozenset[str] = frozenset()
         os.environ.setdefault("MPLBACKEND", "Agg")
 
-    def offer(self, addresses: str, fetch: Callable[[str], Any], folder: str, sources: str = "") -> None:
+    def offer(self, addresses: str, fetch: Callable[[str], Any], folder: str = "", sources: str = "") -> None:
         """Let programs import `paddle`, and packages that are loaded when they are asked for.
 
         Args:
             addresses: JSON: module -> address of its zip.
             fetch: gets the bytes of an address.
-            folder: where they are unpacked.
+            folder: where they are unpacked; by default where Wherry is.
             sources: address of the zip with the rest of Wherry, whose modules are named in later.json.
         """
         def loaded(address: str) -> bytes:
@@ -205,9 +204,7 @@ class Session:
         if sources:
             known |= dict.fromkeys(json.loads(Path(__file__).with_name("later.json").read_text()), sources)
         self.unavailable = frozenset({"numpy", "PIL", "matplotlib", "libcst"} - set(known))
-        # Ahead of Wherry's own last finder, which would make up a module of Paddle's paths that only is not there yet.
-        behind = sys.meta_path.index(importlib.machinery.PathFinder) + 1
-        sys.meta_path[behind:behind] = [PaddleFinder(), Finder(known, loaded, Path(folder))]
+        on_demand.offer(known, loaded, folder, on_demand.PaddleFinder())
 
     def beside(self, files: str) -> None:
         """Write files that an example needs.

@@ -17,7 +17,7 @@ PYODIDE_FILES = ("pyodide.mjs", "pyodide.asm.js", "pyodide.asm.mjs", "pyodide.as
 SNAPSHOT = "snapshot.bin"  # of tools/wasm/snapshot.mjs, where somebody made one
 # In a wheel, but of no use on a page: tests, headers, the engine of bundles, and what stands on NumPy, ONNX or processes.
 UNUSED = re.compile(
-    r"/testing/|\.dist-info/|\.(pyi|pyx|pxd|pxi|h|c|typed|d\.ts)$|^wherry_(pytest|migrate)/|^wherry/__main__|^wherry_export/(onnx|web/engine)/"
+    r"/testing/|\.(dist-info|data)/|\.(pyi|pyx|pxd|pxi|h|c|typed|d\.ts)$|^wherry_(pytest|migrate)/|^wherry/__main__|^wherry_export/(onnx|web/engine)/"
     r"|^wherry_vision/(image|transforms)"
     r"|^wherry_train/(io/|callbacks|checkpoint|metric|model|progress_bar|state|tables|arrays|by_name|diagnosis|first_step|foreign|notebook)"
 )

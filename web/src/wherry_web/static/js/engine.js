@@ -58,8 +58,9 @@ export const manifest = fetch(address("manifest.json")).then(async (response) =>
   const content = await response.json();
   for (const part of [content.pyodide, content.bundle, content.playground]) if (part) part.url = address(part.url);
   if (content.playground) content.playground.sources = address(content.playground.sources);
-  const packages = content.playground?.packages ?? {};
-  for (const name of Object.keys(packages)) packages[name] = address(packages[name]);
+  for (const packages of [content.bundle?.later, content.playground?.packages].filter(Boolean)) {
+    for (const name of Object.keys(packages)) packages[name] = address(packages[name]);
+  }
   for (const model of content.models) {
     model.weights_url = address(model.weights_url);
     if (model.page_url) model.page_url = address(model.page_url);

@@ -2,7 +2,7 @@
 //
 // In: {id, call, args}. Out: {id, result} or {id, error}, and {event, ...} in between: what a program says, see
 // wherry_web/playground/cells.py.
-import { startPython } from "./python.js";
+import { contentNow, startPython } from "./python.js";
 
 // What a program could reach the site with, or leave something behind in it. A link may bring a program that somebody runs
 // without reading it; computing is all that it can do then.
@@ -12,9 +12,6 @@ const CLOSED = [
   "webkitResolveLocalFileSystemURL", "webkitResolveLocalFileSystemSyncURL",
 ];
 const Request = XMLHttpRequest; // for the packages of the server
-
-// Where Wherry is: the rest of it goes into the same packages.
-const FOLDER = "from pathlib import Path; from wherry_web.playground import cells; str(Path(cells.__file__).parents[2])";
 
 let session;
 let interrupt = null; // one byte that the page writes to, where pages may share memory
@@ -30,13 +27,13 @@ addEventListener("message", async ({ data: { id, call, args } }) => {
 });
 
 async function boot(manifest, shared, files) {
-  const { pyodide, times } = await startPython(manifest, [manifest.playground.url], (text) => postMessage({ event: "step", text }));
-  const cells = pyodide.pyimport("wherry_web.playground.cells");
+  const { pyodide, times, imported } = await startPython(manifest, manifest.playground.url, (text) => postMessage({ event: "step", text }));
+  const cells = await imported("wherry_web.playground.cells");
   session = cells.Session(post);
   session.beside(JSON.stringify(files));
   const { packages, sources } = manifest.playground;
   const known = new Set([sources, ...Object.values(packages)]);
-  session.offer(JSON.stringify(packages), (url) => contentNow(url, known), pyodide.runPython(FOLDER), sources);
+  session.offer(JSON.stringify(packages), (url) => packageNow(url, known), "", sources);
   // What does not go through Python's streams: it belongs to no run.
   for (const stream of ["setStdout", "setStderr"]) pyodide[stream]({ batched: (text) => console.info(text) });
   if (shared) {
@@ -66,12 +63,7 @@ function post(message, content) {
 }
 
 // A program that imports a package waits for it.
-function contentNow(url, known) {
+function packageNow(url, known) {
   if (!known.has(url)) throw new Error(`${url} is not a package of this server.`);
-  const request = new Request();
-  request.open("GET", url, false);
-  request.responseType = "arraybuffer";
-  request.send();
-  if (request.status !== 200) throw new Error(`${url}: the server answered ${request.status}`);
-  return new Uint8Array(request.response);
+  return contentNow(url, Request);
 }

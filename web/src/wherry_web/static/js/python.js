@@ -1,23 +1,31 @@
 // Starts Pyodide in a worker.
+import { compiledOf } from "./compiled.js";
 
-// Resolves to {pyodide, times}: Python with the archives unpacked in it.
+// Resolves to {pyodide, times, imported}: Python with an archive unpacked in it. `imported` takes the name of the module to begin with.
 //
-// manifest: of files.py; archives: addresses of zips; step: told what is going on.
-export async function startPython(manifest, archives, step) {
+// manifest: of files.py; archive: address of a zip; step: told what is going on.
+export async function startPython(manifest, archive, step) {
   const started = performance.now();
   const amount = counted(step);
   amount.of("Loading Python");
-  const contents = archives.map(fetched);
+  const content = fetched(archive);
   const { url, snapshot } = manifest.pyodide;
+  const compiled = compiledOf(archive, url);
   const memory = snapshot && remembered(url, snapshot); // of one that has started
   const { loadPyodide } = await import(url + "pyodide.mjs");
   const pyodide = await loadPyodide({ indexURL: url, ...(memory && { _loadSnapshot: await memory }) });
   if (memory) pyodide.runPython(WAKE);
   const loaded = performance.now();
   amount.of("Loading Wherry");
-  for (const content of contents) pyodide.unpackArchive(await content, "zip");
+  pyodide.unpackArchive(await content, "zip");
+  await compiled.unpack(pyodide);
   amount.end();
-  return { pyodide, times: { python: loaded - started, wherry: () => performance.now() - loaded } };
+  const imported = async (name) => {
+    const module = pyodide.pyimport(name);
+    await compiled.keep(pyodide);
+    return module;
+  };
+  return { pyodide, times: { python: loaded - started, wherry: () => performance.now() - loaded }, imported };
 }
 
 // Says what is loaded and how much has come: of everything that this worker fetches, as it was sent.
@@ -36,6 +44,16 @@ function counted(step) {
 export async function added(pyodide, archives) {
   for (const content of archives.map(fetched)) pyodide.unpackArchive(await content, "zip");
   pyodide.pyimport("importlib").invalidate_caches();
+}
+
+// The content of an address, waited for: Python imports a module that is there. Request: XMLHttpRequest, of a worker.
+export function contentNow(url, Request) {
+  const request = new Request();
+  request.open("GET", url, false);
+  request.responseType = "arraybuffer";
+  request.send();
+  if (request.status !== 200) throw new Error(`${url}: the server answered ${request.status}`);
+  return new Uint8Array(request.response);
 }
 
 // In the memory are the seed of `random`, which everybody would have, and the places in the zip that the library lay in when it was written.

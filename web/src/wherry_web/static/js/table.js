@@ -193,7 +193,10 @@ function draw() {
 function plot(canvas, dots, [left, right], [bottom, top], line) {
   const context = canvas.getContext("2d"), { width, height } = canvas, edge = 34;
   const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const x = (value) => edge + ((value - left) / (right - left || 1)) * (width - 2 * edge);
+  context.font = "14px system-ui, sans-serif";
+  const names = [short(top), short(bottom)];
+  const start = Math.max(...names.map((name) => context.measureText(name).width)) + 14; // points stand beside the names of the axis
+  const x = (value) => start + ((value - left) / (right - left || 1)) * (width - start - edge);
   const y = (value) => height - edge - ((value - bottom) / (top - bottom || 1)) * (height - 2 * edge);
   context.clearRect(0, 0, width, height);
   if (!dots.length) return;
@@ -211,14 +214,11 @@ function plot(canvas, dots, [left, right], [bottom, top], line) {
   }
   context.globalAlpha = 1;
   context.fillStyle = color("--soft");
-  context.font = "14px system-ui, sans-serif";
   context.textAlign = "left";
-  context.fillText(short(left), edge, height - 10);
-  context.fillText(short(top), 6, 20);
+  context.fillText(short(left), start, height - 10);
+  names.forEach((name, i) => context.fillText(name, 6, y([top, bottom][i]) + 4));
   context.textAlign = "right";
   context.fillText(short(right), width - edge, height - 10);
-  context.textAlign = "left";
-  context.fillText(short(bottom), 6, height - edge + 4);
 }
 
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);

@@ -14,5 +14,6 @@ export function exporting(pyodide) {
 async function loaded(address, pyodide) {
   const response = await fetch(address);
   if (!response.ok) throw new Error(`${address}: the server answered ${response.status}`);
+  pyodide.pyimport("wherry_export.web").destroy(); // comes now: a folder with nothing but the engine would be imported in its place
   pyodide.unpackArchive(await response.arrayBuffer(), "zip");
 }

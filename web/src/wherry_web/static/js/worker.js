@@ -1,7 +1,7 @@
 // Runs Python and Wherry away from the page, so that the page never freezes.
 //
-// In: {id, call, args}. Out: {id, result} or {id, error, fatal}, and {event, ...} in between. After a fatal error nothing runs any more.
-import { added, startPython } from "./python.js";
+// In: {id, call, args}. Out: {id, result} or {id, error, fatal}, and {event, ...} in between. Behind a fatal error nothing runs any more.
+import { added, contentNow, startPython } from "./python.js";
 import { classifying } from "./worker-classifier.js";
 import { bringing } from "./worker-model.js";
 import { playing } from "./worker-play.js";
@@ -41,10 +41,13 @@ addEventListener("message", async ({ data: { id, call, args } }) => {
 });
 
 async function boot(manifest) {
-  const { pyodide: started, times } = await startPython(manifest, [manifest.bundle.url], (text) => postMessage({ event: "step", text }));
+  const { pyodide: started, times, imported } = await startPython(manifest, manifest.bundle.url, (text) => postMessage({ event: "step", text }));
   pyodide = started;
   playground = manifest.playground;
-  python = pyodide.pyimport("wherry_web.client.page");
+  const later = pyodide.toPy(manifest.bundle.later);
+  pyodide.pyimport("wherry_web.client.on_demand").offer(later, (url) => pyodide.toPy(contentNow(url, XMLHttpRequest)));
+  later.destroy();
+  python = await imported("wherry_web.client.page");
   return { python: times.python, wherry: times.wherry() };
 }
 

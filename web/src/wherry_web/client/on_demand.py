@@ -1,4 +1,4 @@
-"""What a page gets when a program imports it: packages such as NumPy, and `paddle`."""
+"""What a page gets when something imports it: the rest of Wherry, packages such as NumPy, and `paddle`."""
 from __future__ import annotations
 
 import importlib
@@ -7,10 +7,24 @@ import importlib.util
 import io
 import sys
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.abc import MetaPathFinder
 from pathlib import Path
 from types import ModuleType
+
+
+def offer(addresses: Mapping[str, str], fetch: Callable[[str], bytes], folder: str = "", *before: MetaPathFinder) -> None:
+    """Have modules loaded when they are imported.
+
+    Args:
+        addresses: module or package -> address of the zip that holds it.
+        fetch: gets the content of an address, and waits for it.
+        folder: on `sys.path`, where the content goes; by default where Wherry is, as the rest of a package goes into the same folder.
+        before: finders that are asked first.
+    """
+    # Ahead of Wherry's own last finder, which would make up a module of Paddle's paths that only is not there yet.
+    behind = sys.meta_path.index(importlib.machinery.PathFinder) + 1
+    sys.meta_path[behind:behind] = [*before, Finder(addresses, fetch, Path(folder or Path(__file__).parents[2]))]
 
 
 class Finder(MetaPathFinder):
@@ -22,7 +36,7 @@ class Finder(MetaPathFinder):
         folder: on `sys.path`; the content goes there.
     """
 
-    def __init__(self, addresses: dict[str, str], fetch: Callable[[str], bytes], folder: Path) -> None:
+    def __init__(self, addresses: Mapping[str, str], fetch: Callable[[str], bytes], folder: Path) -> None:
         self.addresses = dict(addresses)
         self.fetch = fetch
         self.folder = folder
