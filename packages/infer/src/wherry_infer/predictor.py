@@ -4,18 +4,19 @@ from __future__ import annotations
 import os
 import threading
 import time
+import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import wherry_tensor
-from wherry_infer import tensorrt
+from wherry_infer import eight_bits, tensorrt
 from wherry_infer.config import Config
 from wherry_infer.kinds import DataType, PrecisionType
 from wherry_infer.precision import mixed
 from wherry_paddle_files.models import have_other_ranks, load_model, params_from_bytes, save_model
-from wherry_program.passes import blocked, elementwise, unfused
+from wherry_program.passes import blocked, elementwise, integers, unfused
 from wherry_program.program.ir import Program, Variable
 from wherry_program.run.executor import compiled
 from wherry_program.run.interpreter import Interpreter
@@ -257,40 +258,74 @@ class _Model:
         self.others: dict[tuple[tuple[int, ...], ...], _Model] = {}  # by sizes
         self.saved = False
         self.home = _Home("cpu" if config._device[0] == "cpu" else f"{config._device[0]}:{config._device[1]}", config._stream)
-        hands_over = config.tensorrt_engine_enabled() and tensorrt.available(config)
-        if hands_over and config._stream is None:
+        self.hands_over = config.tensorrt_engine_enabled() and tensorrt.available(config)
+        if self.hands_over and config._stream is None:
             self.home = _Home(self.home.name, Stream(self.home.name))  # TensorRT waits for the whole GPU on the default one
-        with _CPU.entered():  # whatever the current device is
-            program = self._prepared(config, hands_over)
-        if self.home.code:
-            for x in program.bound_variables():
-                x.bound = _core.to_device(x.bound, self.home.code)
-            _core.synchronize(self.home.code)  # runs on any stream find them
-            _keep_memory(self.home.code, config)
-        self.program: Program = program
-        self.run = compiled(program)
         self.times: Counter[str] = Counter()
         self.calls: Counter[str] = Counter()
         self.shapes: dict[str, Counter[tuple[int, ...]]] = {}
         self.lock = threading.Lock()
+        self.run: Callable[..., Any]
+        with _CPU.entered():  # whatever the current device is
+            program, self.calibrating = eight_bits.prepared(self._loaded(), config)
+            if self.calibrating is None:
+                program = self._prepared(program)
+        self._take(program)
+        if self.calibrating is not None:
+            me = weakref.ref(self)  # no cycle: tables are written when the last predictor goes
+            self.run = lambda *values: me().watched(values)  # type: ignore[union-attr]  # whoever calls it holds the model
+            self._keeps = weakref.finalize(self, self.calibrating.keep)  # before the process ends, too
 
-    def _prepared(self, config: Config, hands_over: bool) -> Program:
-        """The program after all passes, on the CPU.
+    def _take(self, program: Program) -> None:
+        """Run this program from now on."""
+        if self.home.code:
+            for x in program.bound_variables():
+                x.bound = _core.to_device(x.bound, self.home.code)
+            _core.synchronize(self.home.code)  # runs on any stream find them
+            _keep_memory(self.home.code, self.config)
+        self.program: Program = program
+        self.run = compiled(program)
 
-        Args:
-            config: the configuration.
-            hands_over: whether TensorRT may run parts of it.
-        """
+    def watched(self, values: Sequence[Any], hooks: Sequence[Callable[..., Any]] = ()) -> list[Any]:
+        """A run op by op: for hooks, to measure, and to calibrate."""
+        calibrating = self.calibrating
+        if calibrating is None:
+            return _Watching(self, hooks)(*values)
+        program = calibrating.program
+        found = _Watching(self, hooks, program, [*program.fetches, *calibrating.observed])(*values)
+        count = len(program.fetches)
+        if calibrating.see(found[count:]):
+            self._finish_calibrating(calibrating)
+        return found[:count]
+
+    def _finish_calibrating(self, calibrating: eight_bits.Calibrating) -> None:
+        self._keeps.detach()
+        calibrating.keep()
+        with _CPU.entered():
+            program = self._prepared(calibrating.rounded(self._loaded()))
+        self.calibrating = None
+        self._take(program)
+
+    def _loaded(self) -> Program:
+        """The program of the files, in the precision that was asked for."""
+        config = self.config
         if config._buffers is not None:
             program = params_from_bytes(*config._buffers, self.sizes)
         else:
             model, params = config.files()
             program = load_model("", model_path=model, params_path=params, sizes=self.sizes, info=False)
         self.ranks = program.__dict__["ranks"]
-        narrow = config.tensorrt_precision_mode() if hands_over else config._mixed
-        if narrow in (PrecisionType.Half, PrecisionType.Bfloat16):
+        narrow = config.tensorrt_precision_mode() if self.hands_over else config._mixed
+        if narrow in (PrecisionType.Half, PrecisionType.Bfloat16) and not eight_bits.are_wanted(config):
             program = mixed(program, narrow, not config._low_precision_io, config._mixed_off)
+        return program
+
+    def _prepared(self, program: Program) -> Program:
+        """The program after all passes, on the CPU."""
+        config, hands_over = self.config, self.hands_over
         if config._ir_optim:
+            # Chains would hide their ops from TensorRT, and so would products of integers those that say where values are rounded.
+            last = integers if eight_bits.is_quantized(program) else elementwise
             builder = config.pass_builder()
             program.in_passes = True
             for one in builder.functions():
@@ -298,7 +333,7 @@ class _Model:
                     self._save(program)
                     if self.home.code:
                         continue  # of its CPU
-                if one is elementwise and hands_over:  # chains would hide their ops
+                if one is last and hands_over:
                     hands_over = self._handed_over(program)
                 weights = list(program.bound_variables())
                 program = one(program)
@@ -389,8 +424,10 @@ def _let_go(program: Program, weights: Sequence[Variable]) -> None:
 class _Watching(Interpreter):
     """Runs op by op: for hooks, and to measure."""
 
-    def __init__(self, model: _Model, hooks: Sequence[Callable[..., Any]]) -> None:
-        super().__init__(model.program)
+    def __init__(
+        self, model: _Model, hooks: Sequence[Callable[..., Any]], program: Program | None = None, fetches: Sequence[Variable] | None = None
+    ) -> None:
+        super().__init__(program or model.program, fetches=fetches)
         self.model, self.hooks = model, hooks
 
     def run_node(self, node: Any, env: dict[int, Any]) -> None:
@@ -550,7 +587,7 @@ class Predictor:
         recording = set_grad_mode(False)
         try:
             if self._hooks or config._profile:
-                return _Watching(model, self._hooks)(*values)
+                return model.watched(values, self._hooks)
             return model.run(*values)
         finally:
             set_grad_mode(recording)
@@ -584,7 +621,8 @@ class Predictor:
 
     def clear_intermediate_tensor(self) -> None:
         """Free what is kept between runs."""
-        self._model.run = compiled(self._model.program)
+        if self._model.calibrating is None:
+            self._model.run = compiled(self._model.program)
 
     def try_shrink_memory(self) -> int:
         """Return memory that is kept for later runs to the system; returns the number of bytes."""
@@ -677,11 +715,6 @@ def create_predictor(config: Config) -> Predictor:
 
 def _refuse_hardware(config: Config) -> None:
     for device, switch in config._hardware.items():
-        if device == "int8":
-            raise UnavailableError(
-                f"create_predictor: {switch} asks for what is not there. Got no kernels for 8 bits, expected them. "
-                f"Leave it out: the program runs in the precision that it was saved in."
-            )
         if not is_known(device):
             raise UnavailableError(
                 f"create_predictor: {switch} asks for what is not there, {absent(switch, device)} Without the switch the program runs on the cpu."

@@ -17,7 +17,6 @@ from wherry_quant.observers import HistObserverLayer, magnitudes
 from wherry_quant.rounding import windows
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
-from wherry_tensor.errors import InvalidArgumentError, short
 from wherry_tensor.functions.creation import to_tensor
 
 __all__ = [
@@ -67,21 +66,9 @@ class Calibration:
         """What was found, by the names of the variables."""
         return {x.name: float(observer.scales().item()) for x, observer in zip(self.observed, self._observers, strict=True)}
 
-    @staticmethod
-    def rounded(program: Program, scales: Mapping[str, float]) -> Program:
-        """A float program with these scales, in whole numbers.
-
-        Raises:
-            ValueError: they are those of another program.
-        """
-        out = _folded(program)
-        found = chosen(out, _WITH_KERNELS)
-        names = {x.name for _, values in found for x in values}
-        if names != set(scales):
-            raise InvalidArgumentError(
-                f"Calibration: the scales are those of another program. Got some for {short(sorted(scales))}, expected {short(sorted(names))}."
-            )
-        return round_chosen(out, found, scales, _BITS, _BITS, each=True)
+    def rounded(self, scales: Mapping[str, float]) -> Program:
+        """The program in whole numbers, with a scale for each name of `observed`. It is changed: nothing is counted any more."""
+        return round_chosen(self.program, self._chosen, scales, _BITS, _BITS, each=True)
 
 
 def _folded(program: Program) -> Program:
