@@ -269,3 +269,42 @@ def test_floats_with_the_switch_of_the_cpu_are_told_what_to_do(model, caplog):
         predictor = create_predictor(config)
     assert "enable_mkldnn_int8: 8 bits need a model that says" in caplog.text and "set_quant_data" in caplog.text
     assert not INTEGERS & kinds(predictor)
+
+
+def test_a_report_says_of_each_layer_what_runs_in_integers(model):
+    config = plain(model)
+    config.enable_quantizer()
+    config.quantizer_config().set_quant_data([images(32)])
+    predictor = create_predictor(config)
+    found = predictor.report([images(8)])
+    assert [row.runs_in for row in found.rows] == ["int8"] * 3
+    assert [row.weight_bytes for row in found.rows] == [8 * 3 * 9, 8 * 8 * 9, 128 * 4]
+    assert all(row.float_bytes == 4 * row.weight_bytes and row.milliseconds > 0 and 25 < row.snr < 60 for row in found.rows)
+    assert "3 of 3 products run in integers." in str(found)
+    short = predictor.report()
+    assert [row.runs_in for row in short.rows] == ["int8"] * 3
+    assert all(row.snr is None and row.milliseconds is None for row in short.rows)
+    again = predictor.report([wt.to_tensor(images(8))])
+    assert [row.snr for row in again.rows] == [row.snr for row in found.rows]
+
+
+def test_a_report_follows_calibration(model):
+    predictor = create_predictor(calibrating(model, batches=1))
+    before = predictor.report([images(4)])
+    assert [(row.runs_in, row.snr) for row in before.rows] == [("float", None)] * 3
+    assert all(row.why for row in before.rows)
+    run(predictor, images(32))
+    assert [row.runs_in for row in predictor.report([images(4)]).rows] == ["int8"] * 3
+
+
+def test_a_report_takes_a_predictor_in_floats_as_its_reference(model):
+    predictor = create_predictor(plain(model))
+    assert all(row.snr == float("inf") for row in predictor.report([images(4)], reference=predictor).rows)
+    with pytest.raises(ValueError, match="Got a reference and no inputs"):
+        predictor.report(reference=predictor)
+    with pytest.raises(TypeError, match="reference"):
+        predictor.report([images(4)], reference=model)
+    with pytest.raises(ValueError, match="got 2 inputs, expected 1"):
+        predictor.report([images(4), images(4)])
+    with pytest.raises(ValueError, match="'x'"):
+        predictor.report([images(4)[0]])

@@ -28,7 +28,7 @@ from wherry_train.atomic_files import replace_file
 if TYPE_CHECKING:
     from wherry_infer.config import Config
 
-__all__ = ["Calibrating", "are_wanted", "is_quantized", "prepared"]
+__all__ = ["Calibrating", "are_wanted", "calibrating", "is_quantized"]
 
 _FORMAT = "Wherry's calibration table, 1"
 _ROUNDING = (ops.quantize_linear, ops.dequantize_linear, ops.fake_quantize)
@@ -44,29 +44,28 @@ def is_quantized(program: Program) -> bool:
     return any(node.op in _ROUNDING for node in program.walk())
 
 
-def prepared(program: Program, config: Config) -> tuple[Program, Calibrating | None]:
-    """A program as a configuration that asks for 8 bits wants it.
+def calibrating(program: Program, config: Config) -> Calibrating | None:
+    """What knows the scales of a program in floats, or finds them while it runs, where a configuration asks for 8 bits.
 
     Args:
         program: with its parameters; it stays as it is.
         config: that.
 
     Returns:
-        The program to run, which rounds its values where scales are known, and what has to see inputs before they are. Where there can be no
-        scales the log says why.
+        None for a program that says where it rounds, and where there can be no scales: the log says why.
     """
     if not (are_wanted(config) or config.mkldnn_int8_enabled()) or is_quantized(program):
-        return program, None
+        return None
     calibrates = config.tensorrt_precision_mode() is PrecisionType.Int8 and config._trt["use_calib_mode"]
     if not (calibrates or config.quantizer_enabled()):
         switch, instead = _advice(config)
         config._say(logging.WARNING, (
             f"{switch}: 8 bits need a model that says where its values are rounded, or calibration. Got a model in floats, used Float32. {instead}"
         ))
-        return program, None
+        return None
     if not config._ir_optim:
         config._say(logging.WARNING, "8 bits are a matter of passes. Got switch_ir_optim(False), used Float32. Leave it out.")
-        return program, None
+        return None
     try:
         quant = importlib.import_module("wherry_quant.rounded_programs")
     except ModuleNotFoundError as error:
@@ -74,21 +73,18 @@ def prepared(program: Program, config: Config) -> tuple[Program, Calibrating | N
             f"8 bits: models in floats are calibrated by a package of its own, the program runs in Float32. Got {type(error).__name__}: {error}. "
             f"pip install wherry-infer[quantize]"
         ))
-        return program, None
-    calibrating = Calibrating(quant.Calibration(program), _Table(program, config), config)
-    if not calibrating.observed:
+        return None
+    found = Calibrating(quant.Calibration, program, config)
+    if not found.observed:
         config._say(logging.WARNING, "8 bits: the program has no convolutions and no products by weights. Got none, used Float32.")
-        return program, None
-    data = config.quantizer_config().data if config.quantizer_enabled() else None
-    if data is not None:
-        return calibrating.on(data), None
-    known = calibrating.known()
-    if known is not None:
-        return known, None
-    config._say(logging.INFO, (
-        f"8 bits: the first {config.calibration_batches()} runs find the scales of {len(calibrating.observed)} values; they compute in floats."
-    ))
-    return calibrating.program, calibrating
+        return None
+    if config.quantizer_enabled() and config.quantizer_config().data is not None:
+        found.see_data(config.quantizer_config().data)
+    elif not found.has_table():
+        config._say(logging.INFO, (
+            f"8 bits: the first {config.calibration_batches()} runs find the scales of {len(found.observed)} values; they compute in floats."
+        ))
+    return found
 
 
 def _advice(config: Config) -> tuple[str, str]:
@@ -99,45 +95,41 @@ def _advice(config: Config) -> tuple[str, str]:
 
 
 class Calibrating:
-    """Counts values of runs until there are enough of them.
+    """The scales of a program, and what counts the values of its runs until there are enough of them.
 
     Args:
-        found: the `wherry_quant` part: a program, what is observed of it, and its scales.
-        table: where they are kept.
-        config: says how many runs are enough.
+        kind: `wherry_quant`'s Calibration: a program, what is observed of it, and its scales.
+        program: in floats, as it was loaded.
+        config: says how many runs are enough, and where scales are kept.
 
     Attributes:
-        program: what runs until then.
+        program: what runs until there are scales; None then.
         observed: those of its variables whose values are counted.
+        scales: by their names; None before.
     """
 
-    def __init__(self, found: Any, table: _Table, config: Config) -> None:
-        self.program: Program = found.program
-        self.observed: list[Variable] = found.observed
-        self._found, self._table, self._config = found, table, config
+    def __init__(self, kind: Any, program: Program, config: Config) -> None:
+        self._kind, self._found = kind, kind(program)
+        self.program: Program | None = self._found.program
+        self.observed: list[Variable] = self._found.observed
+        self.scales: dict[str, float] | None = None
+        self._table, self._config = _Table(program, config), config
         self._lock = threading.Lock()
-        self._kept = 0  # batches in the file
 
     def see(self, values: list[Tensor]) -> bool:
-        """Count the values of a run; True once, for the last one that is needed."""
-        enough = self._config.calibration_batches()
+        """Count the values of a run; True once, for the last one that is needed: there are scales then."""
         with self._lock:
-            if self._found.batches >= enough:
+            if self.scales is not None:
                 return False  # another thread was faster
             self._found.see(values)
-            return bool(self._found.batches == enough)
+            if self._found.batches < self._config.calibration_batches():
+                return False
+            self._end(self._found.scales())
+            return True
 
-    def rounded(self, program: Program) -> Program:
-        """The float program, loaded anew, with what was found so far."""
-        return type(self._found)(program).rounded(self._found.scales())  # type: ignore[no-any-return]
-
-    def known(self) -> Program | None:
-        """The program with the scales of the table; None without one."""
-        scales = self._table.read({x.name for x in self.observed})
-        return None if scales is None else self._found.rounded(scales)  # type: ignore[no-any-return]
-
-    def on(self, data: list[Any]) -> Program:
-        """The program with the scales of one batch of inputs, which the table keeps."""
+    def see_data(self, data: Any) -> None:
+        """Take the scales of one batch of inputs."""
+        assert self.program is not None
         feeds = self.program.feeds
         if len(data) != len(feeds):
             raise InvalidArgumentError(
@@ -146,15 +138,31 @@ class Calibrating:
             )
         inputs = [to_tensor(array, dtype=x.dtype.name) for array, x in zip(data, feeds, strict=True)]
         self._found.see(Interpreter(self.program, fetches=self.observed, prune=True)(*inputs))
+        self._end(self._found.scales())
+
+    def has_table(self) -> bool:
+        """Take the scales of the table, where there is one."""
+        scales = self._table.read({x.name for x in self.observed})
+        if scales is not None:
+            self._end(scales)
+        return scales is not None
+
+    def _end(self, scales: dict[str, float]) -> None:
         self.keep()
-        return self._found.rounded(self._found.scales())  # type: ignore[no-any-return]
+        self.scales, self.program, self._found = scales, None, None
 
     def keep(self) -> None:
-        """Write the table, where there is something new to write."""
-        count = self._found.batches
-        if count > self._kept:
-            self._table.write(self._found.scales(), count)
-            self._kept = count
+        """Write the table, where something was counted."""
+        if self._found is not None and self._found.batches > 0:
+            self._table.write(self._found.scales(), self._found.batches)
+
+    def in_floats(self, program: Program) -> Program:
+        """The program, loaded anew, with the same products as `rounded` has."""
+        return self._kind(program).program  # type: ignore[no-any-return]
+
+    def rounded(self, program: Program) -> Program:
+        """The program, loaded anew, rounded by the scales."""
+        return self._kind(program).rounded(self.scales)  # type: ignore[no-any-return]
 
 
 class _Table:

@@ -20,6 +20,7 @@ from wherry_program.passes import blocked, elementwise, integers, unfused
 from wherry_program.program.ir import Program, Variable
 from wherry_program.run.executor import compiled
 from wherry_program.run.interpreter import Interpreter
+from wherry_program.run.products import Report, report_of
 from wherry_tensor import Tensor as WherryTensor
 from wherry_tensor import _core
 from wherry_tensor._core import set_grad_mode, set_thread_budget
@@ -267,44 +268,62 @@ class _Model:
         self.lock = threading.Lock()
         self.run: Callable[..., Any]
         with _CPU.entered():  # whatever the current device is
-            program, self.calibrating = eight_bits.prepared(self._loaded(), config)
-            if self.calibrating is None:
-                program = self._prepared(program)
+            program = self._loaded()
+            self.calibrating = eight_bits.calibrating(program, config)
+            first = None if self.calibrating is None else self.calibrating.program
+            program = self._prepared(self.in_whole_numbers(program)) if first is None else first
         self._take(program)
-        if self.calibrating is not None:
+        if self.calibrating is not None and first is not None:
             me = weakref.ref(self)  # no cycle: tables are written when the last predictor goes
             self.run = lambda *values: me().watched(values)  # type: ignore[union-attr]  # whoever calls it holds the model
             self._keeps = weakref.finalize(self, self.calibrating.keep)  # before the process ends, too
 
-    def _take(self, program: Program) -> None:
-        """Run this program from now on."""
-        if self.home.code:
+    def in_whole_numbers(self, program: Program) -> Program:
+        """A program that was loaded, rounded by scales that were found for it."""
+        found = self.calibrating
+        return program if found is None or found.scales is None else found.rounded(program)
+
+    def report(self, inputs: Sequence[Any], reference: _Model | None) -> Report:
+        """What `Predictor.report` says."""
+        with _CPU.entered():
+            program, compared = self.in_whole_numbers(self._loaded()), None
+            if reference is not None:
+                compared = reference.in_whole_numbers(reference._loaded())
+            elif inputs and self.calibrating is not None and self.calibrating.scales is not None:
+                compared = self.calibrating.in_floats(self._loaded())
+        for one in program, compared:
+            self._bring(one)
+        return report_of(program, inputs, compared, "report")
+
+    def _bring(self, program: Program | None) -> None:
+        """Bring the values of a program to the device."""
+        if program is not None and self.home.code:
             for x in program.bound_variables():
                 x.bound = _core.to_device(x.bound, self.home.code)
             _core.synchronize(self.home.code)  # runs on any stream find them
+
+    def _take(self, program: Program) -> None:
+        """Run this program from now on."""
+        self._bring(program)
+        if self.home.code:
             _keep_memory(self.home.code, self.config)
         self.program: Program = program
         self.run = compiled(program)
 
     def watched(self, values: Sequence[Any], hooks: Sequence[Callable[..., Any]] = ()) -> list[Any]:
         """A run op by op: for hooks, to measure, and to calibrate."""
-        calibrating = self.calibrating
-        if calibrating is None:
+        found = self.calibrating
+        program = None if found is None else found.program
+        if found is None or program is None:
             return _Watching(self, hooks)(*values)
-        program = calibrating.program
-        found = _Watching(self, hooks, program, [*program.fetches, *calibrating.observed])(*values)
+        seen = _Watching(self, hooks, program, [*program.fetches, *found.observed])(*values)
         count = len(program.fetches)
-        if calibrating.see(found[count:]):
-            self._finish_calibrating(calibrating)
-        return found[:count]
-
-    def _finish_calibrating(self, calibrating: eight_bits.Calibrating) -> None:
-        self._keeps.detach()
-        calibrating.keep()
-        with _CPU.entered():
-            program = self._prepared(calibrating.rounded(self._loaded()))
-        self.calibrating = None
-        self._take(program)
+        if found.see(seen[count:]):
+            self._keeps.detach()
+            with _CPU.entered():
+                program = self._prepared(self.in_whole_numbers(self._loaded()))
+            self._take(program)
+        return seen[:count]
 
     def _loaded(self) -> Program:
         """The program of the files, in the precision that was asked for."""
@@ -621,7 +640,7 @@ class Predictor:
 
     def clear_intermediate_tensor(self) -> None:
         """Free what is kept between runs."""
-        if self._model.calibrating is None:
+        if self._model.calibrating is None or self._model.calibrating.scales is not None:
             self._model.run = compiled(self._model.program)
 
     def try_shrink_memory(self) -> int:
@@ -635,6 +654,55 @@ class Predictor:
     def profile_summary(self) -> str:
         """With `Config.enable_profile`, time per op so far as a table."""
         return self._model.summary()
+
+    def report(self, inputs: Sequence[Any] | None = None, reference: Predictor | None = None) -> Report:
+        """Say of each product of the program whether it runs in integers and why not, how long it takes, how large its weight is, and its error.
+
+        It is what `wherry.quant.report` says of models: of Wherry's own kernels, each product with what was fused into it. (`profile_summary` has
+        the times of all ops.)
+
+        Args:
+            inputs: a Tensor or array for each input, in order, for times and errors.
+            reference: a predictor of the float model, for the ratios of signal to noise. A program that this predictor calibrated needs none.
+
+        Returns:
+            A report; as text, a table.
+
+        Raises:
+            ValueError: inputs are missing or do not fit, or the reference has other products.
+            TypeError: the reference is not a predictor.
+
+        Examples:
+            >>> import tempfile
+            >>> from wherry.inference import Config, create_predictor
+            >>> x = np.random.rand(8, 16).astype("float32")
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     wherry.jit.save(wherry.nn.Linear(16, 4), folder + "/net", input_spec=[wherry.static.InputSpec([None, 16], name="x")])
+            ...     config = Config(folder + "/net.pdmodel", folder + "/net.pdiparams")
+            ...     config.enable_quantizer()
+            ...     config.quantizer_config().set_quant_data([x])
+            ...     found = create_predictor(config).report([x])
+            >>> [(row.op, row.runs_in, row.snr > 25) for row in found.rows]
+            [('linear', 'int8', True)]
+        """
+        if reference is not None:
+            require(reference, Predictor, "report", "reference", "create_predictor(config) of the float model.")
+        given = [] if inputs is None else list(inputs)
+        if inputs is not None and len(given) != len(self._inputs):
+            raise InvalidArgumentError(f"report: got {len(given)} inputs, expected {len(self._inputs)}: {list(self._inputs)}.")
+        handles = [Tensor(x._name, x._dtype, x._shape, True, self._home) for x in self._handles[0]]
+        for handle, data in zip(handles, given):
+            handle._take("report", data, copy=False)
+        model = self._model
+        if model.ranks and given:
+            model = model.at({handle._name: handle.shape() for handle in handles})
+        before = set_thread_budget(model.config._threads)
+        try:
+            with self._home.entered():
+                values = [_core.to_device(handle._value, self._home.code) for handle in handles if handle._value is not None]
+                return model.report(values, None if reference is None else reference._model)
+        finally:
+            set_thread_budget(before)
 
     def __repr__(self) -> str:
         return f"<Predictor of {self.get_input_names()} -> {self.get_output_names()}>"
