@@ -1,6 +1,6 @@
 // Products of floats with weights of 8 or 4 bits, which are read as they lie, 16 bytes at a time.
 //
-// Few rows: 256 threads have 16 outputs of up to four rows. They go through the weight once, add up in float32, and put their sums together
+// Few rows: 256 threads have 16 outputs of two rows (8 bits) or four (4 bits). They go through the weight once, add up in float32, and put their sums together
 // in one order. A value of the weight becomes a float by its place in the mantissa of 2^23, which costs one subtraction, its zero included.
 //
 // Many rows of 16-bit floats go to tensor cores: values of a tile become 16-bit floats, times their scale, on their way to shared memory.
@@ -220,7 +220,7 @@ WRY_GPU void copy_weight(T *to, const Weight &w, int64_t column0, int64_t k0) {
 
 // Blocks: (tile of columns, tile of rows).
 template <bool Four, typename T>
-__global__ void __launch_bounds__(Halves::Threads) multiply_many(Weight w, const T *x, bool aligned, T *out, bool out_aligned) {
+__global__ void __launch_bounds__(Halves::Threads, 1) multiply_many(Weight w, const T *x, bool aligned, T *out, bool out_aligned) {
   using Z = Halves;
   WRY_SHARED(uint4, memory, Z::Shared / 8);
   T *const shared = reinterpret_cast<T *>(memory);
@@ -263,8 +263,9 @@ int launch(const wry_call *call, const Weight &w) {
   }
   if (w.rows == 1)
     return check(call, wry_launch(multiply_few<Four, 1, T>, dim3(some_blocks(w.blocks)), dim3(block_size), 0, stream(call), w, x, out));
-  const dim3 grid(some_blocks(w.blocks), some_blocks((w.rows + 3) / 4));
-  return check(call, wry_launch(multiply_few<Four, 4, T>, grid, dim3(block_size), 0, stream(call), w, x, out));
+  constexpr int rows = Four ? 4 : 2;  // as many as leave two blocks of registers to a multiprocessor
+  const dim3 grid(some_blocks(w.blocks), some_blocks((w.rows + rows - 1) / rows));
+  return check(call, wry_launch(multiply_few<Four, rows, T>, grid, dim3(block_size), 0, stream(call), w, x, out));
 }
 
 // x [..., in]; weight int8 [out blocks, in, 16] or uint8 [out blocks, in eights, 16, 4]; scale [groups, out]; zero_point like it or absent; bias
