@@ -218,9 +218,9 @@ WRY_GPU void copy_weight(T *to, const Weight &w, int64_t column0, int64_t k0) {
   }
 }
 
-// Blocks: (tile of columns, tile of rows).
+// Blocks: (tile of columns, tile of rows). Four to a multiprocessor: with other bounds ptxas spills registers for 10.0.
 template <bool Four, typename T>
-__global__ void __launch_bounds__(Halves::Threads, 1) multiply_many(Weight w, const T *x, bool aligned, T *out, bool out_aligned) {
+__global__ void __launch_bounds__(Halves::Threads, 4) multiply_many(Weight w, const T *x, bool aligned, T *out, bool out_aligned) {
   using Z = Halves;
   WRY_SHARED(uint4, memory, Z::Shared / 8);
   T *const shared = reinterpret_cast<T *>(memory);
