@@ -196,8 +196,7 @@ def test_shared_data_are_not_copied(model):
 
 
 @pytest.mark.parametrize(("ask", "word"), [
-    (lambda c: c.enable_xpu(), "enable_xpu"), (lambda c: c.enable_quantizer(), "enable_quantizer"),
-    (lambda c: c.enable_custom_device("nowhere"), "enable_custom_device"),
+    (lambda c: c.enable_xpu(), "enable_xpu"), (lambda c: c.enable_custom_device("nowhere"), "enable_custom_device"),
 ])
 def test_hardware_that_is_not_there_is_refused_by_the_name_of_the_switch(model, ask, word):
     config = config_of(model)

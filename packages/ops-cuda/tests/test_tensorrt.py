@@ -6,16 +6,19 @@ import threading
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 
 import wherry_nn as nn
 import wherry_tensor as wt
 from wherry_infer import Config, PrecisionType, PredictorPool, create_predictor, get_trt_runtime_version
 from wherry_infer.tensorrt import engines_of, ranges_of_file
-from wherry_paddle_files.models import save_model
+from wherry_paddle_files.models import load_model, save_model
 from wherry_program import Program
 from wherry_program.program.capture import capture
-from wherry_tensor import cuda, float32, int64
+from wherry_program.run.interpreter import Interpreter
+from wherry_quant.rounded_programs import Calibration
+from wherry_tensor import cuda, float32, int8, int64, ops
 from wherry_tensor.errors import ExternalError
 
 _spec = importlib.util.spec_from_file_location("fake_tensorrt", Path(__file__).with_name("fake_tensorrt.py"))
@@ -264,12 +267,69 @@ def test_16_bits_are_those_of_the_program(gpu, either, layers):
     np.testing.assert_allclose(_answers(predictor, x)[0], _expected(layers, x)[0], rtol=0, atol=2e-2)
 
 
-def test_8_bits_are_said_not_to_be_there(gpu, trt, layers, caplog):
-    with caplog.at_level(logging.INFO, "wherry.inference"):
-        predictor = create_predictor(_config(layers, precision_mode=PrecisionType.Int8, use_calib_mode=False))
-    assert "Got precision_mode=Int8, used Float32" in caplog.text
-    x = _batch(2, 2, 8, 8)
-    np.testing.assert_allclose(_answers(predictor, x)[0], _expected(layers, x)[0], rtol=0, atol=1e-5)
+@pytest.fixture(scope="module")
+def quantized(layers, tmp_path_factory):
+    """The layers as a model that says where its values are rounded."""
+    program = load_model(layers)
+    found = Calibration(program)
+    batches = [wt.to_tensor(_batch(4, 2, 8, 8, seed=seed)) for seed in range(4)]
+    for x in batches:
+        found.see(Interpreter(found.program, fetches=found.observed)(x))
+    prefix = str(tmp_path_factory.mktemp("int8") / "net")
+    save_model(prefix, found.rounded(found.scales()))
+    return prefix
+
+
+def _rounds(engine):
+    return [node.op_type for node in onnx.ModelProto.FromString(engine.model).graph.node if node.op_type.endswith("uantizeLinear")]
+
+
+def _near(found, expected):
+    """Within what a few whole numbers that fall otherwise change in probabilities."""
+    np.testing.assert_allclose(found, expected, rtol=0, atol=0.02)
+
+
+def test_models_that_are_quantized_say_so_to_tensorrt(gpu, either, layers, quantized, caplog):
+    with caplog.at_level(logging.WARNING, "wherry.inference"):
+        predictor = create_predictor(_config(quantized, precision_mode=PrecisionType.Int8, use_calib_mode=False))
+    assert not caplog.text
+    assert [node.type for node in predictor._model.program.nodes] == ["tensorrt_engine"]
+    (engine,) = engines_of(predictor._model.program)
+    assert sorted(_rounds(engine)) == ["DequantizeLinear"] * 6 + ["QuantizeLinear"] * 3  # three products, each of an input and a weight
+    x = _batch(3, 2, 8, 8)
+    _near(_answers(predictor, x)[0], _expected(quantized, x)[0])
+    _near(_answers(predictor, x)[0], _expected(layers, x)[0])
+
+
+def test_models_in_floats_are_calibrated_and_then_handed_over(gpu, either, layers, tmp_path):
+    config = _config(layers, precision_mode=PrecisionType.Int8)
+    config.set_optim_cache_dir(str(tmp_path / "cache"))
+    config.set_calibration_batches(2)
+    predictor = create_predictor(config)
+    for seed in range(2):
+        assert not engines_of(predictor._model.program)
+        x = _batch(4, 2, 8, 8, seed=seed)
+        np.testing.assert_allclose(_answers(predictor, x)[0], _expected(layers, x)[0], rtol=0, atol=1e-5)
+    x = _batch(3, 2, 8, 8, seed=9)
+    for one in predictor, create_predictor(config):
+        assert [node.type for node in one._model.program.nodes] == ["tensorrt_engine"]
+        assert len(_rounds(engines_of(one._model.program)[0])) == 9
+        _near(_answers(one, x)[0], _expected(layers, x)[0])
+
+
+def test_steps_with_a_zero_point_stay_with_wherry(gpu, either, tmp_path):
+    step, zero = wt.to_tensor(0.05), wt.to_tensor(3, dtype="int8")
+
+    def record(x):
+        q = ops.quantize_linear(x, step, zero, axis=None, group=None, low=-128, high=127, dtype=int8)
+        y = ops.dequantize_linear(q, step, zero, axis=None, group=None, dtype=float32)
+        return (y * 2 + 1).tanh()
+
+    prefix = _saved(record, tmp_path)
+    predictor = create_predictor(_config(prefix))
+    (engine,) = engines_of(predictor._model.program)
+    assert not _rounds(engine)
+    np.testing.assert_allclose(_answers(predictor, _batch(3, 3))[0], _expected(prefix, _batch(3, 3))[0], rtol=0, atol=1e-5)
 
 
 def test_inputs_that_others_compute_or_that_are_views_are_in_order_and_aligned(gpu, either, tmp_path):

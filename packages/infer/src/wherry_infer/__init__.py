@@ -3,7 +3,7 @@
 A `Config` names the program and how to run it, `create_predictor` loads and prepares it, and a `Predictor` runs it.
 """
 from wherry_infer._version import __version__ as __version__
-from wherry_infer.config import Config, PassBuilder, XpuConfig
+from wherry_infer.config import Config, PassBuilder, QuantizerConfig, XpuConfig
 from wherry_infer.kinds import (
     DataType,
     PlaceType,
@@ -24,6 +24,7 @@ __all__ = [
     "PrecisionType",
     "Predictor",
     "PredictorPool",
+    "QuantizerConfig",
     "Tensor",
     "XpuConfig",
     "convert_to_mixed_precision",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import logging
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,12 +18,14 @@ import wherry_tensor
 from wherry_infer.kinds import PrecisionType
 from wherry_program import passes as graph_passes
 from wherry_tensor import cuda
-from wherry_tensor.arguments import require
+from wherry_tensor.arguments import integer, require
 from wherry_tensor.device import Stream, is_known
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PreconditionNotMetError, short
 from wherry_tensor.explained import explained
 
-__all__ = ["Config", "PassBuilder", "XpuConfig"]
+__all__ = ["Config", "PassBuilder", "QuantizerConfig", "XpuConfig"]
+
+_log = logging.getLogger("wherry.inference")
 
 
 class PassBuilder:
@@ -157,6 +160,45 @@ class XpuConfig:
         self.quant_post_dynamic_op_types: list[str] = []
 
 
+class QuantizerConfig:
+    """How a model in floats is quantized while it is loaded; `Config.quantizer_config` gives it.
+
+    Source:
+        `paddle.base.core.MkldnnQuantizerConfig`, what `paddle.inference.Config.quantizer_config` returns.
+
+    Examples:
+        >>> from wherry.inference import QuantizerConfig
+        >>> settings = QuantizerConfig()
+        >>> settings.set_quant_data([np.zeros([32, 3], "float32")])
+        >>> settings.data[0].shape
+        (32, 3)
+    """
+
+    def __init__(self) -> None:
+        self.data: list[Any] | None = None
+
+    def set_quant_data(self, data: Sequence[Any]) -> None:
+        """Set the inputs of one run, on which scales are found: an array or a Tensor for each input of the model, in order.
+
+        Raises:
+            TypeError: it is not a list of arrays.
+        """
+        if isinstance(data, (str, bytes)) or not isinstance(data, Sequence) or not all(hasattr(x, "shape") for x in data):
+            raise InvalidTypeError(
+                f"set_quant_data: these are no inputs of a model. Got {short(data)} ({type(data).__name__}), expected a list of arrays, one for "
+                f"each input."
+            )
+        self.data = list(data)
+
+    def set_quant_batch_size(self, size: int) -> None:
+        """Stored: the data say how many examples they are."""
+        self.batch_size = integer(size, "set_quant_batch_size", "size")
+
+    def set_enabled_op_types(self, names: Iterable[str]) -> None:
+        """Stored: convolutions and matrix products are quantized."""
+        self.enabled_op_types = set(names)
+
+
 class Config:
     """Which program to run, and how.
 
@@ -206,6 +248,8 @@ class Config:
         self._mixed_off: set[str] = set()
         self._low_precision_io = False
         self._int8 = False
+        self._quantizer: QuantizerConfig | None = None
+        self._calibration_batches = 32
         self._hardware: dict[str, str] = {}  # a device that was asked for -> the switch that asked
         self._device = ("cpu", 0)
         self._gpu = (0, 100)  # device, MB of its pool
@@ -329,9 +373,20 @@ class Config:
         self._save_optimized = bool(save_optimized_model)
 
     def set_optim_cache_dir(self, path: str) -> None:
-        """Where the optimized model is saved."""
+        """Where the optimized model, engines of TensorRT and scales of calibration are kept."""
         _texts("set_optim_cache_dir", path=path)
         self._cache_dir = path
+
+    def _cache_folder(self) -> str:
+        """Where engines and tables of scales are kept."""
+        if self._cache_dir:
+            return self._cache_dir
+        return os.path.join("." if self.model_from_memory() else os.path.dirname(self.files()[0]) or ".", "_opt_cache")
+
+    def _say(self, level: int, text: str) -> None:
+        """Write a line into the log."""
+        if self._log:
+            _log.log(level, text)
 
     def switch_specify_input_names(self, x: bool = True) -> None:
         """Stored; inputs always have names here."""
@@ -385,7 +440,7 @@ class Config:
             precision_mode: Half or Bfloat16 computes in 16 bits; weights are cast once, while the program is loaded.
 
         Raises:
-            ValueError: a number is negative, or the precision is Int8, which kernels do not have.
+            ValueError: a number is negative, or the precision is Int8, which is a matter of the model.
 
         Source:
             `paddle.inference.Config.enable_use_gpu`.
@@ -401,7 +456,8 @@ class Config:
         kind = PrecisionType(precision)
         if kind is PrecisionType.Int8:
             raise InvalidArgumentError(
-                f"{what}: there are no kernels for 8 bits. Got Int8, expected Float32, Half or Bfloat16. TensorRT has them: enable_tensorrt_engine."
+                f"{what}: 8 bits are a matter of the model. Got Int8, expected Float32, Half or Bfloat16. Quantized models run in integers without "
+                f"it; enable_tensorrt_engine(precision_mode=PrecisionType.Int8) and enable_quantizer() calibrate others."
             )
         return kind
 
@@ -559,9 +615,12 @@ class Config:
             workspace_size: bytes that TensorRT may use for intermediate values.
             max_batch_size: of inputs of which the first size alone is free, where nothing else is said of them.
             min_subgraph_size: parts of fewer ops stay with Wherry's own kernels.
-            precision_mode: Half or Bfloat16 computes in 16 bits where `enable_use_gpu` with it would; Int8 as Float32, with a line in the log.
+            precision_mode: Half or Bfloat16 computes in 16 bits where `enable_use_gpu` with it would. Int8: quantized models run in integers (those
+                say which values are rounded, and do so by themselves, TensorRT's engines too); models in floats are calibrated.
             use_static: keep engines in files, in `set_optim_cache_dir` or in `_opt_cache` beside the model, and take them from there.
-            use_calib_mode: no effect; TensorRT no longer calibrates.
+            use_calib_mode: with Int8 and a model in floats, the first runs (32, or `set_calibration_batches`) compute in floats and find the scales
+                of inputs of convolutions and products. Those are kept where engines are, and this predictor goes on in integers, as the next one
+                begins; so does a predictor that ends before, with the scales that it has. False: such a model stays in floats, and the log says so.
             use_cuda_graph: no effect.
 
         Raises:
@@ -587,6 +646,20 @@ class Config:
         """The precision of TensorRT."""
         found: PrecisionType = self._trt.get("precision_mode", PrecisionType.Float32)
         return found
+
+    def set_calibration_batches(self, count: int) -> None:
+        """Set how many runs find scales, before those are kept and used. (Beyond Paddle, where all runs of a predictor do.)
+
+        Raises:
+            ValueError: `count` is not an int of 1 or more.
+        """
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            raise InvalidArgumentError(f"set_calibration_batches: got {short(count)}, expected a number >= 1.")
+        self._calibration_batches = count
+
+    def calibration_batches(self) -> int:
+        """How many runs find scales."""
+        return self._calibration_batches
 
     def set_trt_dynamic_shape_info(
         self, min_input_shape: Mapping[str, Sequence[int]] | None = None, max_input_shape: Mapping[str, Sequence[int]] | None = None,
@@ -720,7 +793,7 @@ class Config:
     def set_bfloat16_op(self, names: Iterable[str]) -> None: ...
 
     def enable_mkldnn_int8(self, mkldnn_int8_enabled_op_types: Iterable[str] = ()) -> None:
-        """Compute quantized models in integers, which predictors do by themselves: this is kept, and changes nothing.
+        """Compute quantized models in integers, which predictors do by themselves. A model in floats stays so, and the log says how to change that.
 
         Args:
             mkldnn_int8_enabled_op_types: not needed; every product whose steps the model says runs in integers.
@@ -732,16 +805,33 @@ class Config:
         return self._int8
 
     def enable_quantizer(self) -> None:
-        """Quantize while loading: `create_predictor` refuses."""
-        self._hardware["int8"] = "enable_quantizer"
+        """Quantize a model in floats while it is loaded, by data that `quantizer_config().set_quant_data` gives.
 
-    def quantizer_config(self) -> Any:
+        Source:
+            `paddle.inference.Config.enable_quantizer`.
+
+        Examples:
+            >>> from wherry.inference import Config
+            >>> config = Config("net.pdmodel", "net.pdiparams")
+            >>> config.enable_quantizer()
+            >>> config.quantizer_config().set_quant_data([np.zeros([32, 3], "float32")])  # for create_predictor
+        """
+        if self._quantizer is None:
+            self._quantizer = QuantizerConfig()
+
+    def quantizer_enabled(self) -> bool:
+        """Whether `enable_quantizer` was called."""
+        return self._quantizer is not None
+
+    def quantizer_config(self) -> QuantizerConfig:
         """Settings of the quantizer.
 
         Raises:
-            RuntimeError: always: there is no quantizer.
+            RuntimeError: `enable_quantizer` was not called.
         """
-        raise PreconditionNotMetError("quantizer_config: there is no quantizer here. Got no enabled one, expected enable_quantizer(). Leave it out.")
+        if self._quantizer is None:
+            raise PreconditionNotMetError("quantizer_config: there is no quantizer. Got no enable_quantizer(), expected one before. Call it first.")
+        return self._quantizer
 
     @_without_effect
     def enable_onnxruntime(self) -> None: ...

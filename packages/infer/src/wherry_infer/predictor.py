@@ -4,21 +4,23 @@ from __future__ import annotations
 import os
 import threading
 import time
+import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import wherry_tensor
-from wherry_infer import tensorrt
+from wherry_infer import eight_bits, tensorrt
 from wherry_infer.config import Config
 from wherry_infer.kinds import DataType, PrecisionType
 from wherry_infer.precision import mixed
 from wherry_paddle_files.models import have_other_ranks, load_model, params_from_bytes, save_model
-from wherry_program.passes import blocked, elementwise, unfused
+from wherry_program.passes import blocked, elementwise, integers, unfused
 from wherry_program.program.ir import Program, Variable
 from wherry_program.run.executor import compiled
 from wherry_program.run.interpreter import Interpreter
+from wherry_program.run.products import Report, report_of
 from wherry_tensor import Tensor as WherryTensor
 from wherry_tensor import _core
 from wherry_tensor._core import set_grad_mode, set_thread_budget
@@ -257,40 +259,92 @@ class _Model:
         self.others: dict[tuple[tuple[int, ...], ...], _Model] = {}  # by sizes
         self.saved = False
         self.home = _Home("cpu" if config._device[0] == "cpu" else f"{config._device[0]}:{config._device[1]}", config._stream)
-        hands_over = config.tensorrt_engine_enabled() and tensorrt.available(config)
-        if hands_over and config._stream is None:
+        self.hands_over = config.tensorrt_engine_enabled() and tensorrt.available(config)
+        if self.hands_over and config._stream is None:
             self.home = _Home(self.home.name, Stream(self.home.name))  # TensorRT waits for the whole GPU on the default one
-        with _CPU.entered():  # whatever the current device is
-            program = self._prepared(config, hands_over)
-        if self.home.code:
-            for x in program.bound_variables():
-                x.bound = _core.to_device(x.bound, self.home.code)
-            _core.synchronize(self.home.code)  # runs on any stream find them
-            _keep_memory(self.home.code, config)
-        self.program: Program = program
-        self.run = compiled(program)
         self.times: Counter[str] = Counter()
         self.calls: Counter[str] = Counter()
         self.shapes: dict[str, Counter[tuple[int, ...]]] = {}
         self.lock = threading.Lock()
+        self.run: Callable[..., Any]
+        with _CPU.entered():  # whatever the current device is
+            program = self._loaded()
+            self.calibrating = eight_bits.calibrating(program, config)
+            first = None if self.calibrating is None else self.calibrating.program
+            program = self._prepared(self.in_whole_numbers(program)) if first is None else first
+        self._take(program)
+        if self.calibrating is not None and first is not None:
+            me = weakref.ref(self)  # no cycle: tables are written when the last predictor goes
+            self.run = lambda *values: me().watched(values)  # type: ignore[union-attr]  # whoever calls it holds the model
+            self._keeps = weakref.finalize(self, self.calibrating.keep)  # before the process ends, too
 
-    def _prepared(self, config: Config, hands_over: bool) -> Program:
-        """The program after all passes, on the CPU.
+    def in_whole_numbers(self, program: Program) -> Program:
+        """A program that was loaded, rounded by scales that were found for it."""
+        found = self.calibrating
+        return program if found is None or found.scales is None else found.rounded(program)
 
-        Args:
-            config: the configuration.
-            hands_over: whether TensorRT may run parts of it.
-        """
+    def report(self, inputs: Sequence[Any], reference: _Model | None) -> Report:
+        """What `Predictor.report` says."""
+        with _CPU.entered():
+            program, compared = self.in_whole_numbers(self._loaded()), None
+            if reference is not None:
+                compared = reference.in_whole_numbers(reference._loaded())
+            elif inputs and self.calibrating is not None and self.calibrating.scales is not None:
+                compared = self.calibrating.in_floats(self._loaded())
+        for one in program, compared:
+            self._bring(one)
+        return report_of(program, inputs, compared, "report")
+
+    def _bring(self, program: Program | None) -> None:
+        """Bring the values of a program to the device."""
+        if program is not None and self.home.code:
+            for x in program.bound_variables():
+                x.bound = _core.to_device(x.bound, self.home.code)
+            _core.synchronize(self.home.code)  # runs on any stream find them
+
+    def _take(self, program: Program) -> None:
+        """Run this program from now on."""
+        self._bring(program)
+        if self.home.code:
+            _keep_memory(self.home.code, self.config)
+        self.program: Program = program
+        self.run = compiled(program)
+
+    def watched(self, values: Sequence[Any], hooks: Sequence[Callable[..., Any]] = ()) -> list[Any]:
+        """A run op by op: for hooks, to measure, and to calibrate."""
+        found = self.calibrating
+        program = None if found is None else found.program
+        if found is None or program is None:
+            return _Watching(self, hooks)(*values)
+        seen = _Watching(self, hooks, program, [*program.fetches, *found.observed])(*values)
+        count = len(program.fetches)
+        if found.see(seen[count:]):
+            self._keeps.detach()
+            with _CPU.entered():
+                program = self._prepared(self.in_whole_numbers(self._loaded()))
+            self._take(program)
+        return seen[:count]
+
+    def _loaded(self) -> Program:
+        """The program of the files, in the precision that was asked for."""
+        config = self.config
         if config._buffers is not None:
             program = params_from_bytes(*config._buffers, self.sizes)
         else:
             model, params = config.files()
             program = load_model("", model_path=model, params_path=params, sizes=self.sizes, info=False)
         self.ranks = program.__dict__["ranks"]
-        narrow = config.tensorrt_precision_mode() if hands_over else config._mixed
-        if narrow in (PrecisionType.Half, PrecisionType.Bfloat16):
+        narrow = config.tensorrt_precision_mode() if self.hands_over else config._mixed
+        if narrow in (PrecisionType.Half, PrecisionType.Bfloat16) and not eight_bits.are_wanted(config):
             program = mixed(program, narrow, not config._low_precision_io, config._mixed_off)
+        return program
+
+    def _prepared(self, program: Program) -> Program:
+        """The program after all passes, on the CPU."""
+        config, hands_over = self.config, self.hands_over
         if config._ir_optim:
+            # Chains would hide their ops from TensorRT, and so would products of integers those that say where values are rounded.
+            last = integers if eight_bits.is_quantized(program) else elementwise
             builder = config.pass_builder()
             program.in_passes = True
             for one in builder.functions():
@@ -298,7 +352,7 @@ class _Model:
                     self._save(program)
                     if self.home.code:
                         continue  # of its CPU
-                if one is elementwise and hands_over:  # chains would hide their ops
+                if one is last and hands_over:
                     hands_over = self._handed_over(program)
                 weights = list(program.bound_variables())
                 program = one(program)
@@ -389,8 +443,10 @@ def _let_go(program: Program, weights: Sequence[Variable]) -> None:
 class _Watching(Interpreter):
     """Runs op by op: for hooks, and to measure."""
 
-    def __init__(self, model: _Model, hooks: Sequence[Callable[..., Any]]) -> None:
-        super().__init__(model.program)
+    def __init__(
+        self, model: _Model, hooks: Sequence[Callable[..., Any]], program: Program | None = None, fetches: Sequence[Variable] | None = None
+    ) -> None:
+        super().__init__(program or model.program, fetches=fetches)
         self.model, self.hooks = model, hooks
 
     def run_node(self, node: Any, env: dict[int, Any]) -> None:
@@ -550,7 +606,7 @@ class Predictor:
         recording = set_grad_mode(False)
         try:
             if self._hooks or config._profile:
-                return _Watching(model, self._hooks)(*values)
+                return model.watched(values, self._hooks)
             return model.run(*values)
         finally:
             set_grad_mode(recording)
@@ -584,7 +640,8 @@ class Predictor:
 
     def clear_intermediate_tensor(self) -> None:
         """Free what is kept between runs."""
-        self._model.run = compiled(self._model.program)
+        if self._model.calibrating is None or self._model.calibrating.scales is not None:
+            self._model.run = compiled(self._model.program)
 
     def try_shrink_memory(self) -> int:
         """Return memory that is kept for later runs to the system; returns the number of bytes."""
@@ -597,6 +654,55 @@ class Predictor:
     def profile_summary(self) -> str:
         """With `Config.enable_profile`, time per op so far as a table."""
         return self._model.summary()
+
+    def report(self, inputs: Sequence[Any] | None = None, reference: Predictor | None = None) -> Report:
+        """Say of each product of the program whether it runs in integers and why not, how long it takes, how large its weight is, and its error.
+
+        It is what `wherry.quant.report` says of models: of Wherry's own kernels, each product with what was fused into it. (`profile_summary` has
+        the times of all ops.)
+
+        Args:
+            inputs: a Tensor or array for each input, in order, for times and errors.
+            reference: a predictor of the float model, for the ratios of signal to noise. A program that this predictor calibrated needs none.
+
+        Returns:
+            A report; as text, a table.
+
+        Raises:
+            ValueError: inputs are missing or do not fit, or the reference has other products.
+            TypeError: the reference is not a predictor.
+
+        Examples:
+            >>> import tempfile
+            >>> from wherry.inference import Config, create_predictor
+            >>> x = np.random.rand(8, 16).astype("float32")
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     wherry.jit.save(wherry.nn.Linear(16, 4), folder + "/net", input_spec=[wherry.static.InputSpec([None, 16], name="x")])
+            ...     config = Config(folder + "/net.pdmodel", folder + "/net.pdiparams")
+            ...     config.enable_quantizer()
+            ...     config.quantizer_config().set_quant_data([x])
+            ...     found = create_predictor(config).report([x])
+            >>> [(row.op, row.runs_in, row.snr > 25) for row in found.rows]
+            [('linear', 'int8', True)]
+        """
+        if reference is not None:
+            require(reference, Predictor, "report", "reference", "create_predictor(config) of the float model.")
+        given = [] if inputs is None else list(inputs)
+        if inputs is not None and len(given) != len(self._inputs):
+            raise InvalidArgumentError(f"report: got {len(given)} inputs, expected {len(self._inputs)}: {list(self._inputs)}.")
+        handles = [Tensor(x._name, x._dtype, x._shape, True, self._home) for x in self._handles[0]]
+        for handle, data in zip(handles, given):
+            handle._take("report", data, copy=False)
+        model = self._model
+        if model.ranks and given:
+            model = model.at({handle._name: handle.shape() for handle in handles})
+        before = set_thread_budget(model.config._threads)
+        try:
+            with self._home.entered():
+                values = [_core.to_device(handle._value, self._home.code) for handle in handles if handle._value is not None]
+                return model.report(values, None if reference is None else reference._model)
+        finally:
+            set_thread_budget(before)
 
     def __repr__(self) -> str:
         return f"<Predictor of {self.get_input_names()} -> {self.get_output_names()}>"
@@ -677,11 +783,6 @@ def create_predictor(config: Config) -> Predictor:
 
 def _refuse_hardware(config: Config) -> None:
     for device, switch in config._hardware.items():
-        if device == "int8":
-            raise UnavailableError(
-                f"create_predictor: {switch} asks for what is not there. Got no kernels for 8 bits, expected them. "
-                f"Leave it out: the program runs in the precision that it was saved in."
-            )
         if not is_known(device):
             raise UnavailableError(
                 f"create_predictor: {switch} asks for what is not there, {absent(switch, device)} Without the switch the program runs on the cpu."

@@ -5,7 +5,8 @@
 The nodes that ONNX can say are put together in as few parts as their order allows. Each part becomes an ONNX model, TensorRT builds an engine of
 it, and a node that calls the engine takes its place; what TensorRT refuses stays with Wherry's own kernels, and the log says so. Written for
 TensorRT 10 and 11 by their documentation: networks have an explicit batch, and the types of their values are those of the model ("strongly
-typed"), so 16 bits are a matter of the program (`precision.mixed`) and not of TensorRT's choice.
+typed"), so 16 bits are a matter of the program (`precision.mixed`) and not of TensorRT's choice, and so are 8: where a program rounds values to
+int8 the model has QuantizeLinear and DequantizeLinear ("explicit quantization").
 """
 from __future__ import annotations
 
@@ -14,12 +15,10 @@ import importlib
 import logging
 import os
 import re
-import secrets
 import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wherry_infer.kinds import PrecisionType
 from wherry_program.passes.rewriting import is_pure, volatile
 from wherry_program.program.ir import ControlOp, Node, Program, Variable
 from wherry_program.program.node_rules import RUN
@@ -30,6 +29,7 @@ from wherry_tensor.errors import ExternalError, InvalidArgumentError
 from wherry_tensor.explained import explained
 from wherry_tensor.ops.declare import decompose
 from wherry_tensor.sizes import Size
+from wherry_train.atomic_files import replace_file
 
 if TYPE_CHECKING:
     from wherry_infer.config import Config
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Engine", "available", "engines_of", "get_trt_compile_version", "get_trt_runtime_version", "module", "ranges_of_file", "version", "with_engines",
 ]
-
-_log = logging.getLogger("wherry.inference")
 
 Shape = tuple[int, ...]
 _ALIGNMENT = 256  # bytes: what TensorRT asks of addresses, and CUDA gives to memory of its own
@@ -151,7 +149,7 @@ def with_engines(program: Program, config: Config, device: int) -> Program:
             taken[part.number] = part
     _put(program, taken)
     count = sum(len(part.nodes) for part in taken.values())
-    _say(config, logging.INFO, f"TensorRT {module().__version__} runs {count} ops in {len(taken)} engines.")
+    config._say(logging.INFO, f"TensorRT {module().__version__} runs {count} ops in {len(taken)} engines.")
     return program
 
 
@@ -160,7 +158,7 @@ def available(config: Config) -> bool:
     try:
         module()
     except (ImportError, OSError) as error:
-        _say(config, logging.WARNING, (
+        config._say(logging.WARNING, (
             f"enable_tensorrt_engine: TensorRT is not installed, the program runs on Wherry's own kernels. "
             f"Got {type(error).__name__}: {error}. pip install tensorrt"
         ))
@@ -169,22 +167,12 @@ def available(config: Config) -> bool:
         importlib.import_module("onnx")
         importlib.import_module("wherry_export.onnx")
     except ImportError as error:
-        _say(config, logging.WARNING, (
+        config._say(logging.WARNING, (
             f"enable_tensorrt_engine: programs are handed to TensorRT as ONNX, the program runs on Wherry's own kernels. "
             f"Got {type(error).__name__}: {error}. pip install wherry-infer[tensorrt]"
         ))
         return False
-    if config.tensorrt_precision_mode() is PrecisionType.Int8:
-        _say(config, logging.WARNING, (
-            "enable_tensorrt_engine: 8 bits need a program that says where its values are rounded, which TensorRT no longer finds by calibration. "
-            "Got precision_mode=Int8, used Float32. Half and Bfloat16 need nothing."
-        ))
     return True
-
-
-def _say(config: Config, level: int, text: str) -> None:
-    if not config.glog_info_disabled():
-        _log.log(level, text)
 
 
 class Part:
@@ -201,11 +189,22 @@ class Part:
 def _takes(node: Node, changing: set[int], off: set[str]) -> bool:
     if node.type in off or node.type in _SIZES_FROM_VALUES or not is_pure(node, changing) or not node.outputs or _has_size_of_value(node.attrs):
         return False
+    if node.op in (ops.quantize_linear, ops.dequantize_linear) and not _is_symmetric(node):
+        return False
     from wherry_export.onnx.column import to_onnx
 
     if to_onnx.get(node.op) is None and decompose.get(node.op) is None:
         return False
     return all(x.dtype.name in _TYPES.values() and not x.is_array for x in (*node.reads(), *node.outputs))
+
+
+def _is_symmetric(node: Node) -> bool:
+    """Does a node round to int8, or back, by constant steps and without zero points, as all of TensorRT's layers that do?"""
+    x, step, zero = node.inputs
+    whole = x if node.op is ops.dequantize_linear else node.outputs[0]
+    if whole is None or whole.dtype is not _core.int8 or node.attr("group") is not None or step is None or step.bound is None:
+        return False
+    return zero is None or (zero.bound is not None and not zero.bound.numpy().any())
 
 
 def _has_size_of_value(attrs: Any) -> bool:
@@ -441,7 +440,7 @@ class _Builder:
     def _leave(self, part: Part, why: str) -> None:
         kinds = ", ".join(dict.fromkeys(node.type for node in part.nodes))
         kinds = kinds if len(kinds) <= 200 else kinds[:197] + "..."
-        _say(self.config, logging.WARNING, f"TensorRT does not run {len(part.nodes)} ops ({kinds}), Wherry's own kernels do: {why}.")
+        self.config._say(logging.WARNING, f"TensorRT does not run {len(part.nodes)} ops ({kinds}), Wherry's own kernels do: {why}.")
 
     def plan(self, model: bytes, names: Sequence[str], ranges: Sequence[Range]) -> tuple[bytes | None, str]:
         """An engine as bytes, and "" or what was wrong; from the file, where there is one."""
@@ -490,23 +489,12 @@ class _Builder:
             config.tensorrt_optimization_level(), config._other.get("trt_dla"),
         )
         key = hashlib.sha256(model + repr(what).encode()).hexdigest()[:32]
-        folder = config._cache_dir
-        if not folder:
-            beside = "." if config.model_from_memory() else os.path.dirname(config.files()[0]) or "."
-            folder = os.path.join(beside, "_opt_cache")
-        return os.path.join(folder, f"trt_serialized_{key}.engine")
+        return os.path.join(config._cache_folder(), f"trt_serialized_{key}.engine")
 
     def keep(self, path: str, plan: bytes) -> None:
         """Write a file that appears when it is complete: other processes may be looking for it."""
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        temporary = f"{path}.{os.getpid()}.{secrets.token_hex(4)}.tmp"
-        try:
-            with open(temporary, "wb") as file:
-                file.write(plan)
-            os.replace(temporary, path)
-        finally:
-            if os.path.exists(temporary):
-                os.unlink(temporary)
+        replace_file(os.path.realpath(path), lambda file: file.write(plan))
 
     def forget(self, model: bytes, names: Sequence[str], ranges: Sequence[Range]) -> None:
         """Remove a file that TensorRT does not read."""

@@ -10,14 +10,11 @@ import numpy as np
 
 from wherry_autograd import no_grad
 from wherry_graph.static.mode import paused
-from wherry_nn.parameter import Parameter
 from wherry_paddle_files.models import load_model, save_model
 from wherry_program.passes.batch_norm import batch_norm
-from wherry_program.passes.rewriting import forget_unused, put_before
 from wherry_program.program.ir import Node, Program, Variable
 from wherry_program.run.interpreter import Interpreter
-from wherry_quant.adaptive import adaround_array
-from wherry_quant.numbers import Places, holder, levels, whole_numbers
+from wherry_quant.numbers import holder
 from wherry_quant.observers import (
     AbsmaxObserverLayer,
     AVGObserverLayer,
@@ -25,30 +22,19 @@ from wherry_quant.observers import (
     HistObserverLayer,
     KLObserverLayer,
     MSEObserverLayer,
-    magnitudes,
 )
-from wherry_quant.rounding import windows
-from wherry_tensor import ops
+from wherry_quant.rounded_programs import OTHERS, PRODUCTS, chosen, round_chosen, rows_of
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, UnimplementedError, short
 from wherry_tensor.functions.creation import to_tensor
 from wherry_tensor.suggestions import did_you_mean
 
-__all__ = [
-    "OTHERS", "PRODUCTS", "PostTrainingQuantization", "among", "inputs_of_product", "is_product", "kinds_of", "output_axis_of", "round_value",
-    "round_weight", "weight_of",
-]
+__all__ = ["PostTrainingQuantization", "among"]
 
 _ALGORITHMS: dict[str, Callable[..., Any]] = {
     "KL": KLObserverLayer, "hist": HistObserverLayer, "mse": MSEObserverLayer, "emd": EMDObserverLayer, "avg": AVGObserverLayer,
     "abs_max": AbsmaxObserverLayer, "min_max": AbsmaxObserverLayer,
 }
-PRODUCTS = ("conv2d", "depthwise_conv2d", "conv2d_transpose", "mul", "matmul", "matmul_v2")
-OTHERS = {
-    "concat": (ops.concat,), "elementwise_add": (ops.add,), "elementwise_mul": (ops.multiply,), "elementwise_sub": (ops.subtract,),
-    "pool2d": (ops.max_pool2d, ops.avg_pool2d), "relu": (ops.relu,), "sigmoid": (ops.sigmoid,), "softmax": (ops.softmax,), "tanh": (ops.tanh,),
-}
-_SMALLEST = 1e-8  # the scale of a weight that is all 0
 
 
 class PostTrainingQuantization:
@@ -184,23 +170,11 @@ class PostTrainingQuantization:
 
     def _calibrated(self) -> Program:
         program = self._program.copy()[0]
-        chosen = self._chosen(program)
-        inputs = {id(x): x for _, values in chosen for x in values}
+        found = chosen(program, self._kinds, self._skipped)
+        inputs = {id(x): x for _, values in found for x in values}
         seen: dict[int, Any] = {}  # of a weight, by its id: the second moments of what it is multiplied by
-        scales = self._scales(program, list(inputs.values()), [node for node, _ in chosen if self._searches and _rows_of(node) is not None], seen)
-        rounded: dict[int, Variable] = {}
-        for node, values in chosen:
-            for x in values:
-                if id(x) not in rounded:
-                    rounded[id(x)] = round_value(program, node, x, scales[x.name], self._activation_bits)
-            weight = weight_of(node)
-            if weight is not None and id(weight) not in rounded:
-                rounded[id(weight)] = round_weight(
-                    program, node, weight, self._weight_bits, self._each, seen.get(id(weight))
-                )
-            node.inputs = (*(rounded.get(id(x), x) for x in inputs_of_product(node)), *node.inputs[len(inputs_of_product(node)) :])  # type: ignore[arg-type]
-        forget_unused(program)
-        return program
+        scales = self._scales(program, list(inputs.values()), [node for node, _ in found if self._searches and rows_of(node) is not None], seen)
+        return round_chosen(program, found, scales, self._activation_bits, self._weight_bits, self._each, seen)
 
     def save_quantized_model(self, save_model_path: str, model_filename: str | None = None, params_filename: str | None = None) -> None:
         """Save what `quantize` made.
@@ -225,20 +199,6 @@ class PostTrainingQuantization:
         with paused():
             save_model(os.path.join(save_model_path, name), self._quantized)
 
-    def _chosen(self, program: Program) -> list[tuple[Node, list[Variable]]]:
-        """Operators that are quantized, and those of their inputs that are computed."""
-        computed = {id(x) for x in program.feeds}
-        chosen = []
-        for node in program.nodes:
-            if any(id(x) in computed for x in node.reads()):
-                computed.update(id(x) for x in node.outputs)
-            if not self._kinds & kinds_of(node) or any(x is not None and x.name in self._skipped for x in node.inputs):
-                continue
-            values = [x for x in inputs_of_product(node) if x is not None and id(x) in computed and x.dtype.is_floating]
-            if values and (not is_product(node) or len(values) == 2 or weight_of(node) is not None):
-                chosen.append((node, values))
-        return chosen
-
     def _scales(self, program: Program, inputs: list[Variable], products: list[Node], moments: dict[int, Any]) -> dict[str, float]:
         run = Interpreter(program, fetches=inputs, prune=True)
         observers = [self._observer() for _ in inputs]
@@ -249,7 +209,7 @@ class PostTrainingQuantization:
             for observer, value in zip(observers, values.values(), strict=True):
                 observer(value)
             for node in products:
-                rows = _rows_of(node)(values[id(node.inputs[0])].astype("float32")).astype(np.float64)  # type: ignore[misc]
+                rows = rows_of(node)(values[id(node.inputs[0])].astype("float32")).astype(np.float64)  # type: ignore[misc]
                 moments[id(node.inputs[1])] = moments.get(id(node.inputs[1]), 0) + rows.T @ rows
         if not count:
             raise AssertedArgumentError("PostTrainingQuantization.quantize: scales come from data. Got no batch, expected some.")
@@ -264,38 +224,6 @@ class PostTrainingQuantization:
             scales.update(dict.fromkeys(names, max(scales[name] for name in names)))
         scales.update({name: float(scale) for name, scale in self._given.items()})
         return scales
-
-
-def round_value(program: Program, node: Node, x: Variable, scale: float, bits: int, mark: str = "") -> Variable:
-    """Whole numbers of a value and back, before a node that reads it; `mark` goes into their names."""
-    high, block = levels(bits), program.blocks[0]
-    step = _constant(program, f"{x.name}{mark}@scale", np.asarray(scale / high, np.float32))
-    whole = block.variable(x.sizes, holder(bits), f"{x.name}{mark}.quantized")
-    back = block.variable(x.sizes, x.dtype, f"{x.name}{mark}.quantized.dequantized")
-    put_before(node, ops.quantize_linear, (x, step, None), (None, None, -high - 1, high, whole.dtype), (whole,))
-    put_before(node, ops.dequantize_linear, (whole, step, None), (None, None, x.dtype), (back,))
-    return back
-
-
-def round_weight(
-    program: Program, node: Node, weight: Variable, bits: int, each: bool, moments: Any = None, mark: str = "", value: Tensor | None = None
-) -> Variable:
-    """Whole numbers of the constant of a product, with a scale for each output or one, and back; with moments, up or down as results change least."""
-    value = weight.bound if value is None else value
-    assert value is not None  # noqa: S101  `weight_of` asked
-    values = value.astype("float32").numpy()
-    places = Places(output_axis_of(node) % values.ndim if each else None, None)
-    scales = np.maximum(np.abs(values).max() if places.axis is None else magnitudes(values, places.axis), np.float32(_SMALLEST))
-    if moments is None or _rows_of(node) is None:  # a weight that others read otherwise
-        whole = whole_numbers(values, scales, bits, places)
-    else:
-        axis = output_axis_of(node) % values.ndim
-        whole = adaround_array(values, axis, moments, np.atleast_1d(scales), bits).astype(holder(bits).name)
-    q = _constant(program, f"{weight.name}{mark}.quantized", whole)
-    step = _constant(program, f"{weight.name}{mark}@scale", (scales / levels(bits)).astype(np.float32))
-    back = program.blocks[0].variable(weight.sizes, weight.dtype, f"{weight.name}{mark}.quantized.dequantized")
-    put_before(node, ops.dequantize_linear, (q, step, None), (places.axis, None, weight.dtype), (back,))
-    return back
 
 
 def _refuse(**given: Any) -> None:
@@ -314,57 +242,6 @@ def among(what: str, name: str, value: Any, known: Iterable[str]) -> None:
             f"{what}: {name} is not one of those. Got {short(value)}, expected one of {', '.join(known)}."
             f"{did_you_mean(value, list(known)) if isinstance(value, str) else ''}"
         )
-
-
-def is_product(node: Node) -> bool:
-    return node.op in (ops.conv2d, ops.conv2d_transpose, ops.matmul, ops.linear)
-
-
-def inputs_of_product(node: Node) -> tuple[Variable | None, ...]:
-    """The inputs that are rounded: all but the bias of a product."""
-    return node.inputs[:2] if is_product(node) else node.inputs
-
-
-def kinds_of(node: Node) -> set[str]:
-    """Paddle's types of operators that an operation is one of."""
-    if node.op is ops.conv2d:
-        groups, x = node.attr("groups"), node.inputs[0]
-        channels = x.sizes[1 if node.attr("data_format") == "NCHW" else -1] if x is not None else -1
-        return {"depthwise_conv2d" if groups > 1 and groups == channels else "conv2d"}
-    if node.op is ops.conv2d_transpose:
-        return {"conv2d_transpose"}
-    if node.op in (ops.matmul, ops.linear):
-        return {"mul", "matmul", "matmul_v2"}
-    return {kind for kind, known in OTHERS.items() if node.op in known}
-
-
-def weight_of(node: Node) -> Variable | None:
-    """The constant of a product."""
-    weight = node.inputs[1] if is_product(node) else None
-    return weight if weight is not None and weight.bound is not None and weight.ndim >= 2 and weight.dtype.is_floating else None
-
-
-def output_axis_of(node: Node) -> int:
-    if node.op is ops.conv2d:
-        return 0
-    if node.op is ops.conv2d_transpose:
-        return 1
-    return -2 if node.op is ops.matmul and node.attr("transpose_y") else -1
-
-
-def _rows_of(node: Node) -> Callable[[Tensor], np.ndarray[Any, Any]] | None:
-    """What makes rows, which the weight is multiplied by, of the first input of a product: of matrices, and of convolutions in one group."""
-    weight = weight_of(node)
-    if weight is None:
-        return None
-    if node.op is ops.conv2d and node.attr("groups") == 1 and node.attr("data_format") == "NCHW":
-        return lambda x: windows(x, weight.sizes[2:], node.attr("strides"), node.attr("paddings"), node.attr("dilations"))
-    plain = node.op is ops.linear or (node.op is ops.matmul and not node.attr("transpose_x") and not node.attr("transpose_y"))
-    return (lambda x: x.numpy().reshape(-1, x.shape[-1])) if plain and weight.ndim == 2 else None
-
-
-def _constant(program: Program, name: str, values: np.ndarray[Any, Any]) -> Variable:
-    return program.bind(Parameter(to_tensor(values), name=name, trainable=False))
 
 
 def _batches(

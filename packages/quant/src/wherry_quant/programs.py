@@ -1,8 +1,8 @@
-"""Models as programs that are watched while they run: which products there are, what they give, how long they take."""
+"""Models as programs, and how long they take."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from time import perf_counter
 from typing import Any
 
@@ -11,20 +11,12 @@ from wherry_graph.jit.static_function import StaticFunction
 from wherry_nn.layer import Layer
 from wherry_paddle_files.models import load_model
 from wherry_program import passes
-from wherry_program.program.ir import Node, Program
+from wherry_program.program.ir import Program
 from wherry_program.run.executor import compiled
-from wherry_program.run.interpreter import Interpreter
-from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import InvalidTypeError, short
 
-__all__ = ["Watched", "bytes_of", "for_inference", "program_of", "time_of"]
-
-PRODUCTS = (
-    ops.conv2d, ops.linear, ops.matmul, ops.quantized_conv2d, ops.quantized_depthwise_conv2d, ops.quantized_linear, ops.weight_only_linear,
-    ops.matmul_int8, ops.embedding, ops.lstm, ops.gru, ops.weight_only_lstm, ops.weight_only_gru,
-)
-
+__all__ = ["bytes_of", "for_inference", "program_of", "time_of"]
 
 def program_of(model: Any, inputs: Sequence[Any], what: str) -> Program:
     """The program of a layer for such inputs, of a saved model, or the program itself."""
@@ -63,20 +55,6 @@ def time_of(program: Program, inputs: Sequence[Tensor], runs: int = 5) -> float:
             run(*inputs)
             times.append(perf_counter() - before)
     return min(times)
-
-
-class Watched(Interpreter):
-    """A program that shows each product that it computes."""
-
-    def __init__(self, program: Program, see: Callable[[Node, Any, float], None], every: Callable[[Node], bool] | None = None) -> None:
-        super().__init__(program)
-        self._see, self._every = see, every or (lambda node: node.op in PRODUCTS)
-
-    def run_node(self, node: Node, env: dict[int, Any]) -> None:
-        before = perf_counter()
-        super().run_node(node, env)
-        if self._every(node):
-            self._see(node, env[id(node.outputs[0])], perf_counter() - before)
 
 
 def bytes_of(layer: Layer) -> int:

@@ -17,9 +17,10 @@ from wherry_program.passes.rewriting import forget_unused
 from wherry_program.program.capture import capture
 from wherry_program.program.ir import BACKWARD, Block, Node, Variable
 from wherry_quant.numbers import holder
-from wherry_quant.post_training import (
+from wherry_quant.post_training import among
+from wherry_quant.quanters import rounded
+from wherry_quant.rounded_programs import (
     PRODUCTS,
-    among,
     inputs_of_product,
     is_product,
     kinds_of,
@@ -27,7 +28,6 @@ from wherry_quant.post_training import (
     round_value,
     round_weight,
 )
-from wherry_quant.quanters import rounded
 from wherry_tensor import ops
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnimplementedError, short
 from wherry_tensor.functions.creation import to_tensor

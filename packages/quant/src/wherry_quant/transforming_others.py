@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from wherry_program.program.ir import Node
-from wherry_quant.post_training import OTHERS, among
+from wherry_quant.post_training import among
+from wherry_quant.rounded_programs import OTHERS
 from wherry_quant.transforming import (
     BESIDE,
     QuantizationFreezePass,

@@ -11,7 +11,8 @@ from wherry_paddle_files.models import load_model, save_model
 from wherry_program.passes.rewriting import forget_unused
 from wherry_program.program.ir import Program, Variable
 from wherry_quant.numbers import holder
-from wherry_quant.post_training import PRODUCTS, among, kinds_of, round_weight, weight_of
+from wherry_quant.post_training import among
+from wherry_quant.rounded_programs import PRODUCTS, kinds_of, round_weight, weight_of
 from wherry_tensor import ops
 from wherry_tensor.errors import AssertedArgumentError, UnimplementedError
 

@@ -1,6 +1,7 @@
 """Stub of wherry.inference, written by tools/stubs.py: where each public name comes from."""
 from wherry_infer.config import Config as Config
 from wherry_infer.config import PassBuilder as PassBuilder
+from wherry_infer.config import QuantizerConfig as QuantizerConfig
 from wherry_infer.config import XpuConfig as XpuConfig
 from wherry_infer.kinds import DataType as DataType
 from wherry_infer.kinds import PlaceType as PlaceType

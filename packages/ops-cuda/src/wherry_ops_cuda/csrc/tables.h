@@ -12,7 +12,7 @@ using Family = const wry_kernel_entry *(*)(size_t *);
       each(reduction) each(extreme) each(softmax) each(optimizer) each(convolution) each(pooling) each(random) each(normalization) \
           each(indexing) each(scan) each(ordering) each(loss) each(attention) each(recurrent) each(resampling) each(linalg)        \
               each(sequence) each(spectral) each(detection) each(complex) each(sparse) each(eigen)                                 \
-                  each(quantized)
+                  each(quantized) each(weight_only)
 #define WRY_DECLARE(name) extern "C" const wry_kernel_entry *wry_cuda_##name(size_t *count);
 WRY_FAMILIES(WRY_DECLARE)
 #undef WRY_DECLARE
