@@ -1,6 +1,6 @@
 // Runs Python and Wherry away from the page, so that the page never freezes.
 //
-// In: {id, call, args}. Out: {id, result} or {id, error, fatal}, and {event, ...} in between. Behind a fatal error nothing runs any more.
+// In: {id, call, args}. Out: {id, result} or {id, error, fatal}, and {event, ...} in between. After a fatal error nothing runs any more.
 import { added, contentNow, startPython } from "./python.js";
 import { classifying } from "./worker-classifier.js";
 import { bringing } from "./worker-model.js";
