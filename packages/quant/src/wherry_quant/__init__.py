@@ -23,4 +23,4 @@ __all__ = [
     "default_ptq_config", "quanter",
 ]
 
-__version__ = "0.6.0"
+__version__ = "0.7.0"
