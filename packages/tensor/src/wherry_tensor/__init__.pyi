@@ -396,7 +396,7 @@ def cast_(x: Tensor, dtype: Any) -> Tensor:
 def cast_(input: Tensor, dtype: Any) -> Tensor: ...
 @overload
 def cat(x: Sequence[Tensor], axis: Any = ..., name: str | None = ...) -> Tensor:
-    """Concatenation: several tensors one behind the other along an axis."""
+    """Concatenation: several tensors one after the other along an axis."""
 @overload
 def cat(tensors: Sequence[Tensor], dim: Any = ..., name: str | None = ..., *, axis: Any = ..., out: Any = ...) -> Tensor: ...
 @overload
@@ -471,12 +471,12 @@ def complex(real: Tensor, imag: Tensor, name: str | None = ...) -> Tensor:
 def complex(real: Tensor, imag: Tensor, name: str | None = ..., *, out: Any = ...) -> Tensor: ...
 @overload
 def concat(x: Sequence[Tensor], axis: Any = ..., name: str | None = ...) -> Tensor:
-    """Concatenation: several tensors one behind the other along an axis."""
+    """Concatenation: several tensors one after the other along an axis."""
 @overload
 def concat(tensors: Sequence[Tensor], dim: Any = ..., name: str | None = ..., *, axis: Any = ..., out: Any = ...) -> Tensor: ...
 @overload
 def concatenate(x: Sequence[Tensor], axis: Any = ..., name: str | None = ...) -> Tensor:
-    """Concatenation: several tensors one behind the other along an axis."""
+    """Concatenation: several tensors one after the other along an axis."""
 @overload
 def concatenate(tensors: Sequence[Tensor], dim: Any = ..., name: str | None = ..., *, axis: Any = ..., out: Any = ...) -> Tensor: ...
 @overload
@@ -636,7 +636,7 @@ def dsplit(x: Tensor, num_or_indices: builtins.int | Sequence[builtins.int], nam
 def dsplit(input: Tensor, indices_or_sections: builtins.int | Sequence[builtins.int], name: str | None = ...) -> list[Tensor]: ...
 @overload
 def dstack(x: Sequence[Tensor], name: str | None = ...) -> Tensor:
-    """Tensors one behind the other: along axis 2; `[n]` counts as `[1, n, 1]` and `[m, n]` as `[m, n, 1]`."""
+    """Tensors one after the other: along axis 2; `[n]` counts as `[1, n, 1]` and `[m, n]` as `[m, n, 1]`."""
 @overload
 def dstack(tensors: Sequence[Tensor], name: str | None = ...) -> Tensor: ...
 @overload

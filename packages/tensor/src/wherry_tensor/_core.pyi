@@ -128,7 +128,7 @@ class Generator:
     """The state of random numbers: a Philox key (the seed) and how many counters are spent."""
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     def get_state(self) -> Any:
-        """(seed, offset), two ints, that `set_state` takes back; with FLAGS_paddle_random the stream's words behind them."""
+        """(seed, offset), two ints, that `set_state` takes back; with FLAGS_paddle_random the stream's words after them."""
     def initial_seed(self) -> Any:
         """The seed in use."""
     def manual_seed(self, seed: Any) -> Any:
@@ -454,7 +454,7 @@ class Tensor:
         """`cast` in place: `x` itself gets the dtype."""
     @overload
     def cat(self, axis: Any = ..., name: str | None = ...) -> Tensor:
-        """Concatenation: several tensors one behind the other along an axis."""
+        """Concatenation: several tensors one after the other along an axis."""
     @overload
     def cat(self, dim: Any = ..., name: str | None = ..., *, axis: Any = ..., out: Any = ...) -> Tensor: ...
     def cauchy_(self, loc: Any = ..., scale: Any = ..., name: str | None = ...) -> Tensor:
@@ -534,12 +534,12 @@ class Tensor:
         """The tensor in complex64 (differentiable)."""
     @overload
     def concat(self, axis: Any = ..., name: str | None = ...) -> Tensor:
-        """Concatenation: several tensors one behind the other along an axis."""
+        """Concatenation: several tensors one after the other along an axis."""
     @overload
     def concat(self, dim: Any = ..., name: str | None = ..., *, axis: Any = ..., out: Any = ...) -> Tensor: ...
     @overload
     def concatenate(self, axis: Any = ..., name: str | None = ...) -> Tensor:
-        """Concatenation: several tensors one behind the other along an axis."""
+        """Concatenation: several tensors one after the other along an axis."""
     @overload
     def concatenate(self, dim: Any = ..., name: str | None = ..., *, axis: Any = ..., out: Any = ...) -> Tensor: ...
     def cond(self, p: builtins.float | str | None = ..., name: str | None = ...) -> Tensor:
@@ -718,7 +718,7 @@ class Tensor:
     @overload
     def dsplit(self, indices_or_sections: builtins.int | Sequence[builtins.int], name: str | None = ...) -> list[Tensor]: ...
     def dstack(self, name: str | None = ...) -> Tensor:
-        """Tensors one behind the other: along axis 2; `[n]` counts as `[1, n, 1]` and `[m, n]` as `[m, n, 1]`."""
+        """Tensors one after the other: along axis 2; `[n]` counts as `[1, n, 1]` and `[m, n]` as `[m, n, 1]`."""
     @property
     def dtype(self) -> DType: ...
     def eig(self, name: str | None = ...) -> tuple[Tensor, Tensor]:

@@ -13,7 +13,7 @@ def istft(x: Tensor, n_fft: int, hop_length: int | None = ..., win_length: int |
 def istft(input: Tensor, n_fft: int, hop_length: int | None = ..., win_length: int | None = ..., window: Tensor | None = ..., center: bool = ..., normalized: bool = ..., onesided: bool = ..., length: int | None = ..., return_complex: bool = ..., name: str | None = ...) -> Tensor: ...
 @overload
 def overlap_add(x: Tensor, hop_length: int, axis: int = ..., name: str | None = ...) -> Tensor:
-    """The sum of frames, each `hop_length` behind the one before: the adjoint of `frame`."""
+    """The sum of frames, each `hop_length` after the one before: the adjoint of `frame`."""
 @overload
 def overlap_add(input: Tensor, hop_length: int, dim: int = ..., name: str | None = ..., *, axis: int = ...) -> Tensor: ...
 @overload

@@ -501,7 +501,7 @@ def selu(x: Tensor, scale: float = ..., alpha: float = ..., name: str | None = .
 def selu(input: Tensor, scale: float = ..., alpha: float = ..., name: str | None = ..., *, inplace: Any = ...) -> Tensor: ...
 @overload
 def sequence_mask(x: Tensor, maxlen: Any = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
-    """Sequence mask: 1 at positions within sequences of the lengths `x`, 0 behind their ends."""
+    """Sequence mask: 1 at positions within sequences of the lengths `x`, 0 after their ends."""
 @overload
 def sequence_mask(input: Tensor, maxlen: Any = ..., dtype: Any = ..., name: str | None = ...) -> Tensor: ...
 @overload
