@@ -107,7 +107,7 @@ def written():
             dtypes = case.dtypes or spec.dtypes
             for dtype in [d for d in ("float32", "int64", "bool", "complex64") if d in dtypes][:2] or [_first(dtypes, "int32", "float64")]:
                 typed = _typed(spec, case, dtype)
-                if typed is None or count >= 6 or any(x is not None and (x.size > 5000 or 0 in x.shape) for x in case.inputs):
+                if typed is None or count >= 8 or any(x is not None and (x.size > 5000 or 0 in x.shape) for x in case.inputs):
                     continue  # Paddle refuses most tensors without elements
                 inputs = typed.tensors()
                 program = Program()
