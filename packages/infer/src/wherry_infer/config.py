@@ -445,9 +445,7 @@ class Config:
         Source:
             `paddle.inference.Config.enable_use_gpu`.
         """
-        for name, value in (("memory_pool_init_size_mb", memory_pool_init_size_mb), ("device_id", device_id)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                raise InvalidArgumentError(f"enable_use_gpu: got {name}={short(value)}, expected a number >= 0. enable_use_gpu(100, 0), say.")
+        _counts("enable_use_gpu", 0, "enable_use_gpu(100, 0), say.", memory_pool_init_size_mb=memory_pool_init_size_mb, device_id=device_id)
         self._mixed = self._narrow("enable_use_gpu", precision_mode)
         self._gpu, self._device = (device_id, memory_pool_init_size_mb), ("gpu", device_id)
         self._hardware["gpu"] = "enable_use_gpu"
@@ -629,9 +627,10 @@ class Config:
         Source:
             `paddle.inference.Config.enable_tensorrt_engine`.
         """
-        for name, value in (("workspace_size", workspace_size), ("max_batch_size", max_batch_size), ("min_subgraph_size", min_subgraph_size)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise InvalidArgumentError(f"enable_tensorrt_engine: got {name}={short(value)}, expected a number >= 1. Leave it out.")
+        _counts(
+            "enable_tensorrt_engine", 1, "Leave it out.", workspace_size=workspace_size, max_batch_size=max_batch_size,
+            min_subgraph_size=min_subgraph_size,
+        )
         self._trt = {
             "workspace_size": workspace_size, "max_batch_size": max_batch_size, "min_subgraph_size": min_subgraph_size,
             "precision_mode": PrecisionType(precision_mode), "use_static": use_static, "use_calib_mode": use_calib_mode,
@@ -653,8 +652,7 @@ class Config:
         Raises:
             ValueError: `count` is not an int of 1 or more.
         """
-        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise InvalidArgumentError(f"set_calibration_batches: got {short(count)}, expected a number >= 1.")
+        _counts("set_calibration_batches", 1, "32 is the default.", count=count)
         self._calibration_batches = count
 
     def calibration_batches(self) -> int:
@@ -948,6 +946,12 @@ _PROGRAMS = (".pdmodel", ".json")  # of Paddle 2, of Paddle 3
 
 def _truth(x: bool) -> str:
     return "true" if x else "false"
+
+
+def _counts(what: str, least: int, advice: str, **values: Any) -> None:
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise InvalidArgumentError(f"{what}: got {name}={short(value)}, expected a number >= {least}. {advice}")
 
 
 def _texts(what: str, **values: Any) -> None:
