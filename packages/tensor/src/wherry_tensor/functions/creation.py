@@ -544,12 +544,8 @@ def linspace(start: Any, stop: Any, num: Any, dtype: Any = None, name: str | Non
     return _steps(start, stop, num, _dtype_or_default(dtype, "linspace"), "linspace")
 
 
-def _of_a_program(x: Any) -> bool:
-    return isinstance(x, Tensor) and _core.is_symbolic(x)
-
-
 def _steps(start: Any, stop: Any, num: Any, dtype: Any, op_name: str) -> Tensor:
-    if _of_a_program(start) or _of_a_program(stop):
+    if _core.is_symbolic(start) or _core.is_symbolic(stop):
         return _steps_between_values(start, stop, _count(num, op_name), dtype, op_name)
     start, stop = number(start, op_name, "start"), number(stop, op_name, "stop")
     return ops.linspace(start, stop, _count(num, op_name), dtype)
@@ -593,7 +589,7 @@ def logspace(
         >>> print(wherry.logspace(0, 3, 4, base=2).numpy())
         [1. 2. 4. 8.]
     """
-    base = _cast(base, float64).reshape([]) if _of_a_program(base) else _full((), real_number(base, "logspace", "base"), float64)
+    base = _cast(base, float64).reshape([]) if _core.is_symbolic(base) else _full((), real_number(base, "logspace", "base"), float64)
     dtype = _dtype_or_default(dtype, "logspace")
     powers = ops.power(base, _steps(start, stop, num, float64, "logspace"))
     if dtype.is_integer:
