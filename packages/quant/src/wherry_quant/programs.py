@@ -18,6 +18,7 @@ from wherry_tensor.errors import InvalidTypeError, short
 
 __all__ = ["bytes_of", "for_inference", "program_of", "time_of"]
 
+
 def program_of(model: Any, inputs: Sequence[Any], what: str) -> Program:
     """The program of a layer for such inputs, of a saved model, or the program itself."""
     if isinstance(model, Program):
