@@ -37,6 +37,8 @@ __all__ = [
 
 _CPU = "CPUExecutionProvider"
 _SHAPES_KEPT = 16  # programs for shapes of a model whose sizes have to be known
+_NUMBERS_OF_A_VALUE = 16  # of an input of integers, at most, that branches and sizes may follow from
+_MADE_FOR_NUMBERS = 64  # programs for such numbers
 
 
 # What the classes of errors put in front of their texts.
@@ -324,7 +326,7 @@ class InferenceSession:
         try:
             return model.program()
         except NeedsValue:
-            self._by_node = False  # a shape of the call may be enough
+            self._by_node, self._made_for_numbers = False, 0  # a shape of the call may be enough
             self._model = read_model(path)  # not in a file that others may write to meanwhile
             self._fix_sizes(self._model)
             return None
@@ -468,26 +470,40 @@ class InferenceSession:
         return held(data, x.code)
 
     def _without_program(self, values: list[Any]) -> list[Any]:
-        """A program for these shapes, if that is enough; else the model runs node by node."""
-        from wherry_onnx_files.errors import NeedsValue
-
+        """A program for these shapes, or for these shapes and numbers, if that is enough; else the model runs node by node."""
         model = self._model
         assert model is not None
+        call = None
         if not self._by_node and all(isinstance(v, Tensor) for v in values):
-            key = tuple(tuple(v.shape) for v in values)
+            shapes = tuple(tuple(v.shape) for v in values)
             with self._lock:
-                if key not in self._by_shape:
-                    try:
-                        shapes = {x.name: list(shape) for x, shape in zip(self._inputs, key)}
-                        self._by_shape[key] = self._compiled(model.program(shapes))
-                    except NeedsValue:
-                        self._by_node = True
-                    while len(self._by_shape) > _SHAPES_KEPT:
-                        del self._by_shape[next(iter(self._by_shape))]
-            call = self._by_shape.get(key)
-            if call is not None:
-                return call(*values)  # type: ignore[no-any-return]
+                call = self._program_for(model, shapes, {})
+                if call is None and not self._by_node:
+                    numbers = {x.name: v for x, v in zip(self._inputs, values) if not v.dtype.is_floating and v.size <= _NUMBERS_OF_A_VALUE}
+                    call = self._program_for(model, shapes, numbers) if numbers else None
+                    self._by_node = call is None
+        if call is not None:
+            return call(*values)  # type: ignore[no-any-return]
         return model.run({x.name: v for x, v in zip(self._inputs, values)})
+
+    def _program_for(self, model: OnnxModel, shapes: tuple[tuple[int, ...], ...], numbers: dict[str, Any]) -> Callable[..., list[Any]] | None:
+        from wherry_onnx_files.errors import NeedsValue
+
+        key = (shapes, *((name, tuple(v.flatten().tolist())) for name, v in numbers.items()))
+        if key not in self._by_shape:
+            if numbers:
+                self._made_for_numbers += 1
+                if self._made_for_numbers > _MADE_FOR_NUMBERS:  # they change from run to run
+                    return None
+            try:
+                sizes = {x.name: list(shape) for x, shape in zip(self._inputs, shapes)}
+                fixed = {name: v.clone() for name, v in numbers.items()}
+                self._by_shape[key] = self._compiled(model.program(sizes, values=fixed))
+            except NeedsValue:
+                self._by_shape[key] = None
+            while len(self._by_shape) > _SHAPES_KEPT:
+                del self._by_shape[next(iter(self._by_shape))]
+        return self._by_shape[key]  # type: ignore[no-any-return]
 
     def run_with_ort_values(
         self, output_names: Sequence[str] | None, input_dict_ort_values: Mapping[str, OrtValue], run_options: RunOptions | None = None

@@ -105,12 +105,15 @@ class OnnxModel:
                 self._constants[name] = x
         return self._constants
 
-    def program(self, shapes: Mapping[str, Sequence[int | None]] | None = None, training: bool = False) -> Program:
+    def program(
+        self, shapes: Mapping[str, Sequence[int | None]] | None = None, training: bool = False, values: Mapping[str, Tensor] | None = None
+    ) -> Program:
         """The model as a program.
 
         Args:
             shapes: sizes of inputs that the file leaves open, by name.
             training: read operators that do (dropout) as they train.
+            values: of inputs, by name, that shapes and branches may follow from: the program is right for these alone, and has the inputs still.
 
         Raises:
             NeedsValue: a shape follows from what only a run knows; `run` serves such models.
@@ -128,7 +131,8 @@ class OnnxModel:
             sizes = [n if type(n) is int and 0 <= n < _MOST_OPEN else -1 for n in given]
             if len(sizes) > _core.MAX_RANK:
                 raise OnnxFileError(f"onnx: input {port.name!r} has {len(sizes)} axes. Expected at most {_core.MAX_RANK}. Export the model again.")
-            feeds[port.name] = program.feed(sizes, dtype_of(port.code, f"input {port.name!r}"), port.name)
+            feed = program.feed(sizes, dtype_of(port.code, f"input {port.name!r}"), port.name)
+            feeds[port.name] = (values or {}).get(port.name, feed)
         with unique_name.guard("onnx_"), Capture(program.blocks[0]) as recording, no_grad():
             recording.line = user_line()
             found = self._guarded(reader, feeds)

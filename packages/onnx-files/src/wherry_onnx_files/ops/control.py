@@ -4,7 +4,7 @@ import numpy as np
 import wherry_program.program.control as flow
 from wherry_onnx_files.column import reads
 from wherry_onnx_files.elements import dtype_of
-from wherry_onnx_files.errors import NeedsValue
+from wherry_onnx_files.errors import NeedsValue, OnnxFileError, UnreadableOp, plain
 from wherry_onnx_files.numbers import Numbers, is_known
 from wherry_program.program.capture import current_capture
 from wherry_tensor import _core, ops
@@ -29,6 +29,10 @@ def read_if(o):
 
     try:
         return tuple(flow.cond(ops.reshape(chosen, shape=()), lambda: branch(then), lambda: branch(other)))
+    except (NeedsValue, UnreadableOp):
+        raise
+    except OnnxFileError as error:  # that branch may be for other shapes: other libraries look at the branch that is taken alone
+        raise NeedsValue(f"onnx: {o.where} has a branch that does not fit here, and which one is taken only a run knows: {plain(error)}") from error
     except ValueError as error:
         if "does not fit" in str(error):
             raise NeedsValue(f"onnx: {o.where} has branches whose results differ in rank or dtype: {error}") from error
@@ -120,6 +124,10 @@ def _recorded_loop(o, body, state, limit, goes_on, n_scan):
     start = [i, first, *(flow_variable(x) for x in state), *(flow.create_array(d) for d in dtypes)]
     try:
         found = flow.while_loop(test, round_, start)
+    except (NeedsValue, UnreadableOp):
+        raise
+    except OnnxFileError as error:  # that branch may be for other shapes: other libraries look at the branch that is taken alone
+        raise NeedsValue(f"onnx: {o.where} has a branch that does not fit here, and which one is taken only a run knows: {plain(error)}") from error
     except ValueError as error:
         if "does not fit" in str(error):
             raise NeedsValue(f"onnx: {o.where} carries values whose rank or dtype changes: {error}") from error

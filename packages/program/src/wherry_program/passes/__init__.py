@@ -17,6 +17,7 @@ from wherry_program.passes.batch_norm import batch_norm
 from wherry_program.passes.biases import biases
 from wherry_program.passes.blocked import blocked
 from wherry_program.passes.common_subexpressions import common_subexpressions
+from wherry_program.passes.composed import composed
 from wherry_program.passes.constants import constants, frozen_constants, packed_constants
 from wherry_program.passes.dead_code import dead_code
 from wherry_program.passes.elementwise import elementwise, unfused
@@ -28,9 +29,9 @@ from wherry_program.program.ir import Program
 from wherry_tensor.errors import short
 
 __all__ = [
-    "EXACT", "INFERENCE", "KEEP_BITS", "NONE", "attention", "batch_norm", "biases", "blocked", "common_subexpressions", "constants", "dead_code",
-    "default", "elementwise", "epilogues", "frozen_constants", "integers", "packed_constants",
-    "pipeline", "redundant", "residuals", "through", "unfused",
+    "EXACT", "INFERENCE", "KEEP_BITS", "NONE", "attention", "batch_norm", "biases", "blocked", "common_subexpressions", "composed", "constants",
+    "dead_code", "default", "elementwise", "epilogues", "frozen_constants", "integers", "packed_constants", "pipeline", "redundant", "residuals",
+    "through", "unfused",
 ]
 
 NONE, EXACT, INFERENCE = 0, 1, 2
@@ -54,7 +55,7 @@ def pipeline(level: int) -> list[Callable[[Program], Program]]:
     exact: list[Callable[[Program], Program]] = [dead_code, constants, common_subexpressions, redundant, dead_code]
     if level == EXACT:
         return [*exact, residuals, elementwise]
-    folded = [packed_constants, integers, frozen_constants, biases, batch_norm, attention, frozen_constants, dead_code]
+    folded = [packed_constants, integers, frozen_constants, composed, dead_code, biases, batch_norm, attention, frozen_constants, dead_code]
     return [*exact, *folded, blocked, epilogues, frozen_constants, dead_code, residuals, elementwise]
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wherry_program.passes.rewriting import Uses, drop, is_pure, put_before, to_change, volatile
+from wherry_program.passes.rewriting import Uses, drop, is_pure, number_of, put_before, to_change, volatile
 from wherry_program.program.ir import Node, Program, Variable
 from wherry_tensor import _core, ops
 from wherry_tensor._core import float32
@@ -34,22 +34,15 @@ def _maker(x: Variable | None, op: Any, uses: Uses, changing: set[int], reader: 
     return made
 
 
-def _number(x: Variable | None) -> float | None:
-    """The one number that a constant of the program holds."""
-    if x is None or x.bound is None or x.bound.size != 1 or x.persistable:
-        return None
-    return float(x.bound.item())
-
-
 def _scaled(x: Variable | None, uses: Uses, changing: set[int], reader: Node) -> tuple[Node | None, Variable | None, float]:
     """Where `x` is something times or by a number: the node, what is scaled and the factor, 0 where it is none."""
     for op in (ops.multiply, ops.divide):
         node = _maker(x, op, uses, changing, reader)
         if node is None:
             continue
-        number, factor = _number(node.inputs[1]), node.inputs[0]
+        number, factor = number_of(node.inputs[1]), node.inputs[0]
         if number is None and op is ops.multiply:
-            number, factor = _number(node.inputs[0]), node.inputs[1]
+            number, factor = number_of(node.inputs[0]), node.inputs[1]
         return node, factor, 0.0 if not number else number if op is ops.multiply else 1 / number
     return None, None, 0.0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wherry_program.passes.rewriting import Uses, bound_constant, forget_unused, is_pure, to_change, volatile
+from wherry_program.passes.rewriting import Uses, bound_constant, forget_unused, is_pure, number_of, to_change, volatile
 from wherry_program.program.capture import capture
 from wherry_program.program.ir import Block, Node, Program, Variable, tensors_of_attrs
 from wherry_program.run._executor import facts_of
@@ -175,6 +175,8 @@ class _Images:
                 return None
             kernel, strides, paddings, ceil_mode, _format = node.attrs
             return ops.max_pool2d_blocked(self.of(x), kernel=kernel, strides=strides, paddings=paddings, ceil_mode=ceil_mode)
+        if node.op is ops.adaptive_avg_pool2d and node.attr("data_format") == "NCHW" and node.outputs[0].sizes[2:] == (1, 1):
+            return self.mean(x)
         if node.op in (ops.avg_pool2d, ops.adaptive_avg_pool2d) and node.attr("data_format") == "NCHW" and -1 not in x.sizes[1:]:
             return self.average(node, x)
         if node.op is ops.reduce_mean and node.attr("keepdim") and node.attr("axes") == (2, 3):
@@ -185,8 +187,6 @@ class _Images:
         return ops.reduce_mean(self.of(x), axes=(2, 3), keepdim=True)  # type: ignore[no-any-return]
 
     def average(self, node: Node, x: Variable) -> Tensor:
-        if node.op is ops.adaptive_avg_pool2d and node.outputs[0].sizes[2:] == (1, 1):
-            return self.mean(x)
         image = self.of(x)
         batch, n, h, w, lanes = image.shape
         out = node.outputs[0].sizes
@@ -209,7 +209,7 @@ class _Images:
         images = [x is not None and len(x.sizes) == 4 and x.sizes[1] == out[1] and not _is_number(x) for x in node.inputs] if len(out) == 4 else []
         if not any(is_image and self.is_in_blocks(x) for is_image, x in zip(images, node.inputs)):
             return None
-        if out[1] % BLOCK and node.type not in _FINITE:
+        if out[1] % BLOCK and node.type not in _FINITE and not (node.op is ops.divide and number_of(node.inputs[1])):
             return None
         if not all(is_image or x is None or _is_number(x) for is_image, x in zip(images, node.inputs)):
             return None

@@ -8,7 +8,9 @@ from wherry_program.program.ir import Block, Node, Program, Variable, attrs_with
 from wherry_program.program.needs import alias_classes
 from wherry_tensor._core import Op, Tensor
 
-__all__ = ["Uses", "bound_constant", "drop", "forget_unused", "is_pure", "put_before", "put_instead", "replace", "to_change", "volatile"]
+__all__ = [
+    "Uses", "bound_constant", "drop", "forget_unused", "is_pure", "number_of", "put_before", "put_instead", "replace", "to_change", "volatile",
+]
 
 
 def to_change(program: Program) -> Program:
@@ -97,6 +99,13 @@ def bound_constant(program: Program, data: Tensor, like: Variable | None = None)
         data.name = f"{like.name}.folded"
         data.persistable = like.persistable
     return program.bind(data)
+
+
+def number_of(x: Variable | None) -> float | None:
+    """The one number that a constant or parameter of the program holds; None for everything else."""
+    if x is None or x.bound is None or x.bound.size != 1:
+        return None
+    return float(x.bound.item())
 
 
 def drop(nodes: Iterable[Node]) -> None:
