@@ -76,6 +76,11 @@ def test_several_parameters_are_one_vector_and_those_without_gradient_stay():
     assert still.tolist() == [7.0]
 
 
+def test_the_rate_may_be_an_int():
+    weight = wt.to_tensor([2.0], stop_gradient=False)
+    assert LBFGS(learning_rate=1, parameters=[weight]).get_lr() == 1.0
+
+
 def test_lbfgs_names_a_wrong_argument():
     param = wt.ones([2])
     param.stop_gradient = False

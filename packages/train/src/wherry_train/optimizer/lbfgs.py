@@ -146,6 +146,8 @@ class LBFGS(Optimizer):
         self.history_size = int(history_size)
         self.line_search_fn = line_search_fn
         self._forget()
+        if type(learning_rate) is int:  # which Paddle takes here, unlike in its other optimizers
+            learning_rate = float(learning_rate)
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
     def _forget(self) -> None:
