@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from wherry_autograd import no_grad
 from wherry_program.passes.rewriting import Uses, bound_constant, forget_unused, is_pure, number_of, to_change, volatile
 from wherry_program.program.capture import capture
 from wherry_program.program.ir import Block, Node, Program, Variable, tensors_of_attrs
@@ -50,10 +51,11 @@ def blocked(program: Program, winograd: bool = True) -> Program:
         return out
     nodes, images = list(main.nodes), _Images(main, changing, Uses(out), winograd)
     main.nodes[:] = []
-    for node in nodes:
-        images.take(node)
-    for x in (*out.fetches, *main.outputs):
-        images.as_planes(x)
+    with no_grad():  # with a parameter that trains among the inputs, ops without a gradient would be recorded as their parts
+        for node in nodes:
+            images.take(node)
+        for x in (*out.fetches, *main.outputs):
+            images.as_planes(x)
     forget_unused(out)
     return out
 
