@@ -25,7 +25,7 @@ def read_if(o):
         found = _tensors(o.reader.inner(graph, []))
         if any(not isinstance(x, _core.Tensor) for x in found):
             raise NeedsValue(f"onnx: {o.where} chooses between sequences, which only a run knows. Expected tensors. Run the model node by node.")
-        return [ops.copy(x) if not getattr(x, "is_array", False) else x for x in found]
+        return [x if getattr(x, "is_array", False) else _as_condition(ops.copy(x)) for x in found]
 
     try:
         return tuple(flow.cond(ops.reshape(chosen, shape=()), lambda: branch(then), lambda: branch(other)))
@@ -37,6 +37,11 @@ def read_if(o):
         if "does not fit" in str(error):
             raise NeedsValue(f"onnx: {o.where} has branches whose results differ in rank or dtype: {error}") from error
         raise
+
+
+def _as_condition(x):
+    """One bool as `[1]`, whatever its rank: branches and rounds differ in the rank of what loops and branches then ask for."""
+    return ops.reshape(x, shape=(1,)) if x.dtype is _core.bool_ and tuple(x.shape) == () else x
 
 
 @reads("Loop", folds=False, keeps=False)
@@ -100,6 +105,7 @@ def _stacked(o, scan, body, at):
 def _recorded_loop(o, body, state, limit, goes_on, n_scan):
     if any(not isinstance(x, _core.Tensor) for x in state):
         raise NeedsValue(f"onnx: {o.where} carries sequences from round to round. Expected tensors. Run the model node by node.")
+    state = [*map(_as_condition, state)]
     n = len(state)
     true = _core.scalar(True, _core.bool_)
     first = true if goes_on is None else ops.reshape(goes_on, shape=())
@@ -117,17 +123,15 @@ def _recorded_loop(o, body, state, limit, goes_on, n_scan):
             shapes[k] = tuple(m if is_known(m) else -1 for m in x.shape)
             arrays.append(flow.array_append(array, x))
         condition = found[0]
-        return [ops.add(i, _core.scalar(1, _core.int64)), _own(ops.reshape(condition, shape=())), *map(_own, found[1 : 1 + n]), *arrays]
+        return [ops.add(i, _core.scalar(1, _core.int64)), _own(ops.reshape(condition, shape=())), *(_own(_as_condition(x)) for x in found[1 : 1 + n]), *arrays]
 
     i = flow_variable(_core.scalar(0, _core.int64))
+    if all(x is None or (not _core.is_symbolic(x) and x.item() > 0) for x in (limit, goes_on)):
+        state = _started(o, body, state, [i, first, *state])
     dtypes = _dtypes(o, body, 1 + n, [i, first, *state])
     start = [i, first, *(flow_variable(x) for x in state), *(flow.create_array(d) for d in dtypes)]
     try:
         found = flow.while_loop(test, round_, start)
-    except (NeedsValue, UnreadableOp):
-        raise
-    except OnnxFileError as error:  # that branch may be for other shapes: other libraries look at the branch that is taken alone
-        raise NeedsValue(f"onnx: {o.where} has a branch that does not fit here, and which one is taken only a run knows: {plain(error)}") from error
     except ValueError as error:
         if "does not fit" in str(error):
             raise NeedsValue(f"onnx: {o.where} carries values whose rank or dtype changes: {error}") from error
@@ -140,12 +144,39 @@ def _dtypes(o, body, start, inputs):
     types = [t.type for t in body.outputs[start:]]
     if all(t is not None and t.tensor is not None and t.tensor.elem_type for t in types):
         return [dtype_of(t.tensor.elem_type, f"a result of {o.where}") for t in types]
+    return [x.dtype for x in _looked_at(o, body, inputs)[start:]]
+
+
+def _looked_at(o, body, inputs):
+    """What a body gives, recorded nowhere: only to see what they are."""
     block = current_capture().block
     mark = len(block.nodes)
     found = _tensors(o.reader.inner(body, inputs))
-    dtypes = [x.dtype for x in found[start:]]
-    block.forget(mark)  # only to see what they are
-    return dtypes
+    block.forget(mark)
+    return found
+
+
+def _started(o, body, state, inputs):
+    """The values that a loop of one round or more starts with. What its body does not read, but hands on, may have any rank and dtype before."""
+    unread = [x.name not in _read_in(o.reader, body) for x in body.inputs[2:]]
+    if not any(unread):
+        return state
+    found = _looked_at(o, body, inputs)[1 : 1 + len(state)]
+    return [
+        ops.full(shape=tuple(m if is_known(m) else 1 for m in y.shape), value=0, dtype=y.dtype) if free and (x.ndim, x.dtype) != (y.ndim, y.dtype) else x
+        for x, y, free in zip(state, map(_as_condition, found), unread)
+    ]
+
+
+def _read_in(reader, graph):
+    """The names that nodes of a graph read, or graphs in it."""
+    names = {name for node in graph.nodes for name in node.inputs}
+    for node in graph.nodes:
+        for a in node.attributes:
+            if a.g is not None:
+                inner = reader.graph(a)
+                names |= _read_in(reader, inner) | {x.name for x in inner.outputs}
+    return names
 
 
 def _own(x):
