@@ -122,8 +122,8 @@ def _recorded_loop(o, body, state, limit, goes_on, n_scan):
         for k, (array, x) in enumerate(zip(values[n:], found[1 + n :])):
             shapes[k] = tuple(m if is_known(m) else -1 for m in x.shape)
             arrays.append(flow.array_append(array, x))
-        condition = found[0]
-        return [ops.add(i, _core.scalar(1, _core.int64)), _own(ops.reshape(condition, shape=())), *(_own(_as_condition(x)) for x in found[1 : 1 + n]), *arrays]
+        handed = (_own(_as_condition(x)) for x in found[1 : 1 + n])
+        return [ops.add(i, _core.scalar(1, _core.int64)), _own(ops.reshape(found[0], shape=())), *handed, *arrays]
 
     i = flow_variable(_core.scalar(0, _core.int64))
     if all(x is None or (not _core.is_symbolic(x) and x.item() > 0) for x in (limit, goes_on)):
@@ -162,10 +162,11 @@ def _started(o, body, state, inputs):
     if not any(unread):
         return state
     found = _looked_at(o, body, inputs)[1 : 1 + len(state)]
-    return [
-        ops.full(shape=tuple(m if is_known(m) else 1 for m in y.shape), value=0, dtype=y.dtype) if free and (x.ndim, x.dtype) != (y.ndim, y.dtype) else x
-        for x, y, free in zip(state, map(_as_condition, found), unread)
-    ]
+    started = []
+    for x, y, free in zip(state, map(_as_condition, found), unread):
+        other = free and (x.ndim, x.dtype) != (y.ndim, y.dtype)
+        started.append(ops.full(shape=tuple(m if is_known(m) else 1 for m in y.shape), value=0, dtype=y.dtype) if other else x)
+    return started
 
 
 def _read_in(reader, graph):

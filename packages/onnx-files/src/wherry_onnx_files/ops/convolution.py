@@ -54,14 +54,14 @@ def _pairs(before, after):
     return tuple(n for both in zip(before, after) for n in both)
 
 
-def convolved(o, x, weight, bias):
-    """The convolution that the attributes of a node describe."""
+def convolved(o, x, weight, bias, zeros=None):
+    """The convolution that the attributes of a node describe; of bytes with their zero points, the sums in int32."""
     kernel, strides, dilations = window_of(o, x, _kernel_of(o, weight))
     if kernel != _kernel_of(o, weight):
         raise o.bad(f"its kernel_shape is {kernel}", f"{_kernel_of(o, weight)}, as its weight has it")
     before, after = paddings_of(o, x, kernel, strides, dilations)
     groups = o.integer("group", 1)
-    if min(*before, *after) < 0:
+    if min(*before, *after) < 0:  # of which nothing is filled in
         x = ops.pad(x, paddings=(0, 0, 0, 0, *_pairs([min(n, 0) for n in before], [min(n, 0) for n in after])), value=0.0)
         before, after = [max(n, 0) for n in before], [max(n, 0) for n in after]
     rank = len(kernel)
@@ -71,6 +71,9 @@ def convolved(o, x, weight, bias):
         return ops.conv3d(
             x, weight, bias, strides=tuple(strides), paddings=_pairs(before, after), dilations=tuple(dilations), groups=groups, data_format="NCDHW"
         )
+    if zeros is not None:
+        attrs = dict(strides=tuple(strides), paddings=_pairs(before, after), dilations=tuple(dilations), groups=groups, data_format="NCHW")
+        return ops.conv2d_int8(x, weight, *zeros, **attrs)
     flat = rank == 1
     if flat:
         x, weight = ops.unsqueeze(x, axes=(2,)), ops.unsqueeze(weight, axes=(2,))

@@ -6,6 +6,7 @@ from wherry_onnx_files.ops.contraction import product
 from wherry_onnx_files.ops.convolution import convolved
 from wherry_onnx_files.ops.elementwise import round_even, scalar
 from wherry_tensor import _core, ops
+from wherry_tensor.ops.quantization import rounded
 
 
 def _as(x, dtype):
@@ -34,7 +35,7 @@ def quantized(o, x, scale, zero, code, precision=None):
     if code in FLOAT8:
         return round_to(ratio if zero is None else ops.add(ratio, _as(zero, wide)), code, o.flag("saturate", True))
     low, high = limits(code)
-    out = round_even(ratio)
+    out = rounded(ratio) if wide in (_core.float32, _core.float64) else round_even(ratio)  # what is limited to 16 bits
     if zero is not None:
         out = ops.add(out, _as(zero, wide))
     out = ops.minimum(ops.maximum(out, scalar(out, low)), scalar(out, high))
@@ -104,10 +105,9 @@ def read_dynamic_quantize_linear(o):
     high = ops.maximum(ops.reduce_max(x, axes=axes, keepdim=False), zero)
     scale = ops.divide(ops.subtract(high, low), scalar(x, 255))
     safe = ops.where(ops.equal(scale, zero), scalar(x, 1), scale)
-    point = round_even(ops.minimum(ops.maximum(ops.divide(ops.negative(low), safe), zero), scalar(x, 255)))
-    out = ops.minimum(ops.maximum(ops.add(round_even(ops.divide(x, safe)), point), zero), scalar(x, 255))
     byte = _core.uint8
-    return _as(_as(out, _core.int32), byte), scale, _as(_as(point, _core.int32), byte)
+    point = ops.quantize_linear(ops.negative(low), safe, None, axis=None, group=None, low=0, high=255, dtype=byte)
+    return ops.quantize_linear(x, safe, point, axis=None, group=None, low=0, high=255, dtype=byte), scale, point
 
 
 def _centred(x, zero, axis=None):
@@ -123,14 +123,27 @@ def _centred(x, zero, axis=None):
 
 @reads("MatMulInteger", keeps=False)
 def read_matmul_integer(o):
-    a, b = _centred(o.x(0), o.maybe(2), -2), _centred(o.x(1), o.maybe(3), -1)
-    return _as(product(a, b), _core.int32)
+    a, b, zeros = o.x(0), o.x(1), [o.maybe(2), o.maybe(3)]
+    if _are_bytes(a, b) and a.ndim > 1 < b.ndim and all(z is None or z.ndim < 2 for z in zeros):
+        return ops.matmul_int8(a, b, *map(_alone, zeros), transpose_x=False, transpose_y=False)
+    return _as(product(_centred(a, zeros[0], -2), _centred(b, zeros[1], -1)), _core.int32)
 
 
 @reads("ConvInteger", keeps=False)
 def read_conv_integer(o):
-    x, weight = _centred(o.x(0), o.maybe(2)), _centred(o.x(1), o.maybe(3), 0)
-    return _as(convolved(o, x, weight, None), _core.int32)
+    x, weight, zeros = o.x(0), o.x(1), [o.maybe(2), o.maybe(3)]
+    if _are_bytes(x, weight) and x.ndim == 4:
+        return convolved(o, x, weight, None, zeros=[*map(_alone, zeros)])
+    return _as(convolved(o, _centred(x, zeros[0]), _centred(weight, zeros[1], 0), None), _core.int32)
+
+
+def _are_bytes(*xs):
+    return all(x.dtype in (_core.uint8, _core.int8) for x in xs)
+
+
+def _alone(zero):
+    """A zero point, `[]` where it is `[1]`."""
+    return ops.reshape(zero, shape=()) if zero is not None and zero.ndim and is_known(zero.shape[0]) and zero.shape[0] == 1 else zero
 
 
 def _requantized(o, sums, scales, out, code):
@@ -141,7 +154,7 @@ def _requantized(o, sums, scales, out, code):
     low, high = limits(code)
     if code in FLOAT8:
         return round_to(_as(ops.multiply(sums, factor), _core.float32), code)
-    result = round_even(ops.multiply(sums, factor))
+    result = rounded(ops.multiply(sums, factor))
     result = ops.add(result, _as(out[1], wide))
     result = ops.minimum(ops.maximum(result, scalar(result, low)), scalar(result, high))
     return _as(_as(result, _core.int64), dtype_of(code, o.where))

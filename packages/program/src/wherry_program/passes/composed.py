@@ -27,6 +27,7 @@ Polynomial = dict[tuple[int, int], float]
 
 _ARITHMETIC = (ops.add, ops.subtract, ops.multiply, ops.divide, ops.power, ops.square, ops.negative)
 _DEEPEST, _DEGREE = 8, 4  # nodes between x and the result; the highest power
+_LARGEST = 1000.0  # number: by larger ones, added and subtracted, programs round
 _READERS = 5  # nodes from the function to the result
 
 
@@ -97,7 +98,7 @@ def _polynomial(x: Variable | None, of: dict[int, tuple[int, int]], deepest: int
         return {of[id(x)]: 1.0}
     number, node = number_of(x), x.made_by
     if number is not None:
-        return {(0, 0): number}
+        return {(0, 0): number} if abs(number) < _LARGEST else None
     if node is None or node.op not in _ARITHMETIC or node.in_place:
         return None
     parts = [_polynomial(y, of, deepest - 1) for y in node.inputs]
