@@ -181,9 +181,21 @@ class _Images:
             return self.mean(x)
         if node.op in (ops.avg_pool2d, ops.adaptive_avg_pool2d) and node.attr("data_format") == "NCHW" and -1 not in x.sizes[1:]:
             return self.average(node, x)
+        if node.op is ops.gather and node.attr("axis") in (2, 3) and len(x.sizes) == 4:
+            return ops.gather(self.of(x), node.inputs[1], axis=node.attr("axis"))  # type: ignore[no-any-return]  # that grow or shrink
+        if node.op is ops.slice and node.attr("axes") == (1,) and len(x.sizes) == 4:
+            return self.channels(node, x)
         if node.op is ops.reduce_mean and node.attr("keepdim") and node.attr("axes") == (2, 3):
             return self.mean(x)
         return None
+
+    def channels(self, node: Node, x: Variable) -> Tensor | None:
+        (start,), (end,), (step,) = (node.attr(name) for name in ("starts", "ends", "steps"))
+        if any(type(n) is not int for n in (start, end)) or not 0 <= start < end or step != 1 or start % BLOCK or x.sizes[1] < 0:
+            return None
+        if end < x.sizes[1] and end % BLOCK:
+            return None
+        return ops.slice(self.of(x), axes=(1,), starts=(start // BLOCK,), ends=(blocks_of(min(end, x.sizes[1])),), steps=(1,))  # type: ignore[no-any-return]
 
     def mean(self, x: Variable) -> Tensor:
         return ops.reduce_mean(self.of(x), axes=(2, 3), keepdim=True)  # type: ignore[no-any-return]
