@@ -631,3 +631,139 @@ def test_a_fused_program_is_recorded_and_differentiated_like_any_other():
     (found,) = gradients(changed.fetches, changed.feeds)
     (value,) = compiled(changed, changed.feeds, [found])(tensor(3))
     np.testing.assert_allclose(value.numpy(), 2 * (1 - np.tanh(2 * tensor(3).numpy()) ** 2), rtol=1e-5)
+
+
+# What files of other exporters write out.
+
+
+def _erf_gelu(x):
+    return x * 0.5 * (wt.erf(x / 1.41421356) + 1.0)
+
+
+def _tanh_gelu(x):
+    return 0.5 * x * (1.0 + wt.tanh(0.7978845608 * (x + 0.044715 * wt.pow(x, 3))))
+
+
+def _clipped(x, low, high):
+    return ops.minimum(ops.maximum(x, _core.scalar(low, float32)), _core.scalar(high, float32))
+
+
+@pytest.mark.parametrize(
+    "function, op",
+    [
+        (lambda x: x * F.sigmoid(x), "silu"),
+        (lambda x: x * F.relu6(x + 3.0) / 6.0, "hardswish"),
+        (lambda x: F.relu6(3.0 + x) * 0.16666667 * x, "hardswish"),
+        (lambda x: x * (F.relu6(x + 3.0) / 6.0), "hardswish"),
+        (lambda x: x * F.hardsigmoid(x), "hardswish"),
+        (lambda x: x * _clipped(x / 6.0 + 0.5, 0.0, 1.0), "hardswish"),
+        (lambda x: F.relu6(x + 3.0) / 6.0, "hardsigmoid"),
+        (lambda x: _clipped(x * 0.2 + 0.5, 0.0, 1.0), "hardsigmoid"),
+        (lambda x: wt.clip(x * 0.2 + 0.5, 0.0, 1.0), "hardsigmoid"),
+        (_erf_gelu, "gelu"),
+        (lambda x: 0.5 * x + 0.5 * x * wt.erf(x * 0.70710678), "gelu"),
+        (_tanh_gelu, "gelu"),
+        (lambda x: x * wt.tanh(F.softplus(x)), "mish"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_an_activation_that_is_written_out_is_the_op(function, op):
+    program = recorded(lambda x: function(x.floor()), [-1, 5])
+    changed = passes.dead_code(passes.composed(program))
+    assert types(changed)[-1] == op
+    assert len(types(changed)) == 2
+    same(program, changed, tensor(40, 5) * 4.0, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x * F.sigmoid(x * 1.702),
+        lambda x: x * F.relu6(x + 3.0) / 6.1,
+        lambda x: x * F.relu6(x + 2.0) / 6.0,
+        lambda x: 0.5 * x * (1.0 + wt.erf(x)),
+        lambda x: x * F.sigmoid((x + 12582912.0) - 12582912.0),  # which rounds
+        lambda x: x.reshape([-1, 1]) * F.sigmoid(x),
+    ],
+)
+def test_what_only_resembles_an_activation_stays(function):
+    program = recorded(function, [5])
+    before = types(program)
+    assert types(passes.composed(program)) == before
+
+
+@pytest.mark.parametrize("root", ["sqrt", "rsqrt", "reciprocal"])
+@pytest.mark.parametrize("affine", [True, False])
+def test_layer_normalization_that_is_written_out_is_the_op(root, affine):
+    scale, shift = tensor(6, seed=1), tensor(1, 1, 6, seed=2)
+
+    def net(x):
+        d = x - x.mean(-1, keepdim=True)
+        variance = wt.mean(d * d if root == "rsqrt" else wt.pow(d, 2.0), -1, keepdim=True) + 1e-5
+        y = d / variance.sqrt() if root == "sqrt" else d * variance.rsqrt() if root == "rsqrt" else variance.sqrt().reciprocal() * d
+        return y * scale + shift if affine else y
+
+    program = recorded(net, [-1, 4, 6])
+    changed = passes.dead_code(passes.composed(program))
+    assert types(changed) == ["layer_norm"]
+    same(program, changed, tensor(3, 4, 6), rtol=1e-5, atol=1e-5)
+
+
+def test_constants_around_products_fold_into_them():
+    conv, one, linear = nn.Conv2D(3, 4, 3, padding=1), nn.Conv2D(4, 5, 1, bias_attr=False), nn.Linear(5, 2)
+    factors = wt.to_tensor(np.array([1.0, -2.0, 0.5, 3.0], "float32").reshape(1, 4, 1, 1))
+
+    def net(x):
+        y = F.relu((conv(x * 2.0) + 0.5) * factors)
+        y = one(y * 0.25 + 1.0).mean([2, 3])
+        return (linear(3.0 * y + 2.0) + 1.0) * 4.0
+
+    program = recorded(net, [-1, 3, 6, 6])
+    changed = passes.dead_code(passes.biases(program))
+    assert [kind for kind in types(changed) if kind not in ("relu", "reduce_mean")] == ["conv2d", "conv2d", "linear"]
+    same(program, changed, tensor(2, 3, 6, 6), rtol=1e-5, atol=1e-5)
+
+
+def test_a_number_that_is_added_before_a_border_stays():
+    conv = nn.Conv2D(3, 4, 3, padding=1)
+    program = recorded(lambda x: conv(x + 1.0), [-1, 3, 6, 6])
+    assert types(passes.biases(program)) == types(program)
+
+
+@pytest.mark.parametrize("sizes", [(6, 5), (-1, -1)])
+@pytest.mark.parametrize("channels", [1, 24, 32])
+def test_transposed_convolutions_without_overlap_are_products_in_blocks(channels, sizes):
+    first, up, last = nn.Conv2D(16, 32, 3, padding=1), nn.Conv2DTranspose(32, channels, 2, stride=2), nn.Conv2D(channels, 8, 3, padding=1)
+    norm = nn.BatchNorm2D(channels)
+    norm.eval()
+    program = recorded(lambda x: last(F.relu(norm(up(F.relu(first(x)))))), [-1, 16, *sizes])
+    changed = passes.default(program, passes.INFERENCE)
+    assert not {"conv2d_transpose", "batch_norm_infer"} & {*types(changed)}
+    same(program, changed, tensor(2, 16, 6, 5), rtol=1e-4, atol=1e-4)
+
+
+def test_a_parameter_beside_an_image_leaves_convolutions_as_they_are():
+    slope = nn.Parameter(tensor(1, 16, 1, 1))
+    layers = [nn.Conv2D(16, 16, 3, padding=1) for _ in range(3)]
+
+    def net(x):
+        for layer in layers:
+            x = layer(x) * slope + F.relu(x)
+        return x
+
+    changed = passes.default(recorded(net, [-1, 16, 12, 12]), passes.INFERENCE)
+    assert sum("conv2d_blocked" in kind for kind in types(changed)) == 3
+
+
+def test_halves_of_images_and_larger_ones_stay_in_blocks():
+    first, second = nn.Conv2D(16, 32, 1), nn.Conv2D(16, 16, 1)
+    index = wt.to_tensor(np.array([0, 0, 1, 1, 2, 2, 3, 3]))
+
+    def net(x):
+        y = first(x)
+        return second(wt.gather(y[:, 16:], index, axis=3)) + wt.gather(y[:, :16], index, axis=3)
+
+    program = recorded(net, [-1, 16, 4, 4])
+    changed = passes.default(program, passes.INFERENCE)
+    assert types(changed).count("transpose") == 2  # into blocks and out of them
+    same(program, changed, tensor(2, 16, 4, 4), rtol=1e-5, atol=1e-5)

@@ -1,7 +1,16 @@
 """Fold batch normalization in inference into the weight and bias of the convolution before it."""
 from __future__ import annotations
 
-from wherry_program.passes.rewriting import Uses, bound_constant, drop, is_pure, put_instead, to_change, volatile
+from wherry_program.passes.rewriting import (
+    OF_OUTPUTS,
+    Uses,
+    bound_constant,
+    drop,
+    is_pure,
+    put_instead,
+    to_change,
+    volatile,
+)
 from wherry_program.program.ir import Node, Program, Variable
 from wherry_tensor import ops
 from wherry_tensor._core import DType, Op, Tensor, float32, float64, scalar
@@ -10,7 +19,7 @@ __all__ = ["batch_norm"]
 
 
 def batch_norm(program: Program) -> Program:
-    """Fold `batch_norm_infer` into the weight and the bias of a `conv2d` or `linear` that only it reads.
+    """Fold `batch_norm_infer` into the weight and the bias of a `conv2d`, `conv2d_transpose` or `linear` that only it reads.
 
     Parameters are taken as they are now; those of the program stay as they were.
     """
@@ -25,7 +34,7 @@ def batch_norm(program: Program) -> Program:
             continue
         x = node.inputs[0]
         product = None if x is None else x.made_by
-        if x is None or product is None or product.op not in (ops.conv2d, ops.linear) or uses.only(x) is not node:
+        if x is None or product is None or product.op not in OF_OUTPUTS or uses.only(x) is not node:
             continue
         parameters = (*node.inputs[1:], *product.inputs[1:])
         if is_pure(product, changing) and all(y is None or y.bound is not None for y in parameters) and _same_channels(product, node):
@@ -40,6 +49,8 @@ def _same_channels(product: Node, node: Node) -> bool:
     channels_last = node.attr("data_format").endswith("C") or len(node.inputs[0].sizes) == 2  # type: ignore[union-attr]
     if product.op is ops.linear:
         return channels_last
+    if product.op is ops.conv2d_transpose and product.attr("groups") != 1:
+        return False
     return product.attr("data_format") == node.attr("data_format")
 
 
@@ -58,10 +69,9 @@ def _fold(program: Program, product: Node, norm: Node) -> None:
     summand = _run(ops.multiply, summand, factor)
     if shift is not None:
         summand = _run(ops.add, summand, wide(shift))
-    along = (-1, *[1] * (weight.bound.ndim - 1)) if product.op is ops.conv2d else (1, -1)
     # Of weights in 16 bits the products too are computed in 64, which takes time and memory of those that are large.
     exact = weight.dtype if weight.dtype in (float32, float64) else float64
-    scales = _as(ops.reshape.run((factor,), (along,)), exact)
+    scales = _as(ops.reshape.run((factor,), (OF_OUTPUTS[product.op],)), exact)
     folded = _run(ops.multiply, _as(weight.bound, exact), scales)
     new_weight = bound_constant(program, _as(folded, weight.dtype), weight)
     new_bias = bound_constant(program, _as(summand, weight.dtype), mean if shift is None else shift)

@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from wherry_program.passes.rewriting import (
+    OF_OUTPUTS,
     Uses,
     bound_constant,
     drop,
@@ -21,8 +22,8 @@ __all__ = ["biases"]
 
 
 def biases(program: Program) -> Program:
-    """Turn the `add` of a constant after `conv2d` and `matmul` into a bias, as programs in Paddle's files have it as a separate op, and a
-    `multiply` by a constant after them, or `linear`, into other weights.
+    """Turn the `add` of a constant after `conv2d`, `conv2d_transpose` and `matmul` into a bias, as programs in Paddle's files have it as an op
+    of its own, and a `multiply` by a constant after them, or `linear`, into other weights.
 
     `matmul` becomes `linear` where its second factor is a constant matrix. One number that the input of `conv2d` or `linear` is multiplied by
     goes into the weight as well, and one that is added to it into the bias, where nothing is padded.
@@ -107,8 +108,7 @@ def _multiply(program: Program, product: Node, node: Node, constant: Variable) -
     if factor is None:
         return False
     assert factor.bound is not None and weight.bound is not None
-    along = (-1, *[1] * (len(weight.sizes) - 1)) if op is ops.conv2d else (1, -1)
-    scaled = [bound_constant(program, _times(weight.bound, ops.reshape.run((factor.bound,), (along,))), weight)]
+    scaled = [bound_constant(program, _times(weight.bound, ops.reshape.run((factor.bound,), (OF_OUTPUTS[op],))), weight)]
     if bias is not None:
         assert bias.bound is not None
         scaled.append(bound_constant(program, _times(bias.bound, factor.bound), bias))
@@ -125,14 +125,17 @@ def _times(x: Tensor, factor: Tensor) -> Tensor:
 
 def _form(product: Node, node: Node) -> tuple[Any, ...] | None:
     """Input, weight and bias of a product whose weight is a constant, the axis and number of its channels, and what it is with a bias."""
-    if product.op not in (ops.conv2d, ops.matmul, ops.linear):
+    if product.op not in OF_OUTPUTS and product.op is not ops.matmul:
         return None
     x, weight, bias = (*product.inputs, None)[:3]
     if weight is None or weight.bound is None or (bias is not None and bias.bound is None):
         return None
     rank = len(node.outputs[0].sizes)
-    if product.op is ops.conv2d:
-        return (x, weight, bias), 1 if product.attr("data_format") == "NCHW" else 3, weight.sizes[0], ops.conv2d, product.attrs
+    if product.op in (ops.conv2d, ops.conv2d_transpose):
+        if product.op is ops.conv2d_transpose and product.attr("groups") != 1:
+            return None
+        channels = weight.sizes[OF_OUTPUTS[product.op].index(-1)]
+        return (x, weight, bias), 1 if product.attr("data_format") == "NCHW" else 3, channels, product.op, product.attrs
     if product.op is ops.linear or (product.attrs == (False, False) and len(weight.sizes) == 2 and rank > 1):
         return (x, weight, bias), rank - 1, weight.sizes[1], ops.linear, ()
     return None

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 from wherry_autograd import no_grad
@@ -14,6 +15,7 @@ from wherry_tensor._core import Tensor, float32, plan_of
 from wherry_tensor.ops import blocked as layout
 from wherry_tensor.ops.blocked import ACTIVATIONS, BLOCK, blocks_of
 from wherry_tensor.ops.declare import Meta, family_of
+from wherry_tensor.sizes import Size
 
 __all__ = ["blocked"]
 
@@ -80,6 +82,38 @@ def _kind(node: Node, changing: set[int]) -> str | None:
     return "depthwise" if inside == 1 and out == groups and _fills(out) else None
 
 
+def _lies_side_by_side(node: Node, changing: set[int]) -> bool:
+    """Whether a transposed convolution writes each output once: its strides are its window, and nothing is padded or left over."""
+    x, weight = node.inputs[:2]
+    strides, paddings, dilations, groups, size, data_format = node.attrs
+    if x is None or weight is None or x.dtype is not float32 or not is_pure(node, changing) or data_format != "NCHW":
+        return False
+    if groups != 1 or any(paddings) or dilations != (1, 1) or strides != weight.sizes[2:]:
+        return False
+
+    def spans(n: Any, axis: int, stride: int) -> bool:
+        if x.sizes[axis] >= 0:
+            return node.outputs[0].sizes[axis] == x.sizes[axis] * stride
+        # Sums and products of the input's size with numbers: two sizes tell.
+        return isinstance(n, Size) and all(_value_for(n, x, axis, known) == known * stride for known in (5, 11))
+
+    return all(spans(n, axis, stride) for n, axis, stride in zip(size, (2, 3), strides))
+
+
+def _value_for(n: Size, x: Variable, axis: int, size: int) -> int | None:
+    """What a size is where an axis of `x` has this size; None where it follows from something else."""
+
+    def find(y: Any) -> Any:
+        if y is not x:
+            raise LookupError
+        return SimpleNamespace(shape={axis: size})
+
+    try:
+        return n.value(find)
+    except (LookupError, AttributeError):
+        return None
+
+
 def _fills(channels: int) -> bool:
     return channels >= FEWEST_CHANNELS if channels < BLOCK else channels >= FILLED * BLOCK * blocks_of(channels)
 
@@ -95,6 +129,8 @@ class _Images:
     def take(self, node: Node) -> None:
         """Write the next node, in blocks or as it is."""
         self.recording.take_place_of(node)
+        if node.op is ops.conv2d_transpose and self.transposed(node):
+            return
         if is_pure(node, self.changing) and not tensors_of_attrs(node.attrs):
             kind = _kind(node, self.changing)
             made = self.in_blocks(node) if kind is None else self.convolution(node, kind)
@@ -114,6 +150,10 @@ class _Images:
         self.missing.remove(id(x))
         with self.recording:
             layout.from_blocks(self.blocks[id(x)], x.sizes[1])
+        self.is_made(x)
+
+    def is_made(self, x: Variable) -> None:
+        """Let the last node make a variable that is there already."""
         last = self.block.nodes[-1]
         last.outputs, x.made_by = (x,), last
 
@@ -144,6 +184,43 @@ class _Images:
                 return ops.winograd_conv2d_blocked(image, *constants, None, paddings=paddings, activation="none")
             op = ops.depthwise_conv2d_blocked if kind == "depthwise" else ops.conv2d_blocked
             return op(image, *constants, None, strides=strides, paddings=paddings, dilations=dilations, activation="none")
+
+    def transposed(self, node: Node) -> bool:
+        """Record a transposed convolution whose windows lie side by side as a product that makes each of their places, and put these in order."""
+        x, weight, bias = (*node.inputs, None)[:3]
+        if x is None or weight is None or weight.bound is None or not self.is_in_blocks(x) or not _lies_side_by_side(node, self.changing):
+            return False
+        if bias is not None and bias.bound is None:
+            return False
+        inside, out, kh, kw = weight.sizes
+        batch, _blocks, h, w, _lanes = self.of(x).shape
+        few = out * kh * kw <= BLOCK
+        if not few and not _fills(out):
+            return False
+        wide = out if few else blocks_of(out) * BLOCK
+
+        def places(y: Tensor) -> Tensor:  # [in, out, kh, kw] as [kh * kw * wide, in, 1, 1]
+            turned = ops.transpose(layout.filled(y, 1, wide), perm=(2, 3, 1, 0))
+            return layout.blocked_weight(ops.reshape(turned, shape=(kh * kw * wide, inside, 1, 1)))  # type: ignore[no-any-return]
+
+        def repeated(y: Tensor) -> Tensor:
+            return _whole_blocks(ops.concat(*[layout.filled(y, 0, wide)] * (kh * kw), axis=0))
+
+        constants = [self.constant(places, weight), None if bias is None else self.constant(repeated, bias)]
+        attrs: dict[str, Any] = dict(strides=(1, 1), paddings=(0, 0, 0, 0), dilations=(1, 1), activation="none")
+        with self.recording:
+            made = ops.conv2d_blocked(self.of(x), *constants, None, **attrs)
+            if few:
+                some = ops.slice(made, axes=(1, 4), starts=(0, 0), ends=(1, kh * kw * out), steps=(1, 1))
+                turned = ops.transpose(ops.reshape(some, shape=(batch, h, w, kh, kw, out)), perm=(0, 5, 1, 3, 2, 4))
+                ops.reshape(turned, shape=(batch, out, h * kh, w * kw))
+                self.is_made(node.outputs[0])
+                return True
+            turned = ops.transpose(ops.reshape(made, shape=(batch, kh, kw, wide // BLOCK, h, w, BLOCK)), perm=(0, 3, 4, 1, 5, 2, 6))
+            image = ops.reshape(turned, shape=(batch, wide // BLOCK, h * kh, w * kw, BLOCK))
+        self.blocks[id(node.outputs[0])] = self.recording.variable_of(image)
+        self.missing.add(id(node.outputs[0]))
+        return True
 
     def constant(self, order: Callable[[Tensor], Tensor], x: Variable) -> Variable:
         """The variable of a packed constant."""

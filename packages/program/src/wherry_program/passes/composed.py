@@ -57,7 +57,7 @@ def _activation(node: Node, uses: Uses, changing: set[int]) -> None:
     if argument is None:
         return
     y = node.outputs[0]
-    for x in _sources(argument):
+    for x in reversed(_sources(argument)):  # the farthest first, so that nothing is left before a `hardsigmoid`
         inside = _polynomial(argument, {id(x): (1, 0)})
         if inside is None or x.sizes != y.sizes or x.dtype is not y.dtype:
             continue

@@ -6,10 +6,12 @@ from typing import Any
 
 from wherry_program.program.ir import Block, Node, Program, Variable, attrs_with, tensors_of_attrs
 from wherry_program.program.needs import alias_classes
+from wherry_tensor import ops
 from wherry_tensor._core import Op, Tensor
 
 __all__ = [
-    "Uses", "bound_constant", "drop", "forget_unused", "is_pure", "number_of", "put_before", "put_instead", "replace", "to_change", "volatile",
+    "OF_OUTPUTS", "Uses", "bound_constant", "drop", "forget_unused", "is_pure", "number_of", "put_before", "put_instead", "replace", "to_change",
+    "volatile",
 ]
 
 
@@ -99,6 +101,10 @@ def bound_constant(program: Program, data: Tensor, like: Variable | None = None)
         data.name = f"{like.name}.folded"
         data.persistable = like.persistable
     return program.bind(data)
+
+
+# The shape in which a vector with a number for each output of a product applies to its weight.
+OF_OUTPUTS: dict[Op, tuple[int, ...]] = {ops.conv2d: (-1, 1, 1, 1), ops.conv2d_transpose: (1, -1, 1, 1), ops.linear: (1, -1)}
 
 
 def number_of(x: Variable | None) -> float | None:
