@@ -140,6 +140,55 @@ def test_values_that_decide_on_shapes_may_be_fed():
         assert session.run(None, {"x": np.ones((2, 3), np.float32), "axes": np.array([axis])})[0].shape == shape
 
 
+def branches(n):
+    """A matrix for each rate: only one of them fits the input, as in files for several sampling rates."""
+
+    def branch(name):
+        product, made = helper.make_node("MatMul", ["x", name], [f"y{name}"]), helper.make_tensor_value_info(f"y{name}", FLOAT, None)
+        return helper.make_graph([product], name, [], [made])
+
+    nodes = [
+        helper.make_node("Equal", ["rate", "sixteen"], ["fast"]),
+        helper.make_node("If", ["fast"], ["y"], then_branch=branch("w16"), else_branch=branch("w8")),
+    ]
+    rng = np.random.default_rng(0)
+    constants = {"sixteen": np.int64(16), **{f"w{n}": rng.standard_normal((n, 2)).astype(np.float32) for n in (8, 16)}}
+    return file_of(nodes, [("x", FLOAT, [1, n]), ("rate", INT, [])], [("y", FLOAT, None)], constants), constants
+
+
+def test_a_branch_that_fits_other_shapes_is_in_nobodys_way():
+    for rate in (16, 8):
+        data, weights = branches(rate)
+        mine = ours.InferenceSession(data)
+        for seed in range(3):
+            feed = {"x": np.random.default_rng(seed).standard_normal((1, rate)).astype(np.float32), "rate": np.array(rate)}
+            np.testing.assert_allclose(mine.run(None, feed)[0], feed["x"] @ weights[f"w{rate}"], rtol=1e-5, atol=1e-6)
+        assert not mine._by_node
+        with pytest.raises(FileFormatError, match=r"node .*\(MatMul\).*axes that are summed differ"):
+            mine.run(None, {**feed, "rate": np.array(24 - rate)})
+
+
+def test_numbers_that_change_in_every_run_do_not_make_a_program_each():
+    nodes = [helper.make_node("Equal", ["k", "k"], ["same"]), helper.make_node("ReduceSum", ["x", "axes"], ["s"], keepdims=0)]
+    nodes.append(helper.make_node("Mul", ["s", "k"], ["y"]))
+    data = file_of(nodes, [("x", INT, [2, 3]), ("axes", INT, [1]), ("k", INT, [])], [("y", INT, None), ("same", TensorProto.BOOL, None)])
+    session = ours.InferenceSession(data)
+    for k in range(80):
+        y, same = session.run(None, {"x": np.ones((2, 3), np.int64), "axes": np.array([1]), "k": np.array(k)})
+        assert y.tolist() == [3 * k, 3 * k] and same
+    assert session._by_node and len(session._by_shape) <= 16
+
+
+def test_a_programs_numbers_are_a_copy_of_what_was_fed():
+    nodes = [helper.make_node("ReduceSum", ["x", "axes"], ["y"], keepdims=0)]
+    session = ours.InferenceSession(file_of(nodes, [("x", FLOAT, [2, 3]), ("axes", INT, [1])], [("y", FLOAT, None)]))
+    axes, shapes = np.array([0]), []
+    for axis in (0, 1, 0, 1):
+        axes[0] = axis
+        shapes.append(session.run(None, {"x": np.ones((2, 3), np.float32), "axes": axes})[0].shape)
+    assert shapes == [(3,), (2,), (3,), (2,)]
+
+
 def test_unsigned_numbers_keep_their_dtype():
     data = file_of([helper.make_node("Add", ["x", "x"], ["y"])], [("x", TensorProto.UINT16, [2])], [("y", TensorProto.UINT16, [2])])
     [y] = ours.InferenceSession(data).run(None, {"x": np.array([40000, 3], np.uint16)})

@@ -104,6 +104,35 @@ def test_a_loop_with_an_open_number_of_rounds_is_a_loop_of_the_program():
         assert whole.numpy().tolist() == [[k, 2 * k] for k in range(1, n + 1)]
 
 
+def test_a_loop_hands_on_what_its_body_does_not_read_and_bools_of_any_rank():
+    """As Paddle2ONNX writes a block: all its variables are carried, those that a round makes first as one number."""
+    body = helper.make_graph(
+        [
+            helper.make_node("Add", ["v", "x"], ["out"]), helper.make_node("Less", ["out", "limit"], ["below"]),
+            helper.make_node("ReduceMin", ["flag"], ["least"], keepdims=1), helper.make_node("Cast", ["least"], ["go"], to=TensorProto.BOOL),
+            helper.make_node("Cast", ["below"], ["flag"], to=TensorProto.FLOAT), helper.make_node("Unsqueeze", ["out", "first"], ["row"]),
+            helper.make_node("Reshape", ["go", "one"], ["seen"]),
+        ],
+        "body", [helper.make_tensor_value_info("i", INT, []), helper.make_tensor_value_info("c", TensorProto.BOOL, []),
+                 helper.make_tensor_value_info("v", FLOAT, [2]), helper.make_tensor_value_info("unread", FLOAT, []),
+                 helper.make_tensor_value_info("before", TensorProto.BOOL, [])],
+        [helper.make_tensor_value_info("go", TensorProto.BOOL, [1]), helper.make_tensor_value_info("out", FLOAT, [2]),
+         helper.make_tensor_value_info("row", FLOAT, [1, 2]), helper.make_tensor_value_info("seen", TensorProto.BOOL, [1])],
+    )  # fmt: skip
+    order = [0, 1, 4, 2, 3, 5, 6]
+    body_nodes = [body.node[k] for k in order]
+    del body.node[:]
+    body.node.extend(body_nodes)
+    model = read_model(data_of(
+        [helper.make_node("Loop", ["most", "on", "zero", "nothing", "on"], ["last", "row", "seen"], body=body)], [("x", FLOAT, [2])],
+        [("last", FLOAT, [2]), ("row", FLOAT, [1, 2]), ("seen", TensorProto.BOOL, [1])],
+        {"zero": np.zeros(2, np.float32), "most": np.int64(1 << 40), "on": np.array(True), "nothing": np.float32(0), "limit": np.float32(5),
+         "first": np.array([0]), "one": np.array([1])},
+    ))  # fmt: skip
+    last, row, seen = compiled(model.program())(api.to_tensor(np.array([1, 2], np.float32)))
+    assert last.numpy().tolist() == [3, 6] and row.numpy().tolist() == [[3, 6]] and seen.numpy().tolist() == [False]
+
+
 def test_functions_of_the_model_run_with_the_attributes_of_their_call():
     relu = helper.make_node("LeakyRelu", ["a"], ["b"])
     relu.attribute.append(onnx.AttributeProto(name="alpha", ref_attr_name="slope", type=onnx.AttributeProto.FLOAT))
