@@ -767,3 +767,31 @@ def test_halves_of_images_and_larger_ones_stay_in_blocks():
     changed = passes.default(program, passes.INFERENCE)
     assert types(changed).count("transpose") == 2  # into blocks and out of them
     same(program, changed, tensor(2, 16, 4, 4), rtol=1e-5, atol=1e-5)
+
+
+def _flat(k):
+    n, heads, length, width = k.shape
+    return k.reshape([n * heads, length, width]).transpose([0, 2, 1]).reshape([n, heads, width, length])
+
+
+@pytest.mark.parametrize(
+    "turned",
+    [
+        lambda k: k.transpose([0, 2, 1, 3]).transpose([0, 1, 3, 2]) * 0.5, lambda k: (k * 0.5).transpose([0, 2, 3, 1]),
+        lambda k: _flat(k.transpose([0, 2, 1, 3])) * 0.5,
+    ],
+)  # fmt: skip
+def test_attention_as_exporters_write_it(turned):
+    """q and k are scaled both, k is transposed in one go or as three axes, and rows that a mask hides wholly give zeros."""
+    def net(q, k, v, mask):
+        weights = F.softmax(wt.matmul(q.transpose([0, 2, 1, 3]) * 0.5, turned(k)) + mask, axis=-1)
+        weights = wt.where(wt.isnan(weights), wt.zeros([]), weights)
+        return wt.matmul(weights, v.transpose([0, 2, 1, 3]))
+
+    program = recorded(net, [2, 5, 3, 4], [2, 6, 3, 4], [2, 6, 3, 4], [2, 1, 5, 6])
+    changed = passes.default(program, passes.INFERENCE)
+    assert "attention" in types(changed) and "softmax" not in types(changed)
+    mask = np.zeros((2, 1, 5, 6), "float32")
+    mask[0, 0, 2], mask[1, 0, :, 3:] = -np.inf, -np.inf
+    values = [tensor(2, 5, 3, 4), tensor(2, 6, 3, 4, seed=1), tensor(2, 6, 3, 4, seed=2), wt.to_tensor(mask)]
+    same(program, changed, *values, rtol=1e-5, atol=1e-6)

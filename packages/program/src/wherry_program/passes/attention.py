@@ -14,7 +14,8 @@ __all__ = ["attention"]
 def attention(program: Program) -> Program:
     """Replace softmax(q k^T * scale + mask) v by `attention`, for q, k and v of shape [N, heads, length, width] in float32.
 
-    The scale may stand on the product, on q, or be a division; the mask is added before the softmax or absent.
+    The scale may stand on the product, on q or k, before or after k is transposed, or be a division; the mask is added before the softmax or
+    absent. Weights that are no numbers (of rows whose mask hides everything) may be replaced by zeros, which is what `attention` gives there.
     """
     out = to_change(program)
     changing, uses = volatile(out), Uses(out)
@@ -49,10 +50,10 @@ def _scaled(x: Variable | None, uses: Uses, changing: set[int], reader: Node) ->
 
 def _match(last: Node, uses: Uses, changing: set[int]) -> tuple[Any, ...] | None:
     weights, v = last.inputs
-    softmax = _maker(weights, ops.softmax, uses, changing, last)
+    softmax, replaced = _softmax(weights, uses, changing, last)
     if softmax is None or v is None or len(v.sizes) != 4 or v.dtype is not float32 or softmax.attrs[0] != 3:
         return None
-    gone, mask, scale = [softmax, last], None, 1.0
+    gone, mask, scale = [*replaced, softmax, last], None, 1.0
     scores, reader = softmax.inputs[0], softmax
     plus = _maker(scores, ops.add, uses, changing, reader)
     if plus is not None:
@@ -71,25 +72,80 @@ def _match(last: Node, uses: Uses, changing: set[int]) -> tuple[Any, ...] | None
     if product is None or product.attrs[0]:
         return None
     q, k = product.inputs
-    if not product.attrs[1]:  # k is transposed before the product
-        turned = _maker(k, ops.transpose, uses, changing, product)
-        if turned is None or turned.attrs[0] != (0, 1, 3, 2):
-            return None
-        k = turned.inputs[0]
-        gone.append(turned)
     gone.append(product)
     scaled, factor, by = _scaled(q, uses, changing, product)
     if scaled is not None and by:
         scale, q = scale * by, factor
         gone.append(scaled)
+    reader, perm = product, None
+    scaled, factor, by = _scaled(k, uses, changing, reader)
+    if scaled is not None and by:
+        scale, k, reader = scale * by, factor, scaled
+        gone.append(scaled)
+    if not product.attrs[1]:  # k is transposed before the product
+        turned = _maker(k, ops.transpose, uses, changing, reader)
+        if turned is not None and turned.inputs[0] is not None:
+            a, b, c, d = turned.attrs[0]
+            k, perm = turned.inputs[0], (a, b, d, c)
+            gone.append(turned)
+        else:
+            flat = _turned_flat(k, uses, changing, reader)
+            if flat is None:
+                return None
+            k, turned = flat[-1].inputs[0], flat[-1]
+            gone += flat
+        scaled, factor, by = _scaled(k, uses, changing, turned)
+        if scaled is not None and by:
+            scale, k = scale * by, factor
+            gone.append(scaled)
     if q is None or k is None or len(q.sizes) != 4 or len(k.sizes) != 4 or q.dtype is not float32 or k.dtype is not float32:
         return None
     if mask is not None and mask.dtype is not float32:
         return None
-    return q, k, v, mask, scale, gone
+    return q, k, perm, v, mask, scale, gone
 
 
-def _put(last: Node, q: Variable, k: Variable, v: Variable, mask: Variable | None, scale: float, gone: list[Node]) -> None:
+def _turned_flat(k: Variable | None, uses: Uses, changing: set[int], reader: Node) -> list[Node] | None:
+    """The nodes that transpose the last two axes of `[N, heads, length, width]` as `[N * heads, length, width]`."""
+    nodes: list[Node] = []
+    for op in (ops.reshape, ops.transpose, ops.reshape):
+        node = _maker(k, op, uses, changing, reader)
+        if node is None:
+            return None
+        nodes.append(node)
+        k, reader = node.inputs[0], node
+    last, turned, first = nodes
+    before, after = first.inputs[0], last.outputs[0]
+    if before is None or turned.attrs[0] != (0, 2, 1) or len(before.sizes) != 4 or min(before.sizes) < 0:
+        return None
+    n, heads, length, width = before.sizes
+    fits = first.outputs[0].sizes == (n * heads, length, width) and after.sizes == (n, heads, width, length)
+    return nodes if fits else None
+
+
+def _softmax(weights: Variable | None, uses: Uses, changing: set[int], last: Node) -> tuple[Node | None, list[Node]]:
+    """The softmax that makes the weights, and nodes between them."""
+    chosen = _maker(weights, ops.where, uses, changing, last)
+    if chosen is None:
+        return _maker(weights, ops.softmax, uses, changing, last), []
+    asked, zero, found = chosen.inputs
+    nan = _maker(asked, ops.isnan, uses, changing, chosen)
+    softmax = None if found is None else found.made_by
+    if nan is None or found is None or nan.inputs[0] is not found or number_of(zero) != 0 or softmax is None or softmax.op is not ops.softmax:
+        return None, []
+    readers = uses.of.get(id(found), [])
+    if id(found) in uses.kept or len(readers) != 2 or not is_pure(softmax, changing):
+        return None, []
+    return softmax, [nan, chosen]
+
+
+def _put(
+    last: Node, q: Variable, k: Variable, perm: tuple[int, ...] | None, v: Variable, mask: Variable | None, scale: float, gone: list[Node]
+) -> None:
+    if perm is not None and perm != (0, 1, 2, 3):
+        turned = last.block.variable(tuple(k.sizes[a] for a in perm), k.dtype, f"{k.name}.turned")
+        put_before(last, ops.transpose, (k,), (perm,), (turned,))
+        k = turned
     ghosts = tuple(None if x is None else _core.symbolic([-1 if n < 0 else n for n in x.sizes], x.dtype) for x in (q, k, v, mask))
     try:
         _out, lse = ops.attention.infer(ghosts, (scale, False))
