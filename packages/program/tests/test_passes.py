@@ -692,6 +692,21 @@ def test_what_only_resembles_an_activation_stays(function):
     assert types(passes.composed(program)) == before
 
 
+def test_a_border_of_zeros_is_that_of_the_convolution():
+    conv = nn.Conv2D(3, 4, 3, stride=2, padding=[1, 0, 0, 2])
+
+    def net(x, value, around=(0, 1, 2, 0)):
+        return conv(F.pad(x, list(around), value=value))
+
+    program = recorded(lambda x: net(x, 0.0), [-1, 3, 8, 8])
+    changed = passes.dead_code(passes.composed(program))
+    assert types(changed) == ["conv2d"]
+    same(program, changed, tensor(2, 3, 8, 8), rtol=1e-5, atol=1e-5)
+    for other in (lambda x: net(x, 1.0), lambda x: net(x, 0.0, (0, 0, -1, 0))):
+        program = recorded(other, [-1, 3, 8, 8])
+        assert types(passes.composed(program)) == types(program)
+
+
 @pytest.mark.parametrize("root", ["sqrt", "rsqrt", "reciprocal"])
 @pytest.mark.parametrize("affine", [True, False])
 def test_layer_normalization_that_is_written_out_is_the_op(root, affine):

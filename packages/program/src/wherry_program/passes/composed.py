@@ -34,19 +34,35 @@ _READERS = 5  # nodes from the function to the result
 def composed(program: Program) -> Program:
     """Replace what is equal to `silu`, `hardswish`, `hardsigmoid`, `gelu`, `mish` or `layer_norm` by the op itself.
 
-    However the sums and products are arranged: an activation is known by the polynomial that it is of `x` and of a sigmoid, tanh, erf or
-    bounded value of it. Numbers may differ by 10^-5 of themselves. Nodes that nothing reads any more stay (see `dead_code`).
+    A border of zeros becomes that of the convolution which reads it. However sums and products are arranged, an activation is known by the
+    polynomial that it is of `x` and of a sigmoid, tanh, erf or bounded value of it. Numbers may differ by 10^-5 of themselves. Nodes that nothing
+    reads any more stay (see `dead_code`).
     """
     out = to_change(program)
     changing, uses = volatile(out), Uses(out)
     for node in list(out.walk()):
         if not is_pure(node, changing) or len(node.outputs) != 1 or not node.outputs[0].dtype.is_floating:
             continue
-        if node.op is ops.reduce_mean:
+        if node.op is ops.conv2d:
+            _border(node, changing)
+        elif node.op is ops.reduce_mean:
             _layer_norm(out, node, uses, changing)
         else:
             _activation(node, uses, changing)
     return out
+
+
+def _border(node: Node, changing: set[int]) -> None:
+    x = node.inputs[0]
+    padded = None if x is None else x.made_by
+    if padded is None or padded.op is not ops.pad or not is_pure(padded, changing) or node.attr("data_format") != "NCHW":
+        return
+    around, value = padded.attrs
+    if value != 0 or len(around) != 8 or any(around[:4]) or any(type(n) is not int or n < 0 for n in around):
+        return
+    strides, paddings, *rest = node.attrs
+    node.inputs = (padded.inputs[0], *node.inputs[1:])
+    node.attrs = (strides, tuple(a + b for a, b in zip(paddings, around[4:])), *rest)
 
 
 # Activations.
@@ -241,7 +257,8 @@ def _quotient(square: Node, centred: Node, last: int, uses: Uses) -> tuple[Node,
         return None
     reader, by = uses.only(root.outputs[0]), root.outputs[0]
     if root.op is ops.sqrt and reader is not None and reader.op is ops.reciprocal:
-        root, reader, by = reader, uses.only(reader.outputs[0]), reader.outputs[0]
+        root, by = reader, reader.outputs[0]
+        reader = uses.only(by)
     elif root.op is ops.sqrt:
         return (reader, epsilon) if reader is not None and reader.op is ops.divide and reader.inputs[0] is d and reader.inputs[1] is by else None
     if root.op not in (ops.rsqrt, ops.reciprocal) or reader is None or reader.op is not ops.multiply:
@@ -253,10 +270,11 @@ def _put_layer_norm(program: Program, x: Variable, node: Node, epsilon: float, u
     columns, parameters = x.sizes[-1], []
     for op in (ops.multiply, ops.add):
         reader = uses.only(node.outputs[0])
-        found = None if reader is None or reader.op is not op or not is_pure(reader, changing) else _row(program, reader, node.outputs[0], columns)
+        found = None
+        if reader is not None and reader.op is op and is_pure(reader, changing):
+            found = _row(program, reader, node.outputs[0], columns)
         parameters.append(found)
-        if found is not None:
-            assert reader is not None
+        if reader is not None and found is not None:
             node = reader
     rows = math.prod(x.sizes[:-1]) if all(n >= 0 for n in x.sizes[:-1]) else -1
     name, out = node.outputs[0].name, node.outputs[0]
