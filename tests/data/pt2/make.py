@@ -59,6 +59,34 @@ class Functions(nn.Module):
         )
 
 
+class More(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = torch.nn.utils.weight_norm(nn.Conv1d(4, 4, 3, padding=1))
+
+    def forward(self, x, y, z):
+        whole = (x * 10).long()
+        positive, c = x.abs() + 0.1, torch.complex(x, y)
+        return (
+            self.conv(x), (x > 0) & (y > 0), (x > 0) | (y > 0), (x > 0) ^ (y > 0), whole.diff(dim=-1, prepend=whole[..., :1]), x.clamp(max=0.2),
+            torch.addcmul(x, x, y, value=0.5), torch.addcdiv(x, x, y.abs() + 1, value=2), torch.fmod(x, 0.3), torch.frac(x), torch.erfc(x),
+            torch.exp2(x), F.logsigmoid(x), F.celu(x, 0.7), F.hardshrink(x), F.softshrink(x), F.threshold(x, 0.1, -3.0),
+            positive.clamp(0.1, 0.9).logit(),
+            torch.hypot(x, y), torch.copysign(positive, y), torch.logaddexp(x, y), torch.fmax(x, y), torch.nan_to_num(x / (x > 0.1)), torch.sgn(x),
+            torch.outer(x[0, 0], y[0, 0]), torch.dot(x[0, 0], y[0, 1]), torch.mv(x[0], y[0, 0]), torch.kron(x[0], y[1]),
+            F.cosine_similarity(x, y, -1), torch.linalg.cross(x[..., :3], y[..., :3]), x.cumprod(1), *x.cummax(-1), x.logcumsumexp(-1), x[0].trace(),
+            *torch.var_mean(x, 1),
+            torch.count_nonzero(whole, -1), x.movedim(0, -1), x.tile(2, 1), x.rot90(1, [1, 2]), x.diagonal(0, 1, 2), torch.diag(x[0, 0]),
+            torch.diag_embed(x), F.pixel_unshuffle(z, 2), F.channel_shuffle(z, 2), F.unfold(z, (2, 3), padding=1), x.unfold(2, 2, 1),
+            x.repeat_interleave(2, 1),
+            F.grid_sample(z, F.affine_grid(x[:, :2, :3], [2, 4, 5, 6], align_corners=False), align_corners=False), F.adaptive_max_pool2d(z, (2, 3)),
+            torch.bucketize(x, torch.tensor([-0.5, 0.0, 0.5])), torch.searchsorted(torch.tensor([-0.5, 0.0, 0.5]), x, right=True),
+            x.index_add(1, torch.tensor([0, 2]), y[:, :2], alpha=2), x.index_put((torch.tensor([0, 1]), torch.tensor([2, 0])), y[0, :2]),
+            torch.slice_scatter(x, y[:, :, :2], 2, 1, 3), torch.select_scatter(x, y[:, 0], 1, 2), torch.view_as_real(c), torch.fft.rfft(x).abs(),
+            torch.fft.irfft(torch.fft.rfft(x)), torch.fft.ifftn(c).real, torch.polar(positive, y).imag,
+        )  # fmt: skip
+
+
 class InPlace(nn.Module):
     def forward(self, x):
         y = x * 2
@@ -92,5 +120,6 @@ if __name__ == "__main__":
     write("words", Words(), torch.randint(0, 12, (2, 5)), dynamic=({0: batch},))
     write("recurrent", Recurrent(), torch.rand(2, 5, 4))
     write("functions", Functions(), torch.rand(2, 3, 4), torch.rand(2, 3, 4))
+    write("more", More(), torch.rand(2, 3, 4).sub(0.5).repeat(1, 2, 1)[:, :4], torch.rand(2, 4, 4) - 0.5, torch.rand(2, 4, 6, 6) - 0.5)
     write("in_place", InPlace(), torch.rand(2, 3) - 0.5)
     write("shared", Shared(), torch.rand(2, 3) - 0.5)

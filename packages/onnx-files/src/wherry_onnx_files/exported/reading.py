@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+import wherry_onnx_files.exported.functions  # noqa: F401  the less common rules
 from wherry_autograd import no_grad
 from wherry_nn import Parameter, unique_name
 from wherry_onnx_files.errors import ExportedFileError, UnreadableAten

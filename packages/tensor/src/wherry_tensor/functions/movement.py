@@ -1647,7 +1647,7 @@ def as_strided(x: Tensor, shape: Sequence[int], stride: Sequence[int], offset: i
         offset: where the first element lies, in bytes from that of `x`, as in Paddle.
 
     Returns:
-        A view; where `x` asks for gradients a copy, which has them.
+        A view; where `x` asks for gradients, or belongs to a program, a copy.
 
     Shape:
         `[...]` to `shape`.
@@ -1732,7 +1732,7 @@ def unfold(x: Tensor, axis: int, size: int, step: int, name: str | None = None) 
     count = (shape[at] - size) // step + 1
     if rank == 0:
         return _reshape(x, (1,)) if size else _slice(_reshape(x, (1,)), (0,), (0,), (0,), (1,))
-    if x.stop_gradient or not _core.is_grad_enabled():
+    if (x.stop_gradient or not _core.is_grad_enabled()) and not _core.is_symbolic(x):
         steps = x.strides
         sizes = [*shape[:at], count, *shape[at + 1 :], size]
         return _core.strided(x, sizes, [*steps[:at], steps[at] * step, *steps[at + 1 :], steps[at]], 0)
