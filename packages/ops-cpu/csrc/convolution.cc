@@ -461,6 +461,10 @@ struct Windows {
   }
   template <typename A>
   Correlation<A> correlation(const A *x, const A *weight, const A *bias, A *y) const {
+    // Columns are rows in memory, and rows are what loops run along.
+    if (in.w == 1 && to.w == 1)
+      return {in.n, groups, in.channels / groups, to.channels / groups, 1, in.h, 1, to.h,
+              strides[1], strides[0], taps, dx, dy, x, weight, bias, y, last};
     return {in.n, groups, in.channels / groups, to.channels / groups, in.h, in.w, to.h, to.w,
             strides[0], strides[1], taps, dy, dx, x, weight, bias, y, last};
   }
