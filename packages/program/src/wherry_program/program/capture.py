@@ -116,7 +116,10 @@ class Capture(InnerLayer):
         name = unique_name.generate(f"{op.name}.tmp")
         while name in block.vars:  # names were counted anew meanwhile
             name = unique_name.generate(f"{op.name}.tmp")
-        outs = tuple([block.variable(meta.shape, meta.dtype, f"{name}.{i}" if i else name) for i, meta in enumerate(metas)])
+        if len(metas) == 1:
+            outs = (block.variable(metas[0].shape, metas[0].dtype, name),)
+        else:
+            outs = tuple([block.variable(meta.shape, meta.dtype, f"{name}.{i}" if i else name) for i, meta in enumerate(metas)])
         self.record(op, inputs, attrs, outs)
         return outs
 
@@ -136,10 +139,12 @@ class Capture(InnerLayer):
         if self.no_grad_cuts and not _core.is_grad_enabled():
             for x in outs:  # the code said so: no_grad(), detach()
                 x.__dict__["cuts_gradient"] = True
-        return self.block.append(
-            op, tuple([None if x is None else self.variable_of(x) for x in inputs]), attrs_with(attrs, self.variable_of), outs, role=self.role,
+        of, block = self.variable_of, self.block
+        node = Node(
+            op, tuple([None if x is None else of(x) for x in inputs]), attrs_with(attrs, of), outs, block, role=self.role,
             line=user_line() if self.line is None else self.line, scope=self.scope, device=self.device, **options,
         )
+        return block.take(node)
 
     # Entering and leaving.
 
