@@ -1,7 +1,8 @@
 """Blocked layout: convolutions with weights packed before a program runs, and no change of layout between them."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Any
 
 from wherry_program.passes.rewriting import Uses, bound_constant, forget_unused, is_pure, to_change, volatile
@@ -9,7 +10,7 @@ from wherry_program.program.capture import capture
 from wherry_program.program.ir import Block, Node, Program, Variable, tensors_of_attrs
 from wherry_program.run._executor import facts_of
 from wherry_tensor import _core, ops
-from wherry_tensor._core import Tensor, float32, plan_of
+from wherry_tensor._core import Op, Tensor, float32, plan_of
 from wherry_tensor.ops import blocked as layout
 from wherry_tensor.ops.blocked import ACTIVATIONS, BLOCK, blocks_of
 from wherry_tensor.ops.declare import Meta, family_of
@@ -23,7 +24,7 @@ FEWEST_CHANNELS = 6  # in a single one
 # weights costs (from some 130 on a Zen 5).
 OUTPUTS_FOR_WINOGRAD = 132
 
-LARGE = 1 << 18  # elements of a weight
+LARGE = 1 << 20  # elements of a weight
 
 # Ops that keep lanes beyond the last channel finite.
 _FINITE = {
@@ -59,6 +60,11 @@ def blocked(program: Program, winograd: bool = True) -> Program:
 
 
 def _has_kernel() -> bool:
+    return _kernel_of(_core.kernel_generation())
+
+
+@lru_cache(1)
+def _kernel_of(generation: int) -> bool:
     x, weight = Meta((1, 1, 1, 1, BLOCK), float32), Meta((1, 1, 1, 1, BLOCK, BLOCK), float32)
     return bool(facts_of(plan_of(ops.conv2d_blocked, [x, weight, None, None], ((1, 1), (0, 0, 0, 0), (1, 1), "none")))[1])
 
@@ -118,7 +124,8 @@ class _Images:
     def of(self, x: Variable) -> Tensor:
         """The image in blocks; records the conversion if needed."""
         if id(x) not in self.blocks:
-            self.blocks[id(x)] = self.recording.variable_of(layout.to_blocks(x))
+            with self.recording:
+                self.blocks[id(x)] = self.recording.variable_of(layout.to_blocks(x))
         return self.blocks[id(x)]
 
     def is_in_blocks(self, x: Variable | None) -> bool:
@@ -136,12 +143,15 @@ class _Images:
         if self.winograd and few_products and h * w >= OUTPUTS_FOR_WINOGRAD:
             kind = "winograd"
         constants = [self.constant(_ORDERS[kind], weight), None if bias is None else self.constant(_whole_blocks, bias)]
-        with self.recording:
-            image = x if kind == "planes" else self.of(x)
-            if kind == "winograd":
-                return ops.winograd_conv2d_blocked(image, *constants, None, paddings=paddings, activation="none")
-            op = ops.depthwise_conv2d_blocked if kind == "depthwise" else ops.conv2d_blocked
-            return op(image, *constants, None, strides=strides, paddings=paddings, dilations=dilations, activation="none")
+        image = x if kind == "planes" else self.of(x)
+        if kind == "winograd":
+            return self.made(ops.winograd_conv2d_blocked, (image, *constants, None), (paddings, "none"))
+        op = ops.depthwise_conv2d_blocked if kind == "depthwise" else ops.conv2d_blocked
+        return self.made(op, (image, *constants, None), (strides, paddings, dilations, "none"))
+
+    def made(self, op: Op, inputs: Iterable[Tensor | None], attrs: tuple[Any, ...]) -> Tensor:
+        """The first result of an op, recorded without asking the dispatcher."""
+        return self.recording(op, tuple(inputs), attrs)[0]
 
     def constant(self, order: Callable[[Tensor], Tensor], x: Variable) -> Variable:
         """The variable of a packed constant."""
@@ -162,8 +172,7 @@ class _Images:
             if not self.is_in_blocks(x):
                 return None
             rewrite = self.pooled
-        with self.recording:
-            made: Tensor | None = rewrite(node)
+        made: Tensor | None = rewrite(node)
         return made
 
     def pooled(self, node: Node) -> Tensor | None:
@@ -173,8 +182,7 @@ class _Images:
             mask = node.outputs[1]
             if self.uses.of.get(id(mask)) or id(mask) in self.uses.kept:
                 return None
-            kernel, strides, paddings, ceil_mode, _format = node.attrs
-            return ops.max_pool2d_blocked(self.of(x), kernel=kernel, strides=strides, paddings=paddings, ceil_mode=ceil_mode)
+            return self.made(ops.max_pool2d_blocked, (self.of(x),), node.attrs[:4])
         if node.op in (ops.avg_pool2d, ops.adaptive_avg_pool2d) and node.attr("data_format") == "NCHW" and -1 not in x.sizes[1:]:
             return self.average(node, x)
         if node.op is ops.reduce_mean and node.attr("keepdim") and node.attr("axes") == (2, 3):
@@ -182,19 +190,20 @@ class _Images:
         return None
 
     def mean(self, x: Variable) -> Tensor:
-        return ops.reduce_mean(self.of(x), axes=(2, 3), keepdim=True)  # type: ignore[no-any-return]
+        return self.made(ops.reduce_mean, (self.of(x),), ((2, 3), True))
 
     def average(self, node: Node, x: Variable) -> Tensor:
         if node.op is ops.adaptive_avg_pool2d and node.outputs[0].sizes[2:] == (1, 1):
             return self.mean(x)
         image = self.of(x)
-        batch, n, h, w, lanes = image.shape
         out = node.outputs[0].sizes
-        pooled = node.op(
-            ops.reshape(image, shape=(-1, h, w, lanes)),
-            **{name: "NHWC" if name == "data_format" else value for name, value in node.named_attrs().items()},
-        )
-        return ops.reshape(pooled, shape=(batch, n, *out[2:], lanes))
+        with self.recording:
+            batch, n, h, w, lanes = image.shape
+            pooled = node.op(
+                ops.reshape(image, shape=(-1, h, w, lanes)),
+                **{name: "NHWC" if name == "data_format" else value for name, value in node.named_attrs().items()},
+            )
+            return ops.reshape(pooled, shape=(batch, n, *out[2:], lanes))
 
     def concat(self, node: Node) -> Tensor | None:
         images = [x for x in node.inputs if x is not None]
@@ -202,7 +211,7 @@ class _Images:
             return None
         if any(len(x.sizes) != 4 or x.sizes[1] < 0 or x.sizes[1] % BLOCK for x in images):
             return None
-        return ops.concat(*(self.of(x) for x in images), axis=1)
+        return self.made(ops.concat, map(self.of, images), (1,))
 
     def elementwise(self, node: Node) -> Tensor | None:
         out = node.outputs[0].sizes
@@ -213,8 +222,7 @@ class _Images:
             return None
         if not all(is_image or x is None or _is_number(x) for is_image, x in zip(images, node.inputs)):
             return None
-        inputs = (self.of(x) if is_image and x is not None else x for is_image, x in zip(images, node.inputs))
-        return node.op(*inputs, **node.named_attrs())
+        return self.made(node.op, (self.of(x) if is_image and x is not None else x for is_image, x in zip(images, node.inputs)), node.attrs)
 
 
 def _is_number(x: Variable) -> bool:

@@ -387,7 +387,7 @@ cdef tuple infer_of_call(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs):
             ahead = ahead or not (i < op.n_fixed and op.shape_only >> i & 1)
     is_asked_by_a_call = not ahead
     try:
-        return infer_metas(op, inputs, n, attrs)
+        return inferred_metas(op, inputs, n, attrs) if ahead else infer_metas(op, inputs, n, attrs)
     finally:
         is_asked_by_a_call = before
 
