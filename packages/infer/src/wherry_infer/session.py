@@ -79,6 +79,17 @@ def _invalid(text: str) -> Exception:
     return _failed(InvalidArgument, 2, "INVALID_ARGUMENT", text)
 
 
+def _once_failed(error: BaseException) -> Callable[..., list[Any]]:
+    """What runs call after the first one could not make the program ready."""
+
+    def refuse(*given: Any) -> list[Any]:
+        if isinstance(error, Exception):
+            raise error
+        raise RuntimeError("InferenceSession: the first run was interrupted. Got a program that is half ready. Make the session again.") from error
+
+    return refuse
+
+
 class GraphOptimizationLevel(enum.IntEnum):
     """How far a model is rewritten: not at all, with every bit kept, or folded for inference."""
 
@@ -287,7 +298,7 @@ class InferenceSession:
         self._names = [x.name for x in self._outputs]
         plain = {0, *NP_NAMES} - UNSIGNED.keys()  # numbers of dtypes whose arrays are results as they are
         self._plain = all(x.type.startswith("tensor(") and "bfloat16" not in x.type and code in plain for x, code in zip(self._outputs, self._codes))
-        self._run: Callable[..., list[Any]] | None = None if program is None else self._compiled(program)
+        self._run: Callable[..., list[Any]] | None = None if program is None else self._by_first_run(program)
         self._threads = int(self._options.intra_op_num_threads)
 
     @staticmethod
@@ -338,6 +349,21 @@ class InferenceSession:
         for port in (*model.inputs, *model.outputs):
             if port.shape is not None and sizes:
                 port.shape = [sizes.get(n, n) if isinstance(n, str) else n for n in port.shape]
+
+    def _by_first_run(self, program: Program) -> Callable[..., list[Any]]:
+        """What the first run calls. Passes wait for it, as plans do: who only asks what a model is does not pay for them."""
+
+        def first(*given: Any) -> list[Any]:
+            with self._lock:
+                if self._run is first:
+                    try:
+                        self._run = self._compiled(program)
+                    except BaseException as error:
+                        self._run = _once_failed(error)  # passes have changed a part of the program
+                        raise
+            return self._run(*given)  # type: ignore[no-any-return, misc]
+
+        return first
 
     def _compiled(self, program: Program) -> Callable[..., list[Any]]:
         level = int(self._options.graph_optimization_level)
