@@ -6,6 +6,7 @@ missing. Switches of libraries that Wherry does not use (oneDNN, Lite, the execu
 """
 from __future__ import annotations
 
+import enum
 import functools
 import inspect
 import logging
@@ -263,7 +264,10 @@ class Config:
     def _copy(self, other: Config) -> None:
         import copy
 
-        self.__dict__.update(copy.deepcopy({k: v for k, v in other.__dict__.items() if k not in ("_buffers", "_stream")}))
+        whole = (str, int, float, type(None), enum.Enum)  # what has no parts takes longer to walk over than all the rest
+        parts = {k: v for k, v in other.__dict__.items() if k not in ("_buffers", "_stream") and not isinstance(v, whole)}
+        self.__dict__.update(other.__dict__)
+        self.__dict__.update(copy.deepcopy(parts))
         self._buffers, self._stream = other._buffers, other._stream
 
     # The program.

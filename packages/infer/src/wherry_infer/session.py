@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import wherry_tensor
+from wherry_infer.first_run import Once
 from wherry_infer.session_values import NP_NAMES, UNSIGNED, OrtValue, array_at, array_of, element_name, held, type_name
 from wherry_paddle_files.models import load_model
 from wherry_program.program.ir import Program
@@ -77,17 +78,6 @@ def _failed(kind: type[Exception], number: int, name: str, text: str) -> Excepti
 
 def _invalid(text: str) -> Exception:
     return _failed(InvalidArgument, 2, "INVALID_ARGUMENT", text)
-
-
-def _once_failed(error: BaseException) -> Callable[..., list[Any]]:
-    """What runs call after the first one could not make the program ready."""
-
-    def refuse(*given: Any) -> list[Any]:
-        if isinstance(error, Exception):
-            raise error
-        raise RuntimeError("InferenceSession: the first run was interrupted. Got a program that is half ready. Make the session again.") from error
-
-    return refuse
 
 
 class GraphOptimizationLevel(enum.IntEnum):
@@ -233,6 +223,11 @@ class ModelMetadata:
         self.custom_metadata_map = {} if proto is None else {entry.key: entry.value for entry in proto.metadata}
 
 
+def _compiled(program: Program, level: int) -> Callable[..., list[Any]]:
+    program.in_passes = True  # it is its session's alone
+    return compiled(program, level=0 if level <= 0 else 1 if level == 1 else 2)
+
+
 class _Input:
     """What a run checks an input against."""
 
@@ -298,7 +293,10 @@ class InferenceSession:
         self._names = [x.name for x in self._outputs]
         plain = {0, *NP_NAMES} - UNSIGNED.keys()  # numbers of dtypes whose arrays are results as they are
         self._plain = all(x.type.startswith("tensor(") and "bfloat16" not in x.type and code in plain for x, code in zip(self._outputs, self._codes))
-        self._run: Callable[..., list[Any]] | None = None if program is None else self._by_first_run(program)
+        self._run: Callable[..., list[Any]] | None = None
+        # Passes wait for the first run, as plans do: who only asks what a model is does not pay for them.
+        level = int(self._options.graph_optimization_level)
+        self._ready = None if program is None else Once(lambda: _compiled(program, level), "InferenceSession")
         self._threads = int(self._options.intra_op_num_threads)
 
     @staticmethod
@@ -349,26 +347,6 @@ class InferenceSession:
         for port in (*model.inputs, *model.outputs):
             if port.shape is not None and sizes:
                 port.shape = [sizes.get(n, n) if isinstance(n, str) else n for n in port.shape]
-
-    def _by_first_run(self, program: Program) -> Callable[..., list[Any]]:
-        """What the first run calls. Passes wait for it, as plans do: who only asks what a model is does not pay for them."""
-
-        def first(*given: Any) -> list[Any]:
-            with self._lock:
-                if self._run is first:
-                    try:
-                        self._run = self._compiled(program)
-                    except BaseException as error:
-                        self._run = _once_failed(error)  # passes have changed a part of the program
-                        raise
-            return self._run(*given)  # type: ignore[no-any-return, misc]
-
-        return first
-
-    def _compiled(self, program: Program) -> Callable[..., list[Any]]:
-        level = int(self._options.graph_optimization_level)
-        program.in_passes = True  # it is this session's alone
-        return compiled(program, level=0 if level <= 0 else 1 if level == 1 else 2)
 
     # What it is.
 
@@ -436,7 +414,7 @@ class InferenceSession:
             given = self._given(input_feed)
         threads, recording = set_thread_budget(self._threads), set_grad_mode(False)
         try:
-            values = self._without_program(given) if self._run is None else self._run(*given)
+            values = self._first(given) if self._run is None else self._run(*given)
         finally:
             set_grad_mode(recording)
             set_thread_budget(threads)
@@ -493,6 +471,13 @@ class InferenceSession:
             x.taken = type(data), kind, shape
         return held(data, x.code)
 
+    def _first(self, values: list[Any]) -> list[Any]:
+        """The first run of a program, and each of a model without one."""
+        if self._ready is None:
+            return self._without_program(values)
+        self._run = run = self._ready()
+        return run(*values)
+
     def _without_program(self, values: list[Any]) -> list[Any]:
         """A program for these shapes, if that is enough; else the model runs node by node."""
         from wherry_onnx_files.errors import NeedsValue
@@ -505,7 +490,7 @@ class InferenceSession:
                 if key not in self._by_shape:
                     try:
                         shapes = {x.name: list(shape) for x, shape in zip(self._inputs, key)}
-                        self._by_shape[key] = self._compiled(model.program(shapes))
+                        self._by_shape[key] = _compiled(model.program(shapes), int(self._options.graph_optimization_level))
                     except NeedsValue:
                         self._by_node = True
                     while len(self._by_shape) > _SHAPES_KEPT:
