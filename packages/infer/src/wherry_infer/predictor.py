@@ -674,7 +674,7 @@ class Predictor:
     def clear_intermediate_tensor(self) -> None:
         """Free what is kept between runs."""
         if self._model.calibrating is None or self._model.calibrating.scales is not None:
-            self._model.run = compiled(self._model.program)
+            self._model.run = compiled(self._model.program)  # type: ignore[method-assign]
 
     def try_shrink_memory(self) -> int:
         """Return memory that is kept for later runs to the system; returns the number of bytes."""

@@ -116,10 +116,7 @@ class Capture(InnerLayer):
         name = unique_name.generate(f"{op.name}.tmp")
         while name in block.vars:  # names were counted anew meanwhile
             name = unique_name.generate(f"{op.name}.tmp")
-        if len(metas) == 1:
-            outs = (block.variable(metas[0].shape, metas[0].dtype, name),)
-        else:
-            outs = tuple([block.variable(meta.shape, meta.dtype, f"{name}.{i}" if i else name) for i, meta in enumerate(metas)])
+        outs = tuple([block.variable(meta.shape, meta.dtype, f"{name}.{i}" if i else name) for i, meta in enumerate(metas)])
         self.record(op, inputs, attrs, outs)
         return outs
 
