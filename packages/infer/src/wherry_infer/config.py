@@ -53,6 +53,11 @@ class PassBuilder:
         self._names = [one.__name__ for one in graph_passes.pipeline(graph_passes.INFERENCE)]
         self._debug = False
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> PassBuilder:
+        out = type(self)()
+        out._names, out._debug = list(self._names), self._debug
+        return out
+
     def all_passes(self) -> list[str]:
         """The names of the passes, in order."""
         return list(self._names)
@@ -160,6 +165,11 @@ class XpuConfig:
         self.quant_post_dynamic_weight_precision = 1
         self.quant_post_dynamic_op_types: list[str] = []
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> XpuConfig:
+        out = type(self).__new__(type(self))
+        out.__dict__.update(self.__dict__, quant_post_dynamic_op_types=list(self.quant_post_dynamic_op_types))
+        return out
+
 
 class QuantizerConfig:
     """How a model in floats is quantized while it is loaded; `Config.quantizer_config` gives it.
@@ -264,7 +274,7 @@ class Config:
     def _copy(self, other: Config) -> None:
         import copy
 
-        whole = (str, int, float, type(None), enum.Enum)  # what has no parts takes longer to walk over than all the rest
+        whole = (str, int, float, type(None), enum.Enum, tuple)  # what cannot change takes longer to walk over than all the rest
         parts = {k: v for k, v in other.__dict__.items() if k not in ("_buffers", "_stream") and not isinstance(v, whole)}
         self.__dict__.update(other.__dict__)
         self.__dict__.update(copy.deepcopy(parts))

@@ -467,11 +467,12 @@ def _keep_memory(device: int, config: Config) -> None:
 
 def _let_go(program: Program, weights: Sequence[Variable]) -> None:
     """Drop those weights that the program no longer has: variables are parts of cycles, so that they would stay until garbage is collected."""
-    kept = {id(x) for x in program.bound_variables()}
-    for x in weights:
-        if id(x) not in kept:
-            x.bound = None
-    _core.release_memory_cache()
+    kept = set(map(id, program.bound_variables()))
+    gone = [x for x in weights if id(x) not in kept]
+    for x in gone:
+        x.bound = None
+    if gone:
+        _core.release_memory_cache()
 
 
 class _Watching(Interpreter):
