@@ -788,7 +788,7 @@ class PredictorPool:
 
 
 def create_predictor(config: Config) -> Predictor:
-    """Load a program and prepare it to run.
+    """Load a program. On the CPU its first run makes it ready, which takes longer than those after it.
 
     Args:
         config: which program, and how to run it.

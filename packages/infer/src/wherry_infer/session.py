@@ -242,7 +242,7 @@ class _Input:
 
 
 class InferenceSession:
-    """A model that runs, with the interface of ONNX Runtime.
+    """A model that runs, with the interface of ONNX Runtime. Its first run makes it ready, which takes longer than those after it.
 
     Args:
         path_or_bytes: of an ONNX model (`.onnx`), or of a program of Paddle (`.pdmodel` with `.pdiparams` beside it, `.json`).
