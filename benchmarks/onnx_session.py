@@ -1,9 +1,9 @@
-"""Models of ONNX in `wherry.InferenceSession` and in ONNX Runtime: how long they take to load, and a run.
+"""Models in `wherry.InferenceSession` and in predictors, and in ONNX Runtime: how long they take to load, and a run.
 
     pip install onnx onnxruntime && python benchmarks/onnx_session.py [--threads 1] [--seconds 2]
 
 Both sessions live in one process and are timed in turn, a few runs of each at a time; medians count. The models are ours, written as ONNX with
-random weights.
+random weights, and as Paddle has them for predictors; ONNX Runtime reads the ONNX.
 """
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ import numpy as np
 import onnxruntime
 
 import wherry
+from wherry_paddle_files.models import load_model, save_program_beside
 
 
 def models(folder: str) -> dict[str, tuple[str, np.ndarray]]:
@@ -53,13 +54,24 @@ def timed(functions: list[Callable[[], Any]], seconds: float) -> list[float]:
     return [statistics.median(found) * 1e6 for found in times]
 
 
-def through_handles(path: str, threads: int, x: np.ndarray) -> Callable[[], np.ndarray]:
-    """A run of the same model by `paddle.inference`: copied in, run, copied out."""
+def as_paddle_has_it(path: str) -> None:
+    """Save the same model as Paddle 2 and 3 do, beside it."""
     prefix = os.path.splitext(path)[0]
     wherry.jit.save(wherry.onnx.load(path), prefix)
-    config = wherry.inference.Config(f"{prefix}.pdmodel", f"{prefix}.pdiparams")
+    program = load_model(prefix)
+    save_program_beside(f"{prefix}.json", program, f"{prefix}.pdiparams")
+
+
+def predictor_of(path: str, ending: str, threads: int) -> wherry.inference.Predictor:
+    """A predictor of such files."""
+    prefix = os.path.splitext(path)[0]
+    config = wherry.inference.Config(f"{prefix}.{ending}", f"{prefix}.pdiparams")
     config.set_cpu_math_library_num_threads(threads)
-    predictor = wherry.inference.create_predictor(config)
+    return wherry.inference.create_predictor(config)
+
+
+def through_handles(predictor: wherry.inference.Predictor, x: np.ndarray) -> Callable[[], np.ndarray]:
+    """A run by `paddle.inference`: copied in, run, copied out."""
     given = predictor.get_input_handle(predictor.get_input_names()[0])
     result = predictor.get_output_handle(predictor.get_output_names()[0])
 
@@ -85,12 +97,21 @@ def main() -> None:
             a, b = wherry.InferenceSession(path, ours), onnxruntime.InferenceSession(path, theirs)
             feed = {"x": x}
             np.testing.assert_allclose(a.run(None, feed)[0], b.run(None, feed)[0], rtol=1e-3, atol=1e-4)
-            handles = through_handles(path, asked.threads, x)
+            as_paddle_has_it(path)
+            handles = through_handles(predictor_of(path, "pdmodel", asked.threads), x)
             run = timed([lambda a=a, feed=feed: a.run(None, feed), handles, lambda b=b, feed=feed: b.run(None, feed)], asked.seconds)
-            makers = [lambda p=path: wherry.InferenceSession(p, ours), lambda p=path: onnxruntime.InferenceSession(p, theirs)]
-            load = timed(makers, asked.seconds)
-            first = timed([lambda make=make, feed=feed: make().run(None, feed) for make in makers], asked.seconds)
-            rows = [("load", *load), ("load and first run", *first), ("session.run", run[0], run[2]), ("handles", run[1], run[2])]
+            rows = [("session.run", run[0], run[2]), ("handles", run[1], run[2])]
+            theirs_made = lambda p=path: onnxruntime.InferenceSession(p, theirs)  # noqa: E731
+            theirs_run = lambda make=theirs_made, feed=feed: make().run(None, feed)  # noqa: E731
+            for kind in ("onnx", "pdmodel", "json"):  # one after the other: what one leaves behind slows the next
+                if kind == "onnx":
+                    made = lambda p=path: wherry.InferenceSession(p, ours)  # noqa: E731
+                    first = lambda make=made, feed=feed: make().run(None, feed)  # noqa: E731
+                else:
+                    made = lambda p=path, kind=kind: predictor_of(p, kind, asked.threads)  # noqa: E731
+                    first = lambda make=made, x=x: through_handles(make(), x)()  # noqa: E731
+                rows.append((f"load .{kind}", *timed([made, theirs_made], asked.seconds)))
+                rows.append((f"load .{kind} and first run", *timed([first, theirs_run], asked.seconds)))
             for what, mine, other in rows:
                 print(f"| {name} | {what} | {shown(mine)} | {shown(other)} | {mine / other:.2f} |")
 

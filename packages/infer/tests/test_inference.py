@@ -4,6 +4,7 @@ import sys
 import sysconfig
 import threading
 import venv
+import weakref
 from importlib import metadata
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from wherry_infer import (
     get_num_bytes_of_data_type,
     get_version,
 )
+from wherry_infer import predictor as predictors
 from wherry_infer.native import get_include, get_source
 from wherry_paddle_files.models import save_model
 from wherry_paddle_files.testing.model_files import as_paddle_writes
@@ -404,3 +406,32 @@ def test_a_squeezed_axis_stays_where_its_size_is_not_one(tmp_path, optimized):
     for n in (2, 1, 2, 3):
         for one in (predictor, twin):
             assert answer(one, batch(n)).tolist() == np.ones([3] if n == 1 else [n, 3]).tolist()
+
+
+def test_passes_of_a_predictor_wait_for_the_first_run_of_any_clone(model, net, monkeypatch):
+    made = []
+    prepared = predictors._Model._prepared
+    monkeypatch.setattr(predictors._Model, "_prepared", lambda self, program: made.append(program) or prepared(self, program))
+    predictor = create_predictor(config_of(model))
+    clones = [predictor.clone() for _ in range(4)]
+    assert predictor.get_input_names() == ["x"] and not made
+    found = {}
+    threads = [threading.Thread(target=lambda i=i, one=one: found.update({i: answer(one, batch(3))})) for i, one in enumerate(clones)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(made) == 1 and len(found) == 4
+    for y in found.values():
+        np.testing.assert_allclose(y, net(wt.to_tensor(batch(3))).numpy(), atol=2e-6)
+    config = config_of(model)
+    config.switch_ir_debug(True)  # who wants to see what passes do sees it at once
+    create_predictor(config)
+    assert len(made) == 2
+
+
+def test_a_predictor_that_never_runs_goes_with_its_last_name(model):
+    predictor = create_predictor(config_of(model))
+    seen = weakref.ref(predictor._model)
+    del predictor
+    assert seen() is None

@@ -1,4 +1,6 @@
 """`InferenceSession`, beside ONNX Runtime itself."""
+import threading
+
 import numpy as np
 import onnxruntime
 import pytest
@@ -204,3 +206,35 @@ def test_sequences_are_lists():
     [y] = ours.InferenceSession(data).run(None, {"s": [one], "x": 2 * one})
     assert [z.tolist() for z in y] == [[1, 1], [2, 2]]
     assert ours.InferenceSession(data).get_inputs()[0].type == onnxruntime.InferenceSession(data).get_inputs()[0].type
+
+
+def test_passes_wait_for_the_first_run_and_run_once(mlp, monkeypatch):
+    made = []
+    compiled = ours.compiled
+    monkeypatch.setattr(ours, "compiled", lambda *args, **kwargs: made.append(args) or compiled(*args, **kwargs))
+    session = ours.InferenceSession(mlp)
+    assert [x.name for x in session.get_inputs()] == ["x"] and not made
+    x = np.ones((3, 4), np.float32)
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(session.run(None, {"x": x})[0])) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(made) == 1 and len(found) == 4
+    for y in found:
+        np.testing.assert_array_equal(y, session.run(None, {"x": x})[0])
+
+
+@pytest.mark.parametrize(("wrong", "later"), [(MemoryError("no room"), "no room"), (KeyboardInterrupt(), "half ready")])
+def test_a_first_run_that_fails_leaves_no_half_ready_program(mlp, monkeypatch, wrong, later):
+    def failing(*args, **kwargs):
+        raise wrong
+
+    session = ours.InferenceSession(mlp)
+    with monkeypatch.context() as patch:
+        patch.setattr(ours, "compiled", failing)
+        with pytest.raises(type(wrong)):
+            session.run(None, {"x": np.ones((3, 4), np.float32)})
+    with pytest.raises((MemoryError, RuntimeError), match=later):
+        session.run(None, {"x": np.ones((3, 4), np.float32)})

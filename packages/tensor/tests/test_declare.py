@@ -5,10 +5,11 @@ import re
 import pytest
 
 import wherry_tensor
-from wherry_tensor import columns, ops
+from wherry_tensor import _core, columns, ops
 from wherry_tensor._core import float32, float64
 from wherry_tensor.ops import declare
 from wherry_tensor.ops.declare import Meta, Scalar
+from wherry_tensor.sizes import Size
 
 
 def test_op_knows_its_inputs_attributes_and_outputs():
@@ -111,3 +112,23 @@ def test_a_rule_that_lets_a_negative_size_pass_does_not_reach_the_kernel(monkeyp
     monkeypatch.setitem(declare.infer.rules, ops.eye, lambda *, rows, columns, dtype: Meta((rows, columns), dtype))
     with pytest.raises(ValueError, match="eye: a size of the result is negative"):
         ops.eye(rows=-1, columns=37, dtype=float32)
+
+
+def test_what_a_shape_rule_gave_is_given_again_for_the_same_question_only():
+    x, y = (_core.symbolic((-1, n), _core.float32) for n in (4, 5))
+    first = ops.reduce_sum.infer((x,), ((1,), True))
+    assert first[0].shape == (-1, 1) and ops.reduce_sum.infer((x,), ((1,), True)) is first
+    assert ops.reduce_sum.infer((x,), ((1,), False))[0].shape == (-1,)
+    assert ops.concat.infer((x, y), (1,))[0].shape == (-1, 9) and ops.concat.infer((x, x), (1,))[0].shape == (-1, 8)
+    with pytest.raises(TypeError, match="keepdim"):  # equal to True, and no bool
+        ops.reduce_sum.infer((x,), ((1,), 1.0))
+    with pytest.raises(ValueError, match="axis"):
+        ops.concat.infer((x, y), (2,))
+
+
+def test_attributes_with_open_sizes_are_asked_each_time():
+    x = _core.symbolic((-1, 4), _core.float32)
+    n = Size("axis", x, 0)
+    assert _core.hold_sizes(((n, 4),)) and _core.hold_sizes((n,)) and not _core.hold_sizes(((1, 2), 3, "NCHW", None))
+    assert ops.reshape.infer((x,), ((n, 2, 2),))[0].shape == (-1, 2, 2)
+    assert ops.reshape.infer((x,), ((-1, 2, 2),))[0].shape == (-1, 2, 2)

@@ -6,6 +6,7 @@ missing. Switches of libraries that Wherry does not use (oneDNN, Lite, the execu
 """
 from __future__ import annotations
 
+import enum
 import functools
 import inspect
 import logging
@@ -51,6 +52,11 @@ class PassBuilder:
     def __init__(self) -> None:
         self._names = [one.__name__ for one in graph_passes.pipeline(graph_passes.INFERENCE)]
         self._debug = False
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> PassBuilder:
+        out = type(self)()
+        out._names, out._debug = list(self._names), self._debug
+        return out
 
     def all_passes(self) -> list[str]:
         """The names of the passes, in order."""
@@ -159,6 +165,11 @@ class XpuConfig:
         self.quant_post_dynamic_weight_precision = 1
         self.quant_post_dynamic_op_types: list[str] = []
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> XpuConfig:
+        out = type(self).__new__(type(self))
+        out.__dict__.update(self.__dict__, quant_post_dynamic_op_types=list(self.quant_post_dynamic_op_types))
+        return out
+
 
 class QuantizerConfig:
     """How a model in floats is quantized while it is loaded; `Config.quantizer_config` gives it.
@@ -263,7 +274,10 @@ class Config:
     def _copy(self, other: Config) -> None:
         import copy
 
-        self.__dict__.update(copy.deepcopy({k: v for k, v in other.__dict__.items() if k not in ("_buffers", "_stream")}))
+        whole = (str, int, float, type(None), enum.Enum, tuple)  # what cannot change takes longer to walk over than all the rest
+        parts = {k: v for k, v in other.__dict__.items() if k not in ("_buffers", "_stream") and not isinstance(v, whole)}
+        self.__dict__.update(other.__dict__)
+        self.__dict__.update(copy.deepcopy(parts))
         self._buffers, self._stream = other._buffers, other._stream
 
     # The program.

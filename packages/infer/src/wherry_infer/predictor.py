@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import wherry_tensor
 from wherry_infer import eight_bits, tensorrt
 from wherry_infer.config import Config
+from wherry_infer.first_run import Once
 from wherry_infer.kinds import DataType, PrecisionType
 from wherry_infer.precision import mixed
 from wherry_paddle_files.models import have_other_ranks, load_model, params_from_bytes, save_model
@@ -265,18 +266,50 @@ class _Model:
         self.times: Counter[str] = Counter()
         self.calls: Counter[str] = Counter()
         self.shapes: dict[str, Counter[tuple[int, ...]]] = {}
+        self._ready: Once[Program] | None = None
         self.lock = threading.Lock()
-        self.run: Callable[..., Any]
         with _CPU.entered():  # whatever the current device is
             program = self._loaded()
             self.calibrating = eight_bits.calibrating(program, config)
             first = None if self.calibrating is None else self.calibrating.program
-            program = self._prepared(self.in_whole_numbers(program)) if first is None else first
+            if first is None:
+                program = self.in_whole_numbers(program)
+                if self._may_wait:
+                    self.feeds, self.fetches = program.feeds, program.fetches
+                    me = weakref.ref(self)  # no cycle; whoever calls it holds the model
+                    self._ready = Once(lambda: me()._prepared(program), "create_predictor")  # type: ignore[union-attr]
+                    return
+                program = self._prepared(program)
+            else:
+                program = first
+        self.feeds, self.fetches = program.feeds, program.fetches
         self._take(program)
         if self.calibrating is not None and first is not None:
             me = weakref.ref(self)  # no cycle: tables are written when the last predictor goes
-            self.run = lambda *values: me().watched(values)  # type: ignore[union-attr]  # whoever calls it holds the model
+            self.run = lambda *values: me().watched(values)  # type: ignore[method-assign, union-attr]  # whoever calls it holds the model
             self._keeps = weakref.finalize(self, self.calibrating.keep)  # before the process ends, too
+
+    @property
+    def _may_wait(self) -> bool:
+        """Whether passes may wait for the first run: on the CPU, where nobody asked to see what they do."""
+        config = self.config
+        return not (self.home.code or self.hands_over or config._save_optimized or config._ir_debug or config.pass_builder()._debug)
+
+    def run(self, *values: Any) -> list[Any]:
+        """The first run, if passes have waited for it; `_take` puts that of the program in its place."""
+        _ = self.program
+        return self.run(*values)
+
+    @property
+    def program(self) -> Program:
+        """The program as it runs."""
+        if self._ready is not None:
+            with _CPU.entered():
+                program = self._ready()
+            with self.lock:
+                if self._ready is not None:
+                    self._take(program)
+        return self._program
 
     def in_whole_numbers(self, program: Program) -> Program:
         """A program that was loaded, rounded by scales that were found for it."""
@@ -307,8 +340,9 @@ class _Model:
         self._bring(program)
         if self.home.code:
             _keep_memory(self.home.code, self.config)
-        self.program: Program = program
-        self.run = compiled(program)
+        self._program = program
+        self.run = compiled(program)  # type: ignore[method-assign]
+        self._ready = None
 
     def watched(self, values: Sequence[Any], hooks: Sequence[Callable[..., Any]] = ()) -> list[Any]:
         """A run op by op: for hooks, to measure, and to calibrate."""
@@ -433,11 +467,12 @@ def _keep_memory(device: int, config: Config) -> None:
 
 def _let_go(program: Program, weights: Sequence[Variable]) -> None:
     """Drop those weights that the program no longer has: variables are parts of cycles, so that they would stay until garbage is collected."""
-    kept = {id(x) for x in program.bound_variables()}
-    for x in weights:
-        if id(x) not in kept:
-            x.bound = None
-    _core.release_memory_cache()
+    kept = set(map(id, program.bound_variables()))
+    gone = [x for x in weights if id(x) not in kept]
+    for x in gone:
+        x.bound = None
+    if gone:
+        _core.release_memory_cache()
 
 
 class _Watching(Interpreter):
@@ -501,9 +536,8 @@ class Predictor:
 
     def _start(self, model: _Model, home: _Home) -> None:
         self._model, self._home = model, home
-        program = model.program
-        self._inputs = {x.name: Tensor(x.name, x.dtype.name, x.sizes, True, home) for x in program.feeds}
-        self._outputs = {x.name: Tensor(x.name, x.dtype.name, x.sizes, False, home) for x in program.fetches}
+        self._inputs = {x.name: Tensor(x.name, x.dtype.name, x.sizes, True, home) for x in model.feeds}
+        self._outputs = {x.name: Tensor(x.name, x.dtype.name, x.sizes, False, home) for x in model.fetches}
         self._handles = list(self._inputs.values()), list(self._outputs.values())
         self._hooks: list[Callable[..., Any]] = []
         config = model.config
@@ -641,7 +675,7 @@ class Predictor:
     def clear_intermediate_tensor(self) -> None:
         """Free what is kept between runs."""
         if self._model.calibrating is None or self._model.calibrating.scales is not None:
-            self._model.run = compiled(self._model.program)
+            self._model.run = compiled(self._model.program)  # type: ignore[method-assign]
 
     def try_shrink_memory(self) -> int:
         """Return memory that is kept for later runs to the system; returns the number of bytes."""
@@ -754,7 +788,7 @@ class PredictorPool:
 
 
 def create_predictor(config: Config) -> Predictor:
-    """Load a program and prepare it to run.
+    """Load a program. On the CPU its first run makes it ready, which takes longer than those after it.
 
     Args:
         config: which program, and how to run it.

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import wherry_tensor
+from wherry_infer.first_run import Once
 from wherry_infer.session_values import NP_NAMES, UNSIGNED, OrtValue, array_at, array_of, element_name, held, type_name
 from wherry_paddle_files.models import load_model
 from wherry_program.program.ir import Program
@@ -224,6 +225,11 @@ class ModelMetadata:
         self.custom_metadata_map = {} if proto is None else {entry.key: entry.value for entry in proto.metadata}
 
 
+def _compiled(program: Program, level: int) -> Callable[..., list[Any]]:
+    program.in_passes = True  # it is its session's alone
+    return compiled(program, level=0 if level <= 0 else 1 if level == 1 else 2)
+
+
 class _Input:
     """What a run checks an input against."""
 
@@ -238,7 +244,7 @@ class _Input:
 
 
 class InferenceSession:
-    """A model that runs, with the interface of ONNX Runtime.
+    """A model that runs, with the interface of ONNX Runtime. Its first run makes it ready, which takes longer than those after it.
 
     Args:
         path_or_bytes: of an ONNX model (`.onnx`), or of a program of Paddle (`.pdmodel` with `.pdiparams` beside it, `.json`).
@@ -289,7 +295,10 @@ class InferenceSession:
         self._names = [x.name for x in self._outputs]
         plain = {0, *NP_NAMES} - UNSIGNED.keys()  # numbers of dtypes whose arrays are results as they are
         self._plain = all(x.type.startswith("tensor(") and "bfloat16" not in x.type and code in plain for x, code in zip(self._outputs, self._codes))
-        self._run: Callable[..., list[Any]] | None = None if program is None else self._compiled(program)
+        self._run: Callable[..., list[Any]] | None = None
+        # Passes wait for the first run, as plans do: who only asks what a model is does not pay for them.
+        level = int(self._options.graph_optimization_level)
+        self._ready = None if program is None else Once(lambda: _compiled(program, level), "InferenceSession")
         self._threads = int(self._options.intra_op_num_threads)
 
     @staticmethod
@@ -340,11 +349,6 @@ class InferenceSession:
         for port in (*model.inputs, *model.outputs):
             if port.shape is not None and sizes:
                 port.shape = [sizes.get(n, n) if isinstance(n, str) else n for n in port.shape]
-
-    def _compiled(self, program: Program) -> Callable[..., list[Any]]:
-        level = int(self._options.graph_optimization_level)
-        program.in_passes = True  # it is this session's alone
-        return compiled(program, level=0 if level <= 0 else 1 if level == 1 else 2)
 
     # What it is.
 
@@ -412,7 +416,7 @@ class InferenceSession:
             given = self._given(input_feed)
         threads, recording = set_thread_budget(self._threads), set_grad_mode(False)
         try:
-            values = self._without_program(given) if self._run is None else self._run(*given)
+            values = self._first(given) if self._run is None else self._run(*given)
         finally:
             set_grad_mode(recording)
             set_thread_budget(threads)
@@ -469,6 +473,13 @@ class InferenceSession:
             x.taken = type(data), kind, shape
         return held(data, x.code)
 
+    def _first(self, values: list[Any]) -> list[Any]:
+        """The first run of a program, and each of a model without one."""
+        if self._ready is None:
+            return self._without_program(values)
+        self._run = run = self._ready()
+        return run(*values)
+
     def _without_program(self, values: list[Any]) -> list[Any]:
         """A program for these shapes, or for these shapes and numbers, if that is enough; else the model runs node by node."""
         model = self._model
@@ -498,7 +509,7 @@ class InferenceSession:
             try:
                 sizes = {x.name: list(shape) for x, shape in zip(self._inputs, shapes)}
                 fixed = {name: v.clone() for name, v in numbers.items()}
-                self._by_shape[key] = self._compiled(model.program(sizes, values=fixed))
+                self._by_shape[key] = _compiled(model.program(sizes, values=fixed), int(self._options.graph_optimization_level))
             except NeedsValue:
                 self._by_shape[key] = None
             while len(self._by_shape) > _SHAPES_KEPT:

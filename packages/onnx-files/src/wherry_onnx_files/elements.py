@@ -102,8 +102,13 @@ def decoded(raw: Any, code: int, count: int) -> np.ndarray:
         return _unpacked(parts, code)
     if code in FLOAT8:
         return _unpacked(np.frombuffer(raw, np.uint8), code)
-    name = {"bfloat16": "uint16"}.get(NAMES[code], NAMES[code])
-    return held_array(np.frombuffer(raw, np.dtype(name).newbyteorder("<")), code)
+    return held_array(np.frombuffer(raw, _stored(code)), code)
+
+
+@functools.cache
+def _stored(code: int) -> np.dtype[Any]:
+    """What the bytes of a file are."""
+    return np.dtype("uint16" if code == BFLOAT16 else NAMES[code]).newbyteorder("<")
 
 
 def bytes_of(code: int, count: int) -> int:
@@ -111,7 +116,7 @@ def bytes_of(code: int, count: int) -> int:
     bits = _BITS.get(code)
     if bits is not None:
         return (count * bits + 7) // 8
-    return count if code in FLOAT8 else count * (2 if code == BFLOAT16 else np.dtype(NAMES[code]).itemsize)
+    return count if code in FLOAT8 else count * _stored(code).itemsize
 
 
 def _unpacked(codes: np.ndarray, code: int) -> np.ndarray:

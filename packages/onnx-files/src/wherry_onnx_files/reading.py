@@ -20,7 +20,7 @@ from wherry_onnx_files.errors import NeedsValue, OnnxFileError, UnreadableOp, pl
 from wherry_onnx_files.numbers import Numbers, is_known, numbers_of
 from wherry_onnx_files.tensors import Folder, array_of, sparse_array, tensor_of
 from wherry_program.program.capture import Capture, current_capture
-from wherry_program.program.ir import Program
+from wherry_program.program.ir import Program, Variable
 from wherry_tensor import _core, ops
 from wherry_tensor._core import DType, Tensor
 from wherry_tensor.ops.quantization import fault_of_scales
@@ -52,7 +52,11 @@ class OpView:
         self.node, self.reader, self.type = node, reader, node.op_type
         self.version = reader.version(node.domain)
         self.out_type: int | None = None
-        self._attrs = {a.name: a for a in map(reader.attribute, node.attributes) if a is not None}
+        self._attrs = {}
+        for a in node.attributes:
+            of_call = reader.attribute(a) if a.reference else a
+            if of_call is not None:
+                self._attrs[a.name] = of_call
 
     def __len__(self) -> int:
         """How many inputs are written down."""
@@ -71,13 +75,18 @@ class OpView:
 
     def value(self, i: int) -> Any:
         """An input as it is: a tensor, Numbers, a sequence or None."""
-        if not self.has(i):
+        inputs = self.node.inputs
+        name = inputs[i] if i < len(inputs) else ""
+        if not name:
             raise self.bad(f"it has no input {i}", "one")
-        return self.reader.value(self.node.inputs[i], self)
+        scope = self.reader.scopes[-1]
+        return scope[name] if name in scope else self.reader.value(name, self)
 
     def x(self, i: int) -> Tensor:
         """The tensor of an input."""
         found = self.value(i)
+        if type(found) is Variable and not found.is_array:  # mostly
+            return found
         if isinstance(found, Numbers):
             return found.tensor()
         if not isinstance(found, Tensor) or getattr(found, "is_array", False):
@@ -416,28 +425,31 @@ class Reader:
 
     def node(self, node: proto.Node) -> None:
         """Read one node."""
-        if current_capture() is not None:
+        recording = current_capture()
+        if recording is not None:
             self._left -= 1
             if self._left < 0:
                 raise OnnxFileError("onnx: the functions of the model call each other too often. Expected fewer nodes. Export the model again.")
         op = OpView(node, self)
         found = READS.get((_domain(node.domain), node.op_type))
-        function = self.functions.get((node.domain, node.op_type, node.overload))
+        function = self.functions.get((node.domain, node.op_type, node.overload)) if self.functions else None
         if function is not None and (found is None or node.domain not in ("", "ai.onnx", "com.microsoft")):
             results: Any = self._function(op, function)
         elif found is None:
             raise self._unknown(op)
         else:
-            results = self._guarded(op, found)
+            results = self._guarded(op, found, recording)
         if not isinstance(results, tuple):
             results = (results,)
+        scope = self.scopes[-1]
         for name, value in zip(node.outputs, results):
             if name:
-                self.scopes[-1][name] = value
-                self.types.pop(name, None) if function is None else None
+                scope[name] = value
+                if function is None and self.types:
+                    self.types.pop(name, None)
         if op.out_type and node.outputs:
             self.types[node.outputs[0]] = op.out_type
-        elif found is not None and found.keeps and op.out_type is None:
+        elif found is not None and found.keeps and op.out_type is None and self.types:
             self._keep_type(op, node, results)
 
     def _keep_type(self, op: OpView, node: proto.Node, results: tuple[Any, ...]) -> None:
@@ -457,18 +469,17 @@ class Reader:
             f"wherry_onnx_files/ops, in the file of its family."
         )
 
-    def _guarded(self, op: OpView, found: Reading) -> Any:
+    def _guarded(self, op: OpView, found: Reading, recording: Capture | None) -> Any:
         """The result of a rule; any error in it is reported as an error of the file, with the node."""
         try:
-            return self._result(op, found)
+            return self._result(op, found, recording)
         except ModelFileError:
             raise
         except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RuntimeError, MemoryError, AssertionError) as error:
             kind = NeedsValue if "not known" in str(error) and current_capture() is not None else OnnxFileError
             raise kind(f"onnx: {op.where} cannot be read: {plain(error)}") from error
 
-    def _result(self, op: OpView, found: Reading) -> Any:
-        recording = current_capture()
+    def _result(self, op: OpView, found: Reading, recording: Capture | None) -> Any:
         if recording is None or not found.folds or not self._all_constant(op):
             return found.rule(op)
         # Once without computing anything, to see how large the results are: what a file says of them may be anything.
@@ -485,9 +496,12 @@ class Reader:
             return found.rule(op)
 
     def _all_constant(self, op: OpView) -> bool:
+        scope = self.scopes[-1]
         for name in op.node.inputs:
             if name:
-                x = self.value(name, op)
+                x = scope[name] if name in scope else self.value(name, op)
+                if type(x) is Variable:
+                    return False
                 if not (x.known if isinstance(x, Numbers) else isinstance(x, Tensor) and _is_constant(x)):
                     return False
         return True

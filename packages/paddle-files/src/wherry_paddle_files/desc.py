@@ -458,8 +458,13 @@ _program = Schema(
 )  # fmt: skip
 
 
+_AS_IT_IS = frozenset(int(kind) for kind in AttrType) - {AttrType.STRING, AttrType.STRINGS, AttrType.SCALAR, AttrType.SCALARS}
+
+
 def plain(attr: Attr) -> Any:
     """The value of an attribute as Python has it."""
+    if attr.type in _AS_IT_IS:
+        return attr.value
     if attr.type == AttrType.STRING:
         return attr.value.decode(errors="surrogateescape")
     if attr.type == AttrType.STRINGS:
@@ -543,6 +548,12 @@ def _check_tensor(var: VarDesc) -> None:
     tensor.dims = [max(size, -1) for size in tensor.dims]
 
 
+# Of attributes: numbers of blocks, names of variables, and scalars, which have parts.
+_WITH_NAMES = frozenset(map(int, (
+    AttrType.BLOCK, AttrType.BLOCKS, AttrType.VAR, AttrType.VARS, AttrType.SCALAR, AttrType.SCALARS,
+)))  # fmt: skip
+
+
 def _check_op(op: OpDesc, block: int, blocks: int, known: set[str]) -> None:
     for slots, kind in ((op.inputs, "input"), (op.outputs, "output")):
         seen = set()
@@ -561,6 +572,8 @@ def _check_op(op: OpDesc, block: int, blocks: int, known: set[str]) -> None:
         # Paddle repeats some: what its passes changed stands after what was there, and the last counts.
         if said.setdefault(attr.name, attr).type != attr.type:
             raise ModelFileError(f"the file is damaged: {op.type!r} has the attribute {attr.name!r} twice, of two types. Save the model again.")
+        if attr.type not in _WITH_NAMES:
+            continue
         if attr.type in (AttrType.BLOCK, AttrType.BLOCKS):
             for index in attr.value if attr.type == AttrType.BLOCKS else [attr.value]:
                 if index is None or not 0 < index < blocks or index == block:

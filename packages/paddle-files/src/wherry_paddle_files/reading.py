@@ -45,6 +45,9 @@ class UnreadableOp(UnimplementedError, ModelFileError):
     """No rule reads an operator of the file. A ValueError."""
 
 
+_VAR, _VARS = int(AttrType.VAR), int(AttrType.VARS)
+
+
 class OpView:
     """An operator of a file, as rules see it.
 
@@ -99,9 +102,9 @@ class OpView:
         found = self._attrs.get(name)
         if found is None or found.value is None:
             return default
-        if found.type == AttrType.VAR:
+        if found.type == _VAR:
             return self.reader.value(found.value, self)
-        if found.type == AttrType.VARS:
+        if found.type == _VARS:
             return [self.reader.value(each, self) for each in found.value]
         return plain(found)
 

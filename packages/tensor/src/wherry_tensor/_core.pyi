@@ -2294,6 +2294,8 @@ def get_num_threads() -> Any:
     """How many threads a kernel may use: all cores that the process may use, until somebody says otherwise."""
 def get_stream(device: Any) -> Any:
     """The DeviceStream that the calling thread works on."""
+def hold_sizes(attrs: Any) -> Any:
+    """Does one of these attributes, or a number in one, stand for a size that is not known yet?"""
 def inner_layers() -> Any:
     """The inner layers of the calling thread, the topmost last."""
 def is_capturing(device: Any) -> Any:

@@ -739,7 +739,8 @@ class Model:
 
     def _split(self, batch: Any) -> tuple[list[Tensor], list[Tensor]]:
         """The inputs and labels of a batch: as the InputSpecs say, or as many inputs as `forward` takes."""
-        parts = _tensors(_flat(batch))
+        plain = type(batch) in (list, tuple) and all([type(x) is Tensor for x in batch])  # noqa: C419  a generator takes longer than the rest
+        parts = list(batch) if plain else _tensors(_flat(batch))
         if self._inputs:
             count = len(self._inputs)
         elif self._labels:

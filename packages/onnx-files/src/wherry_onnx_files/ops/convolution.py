@@ -45,9 +45,10 @@ def window_of(o, x, kernel=None):
 
 
 def _kernel_of(o, weight):
-    if not all(is_known(n) for n in weight.shape[2:]):
+    sizes = weight.shape[2:]
+    if not all(map(is_known, sizes)):
         raise o.open_size("the size of the kernel")
-    return [int(n) for n in weight.shape[2:]]
+    return [int(n) for n in sizes]
 
 
 def _pairs(before, after):
@@ -56,9 +57,10 @@ def _pairs(before, after):
 
 def convolved(o, x, weight, bias, zeros=None):
     """The convolution that the attributes of a node describe; of bytes with their zero points, the sums in int32."""
-    kernel, strides, dilations = window_of(o, x, _kernel_of(o, weight))
-    if kernel != _kernel_of(o, weight):
-        raise o.bad(f"its kernel_shape is {kernel}", f"{_kernel_of(o, weight)}, as its weight has it")
+    own = _kernel_of(o, weight)
+    kernel, strides, dilations = window_of(o, x, own)
+    if kernel != own:
+        raise o.bad(f"its kernel_shape is {kernel}", f"{own}, as its weight has it")
     before, after = paddings_of(o, x, kernel, strides, dilations)
     groups = o.integer("group", 1)
     if min(*before, *after) < 0:  # of which nothing is filled in

@@ -104,4 +104,6 @@ _AGAIN = (dead_code, frozen_constants)  # of a row, several times; what they do 
 
 def _nodes_of(program: Program) -> list[Any]:
     """What the nodes of a program are now: its parts are the same objects as long as nothing has replaced them."""
-    return [*program.fetches, *(part for node in program.walk() for part in (node, node.op, node.inputs, node.attrs))]
+    nodes = program.nodes if len(program.blocks) == 1 else list(program.walk())
+    parts = [node.op for node in nodes], [node.inputs for node in nodes], [node.attrs for node in nodes]
+    return [*program.fetches, *nodes, *parts[0], *parts[1], *parts[2]]

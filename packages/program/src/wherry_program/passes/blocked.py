@@ -1,7 +1,8 @@
 """Blocked layout: convolutions with weights packed before a program runs, and no change of layout between them."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,7 +12,7 @@ from wherry_program.program.capture import capture
 from wherry_program.program.ir import Block, Node, Program, Variable, tensors_of_attrs
 from wherry_program.run._executor import facts_of
 from wherry_tensor import _core, ops
-from wherry_tensor._core import Tensor, float32, plan_of
+from wherry_tensor._core import Op, Tensor, float32, plan_of
 from wherry_tensor.ops import blocked as layout
 from wherry_tensor.ops.blocked import ACTIVATIONS, BLOCK, blocks_of
 from wherry_tensor.ops.declare import Meta, family_of
@@ -26,7 +27,7 @@ FEWEST_CHANNELS = 6  # in a single one
 # weights costs (from some 130 on a Zen 5).
 OUTPUTS_FOR_WINOGRAD = 132
 
-LARGE = 1 << 18  # elements of a weight
+LARGE = 1 << 20  # elements of a weight
 
 # Ops that keep lanes beyond the last channel finite.
 _FINITE = {
@@ -63,6 +64,11 @@ def blocked(program: Program, winograd: bool = True) -> Program:
 
 
 def _has_kernel() -> bool:
+    return _kernel_of(_core.kernel_generation())
+
+
+@lru_cache(1)
+def _kernel_of(generation: int) -> bool:
     x, weight = Meta((1, 1, 1, 1, BLOCK), float32), Meta((1, 1, 1, 1, BLOCK, BLOCK), float32)
     return bool(facts_of(plan_of(ops.conv2d_blocked, [x, weight, None, None], ((1, 1), (0, 0, 0, 0), (1, 1), "none")))[1])
 
@@ -160,7 +166,8 @@ class _Images:
     def of(self, x: Variable) -> Tensor:
         """The image in blocks; records the conversion if needed."""
         if id(x) not in self.blocks:
-            self.blocks[id(x)] = self.recording.variable_of(layout.to_blocks(x))
+            with self.recording:
+                self.blocks[id(x)] = self.recording.variable_of(layout.to_blocks(x))
         return self.blocks[id(x)]
 
     def is_in_blocks(self, x: Variable | None) -> bool:
@@ -178,12 +185,15 @@ class _Images:
         if self.winograd and few_products and h * w >= OUTPUTS_FOR_WINOGRAD:
             kind = "winograd"
         constants = [self.constant(_ORDERS[kind], weight), None if bias is None else self.constant(_whole_blocks, bias)]
-        with self.recording:
-            image = x if kind == "planes" else self.of(x)
-            if kind == "winograd":
-                return ops.winograd_conv2d_blocked(image, *constants, None, paddings=paddings, activation="none")
-            op = ops.depthwise_conv2d_blocked if kind == "depthwise" else ops.conv2d_blocked
-            return op(image, *constants, None, strides=strides, paddings=paddings, dilations=dilations, activation="none")
+        image = x if kind == "planes" else self.of(x)
+        if kind == "winograd":
+            return self.made(ops.winograd_conv2d_blocked, (image, *constants, None), (paddings, "none"))
+        op = ops.depthwise_conv2d_blocked if kind == "depthwise" else ops.conv2d_blocked
+        return self.made(op, (image, *constants, None), (strides, paddings, dilations, "none"))
+
+    def made(self, op: Op, inputs: Iterable[Tensor | None], attrs: tuple[Any, ...]) -> Tensor:
+        """The first result of an op, recorded without asking the dispatcher."""
+        return self.recording(op, tuple(inputs), attrs)[0]
 
     def transposed(self, node: Node) -> bool:
         """Record a transposed convolution whose windows lie side by side as a product that makes each of their places, and put these in order."""
@@ -193,7 +203,6 @@ class _Images:
         if bias is not None and bias.bound is None:
             return False
         inside, out, kh, kw = weight.sizes
-        batch, _blocks, h, w, _lanes = self.of(x).shape
         few = out * kh * kw <= BLOCK
         if not few and not _fills(out):
             return False
@@ -207,9 +216,9 @@ class _Images:
             return _whole_blocks(ops.concat(*[layout.filled(y, 0, wide)] * (kh * kw), axis=0))
 
         constants = [self.constant(places, weight), None if bias is None else self.constant(repeated, bias)]
-        attrs: dict[str, Any] = dict(strides=(1, 1), paddings=(0, 0, 0, 0), dilations=(1, 1), activation="none")
+        made = self.made(ops.conv2d_blocked, (self.of(x), *constants, None), ((1, 1), (0, 0, 0, 0), (1, 1), "none"))
         with self.recording:
-            made = ops.conv2d_blocked(self.of(x), *constants, None, **attrs)
+            batch, _blocks, h, w, _lanes = made.shape
             if few:
                 some = ops.slice(made, axes=(1, 4), starts=(0, 0), ends=(1, kh * kw * out), steps=(1, 1))
                 turned = ops.transpose(ops.reshape(some, shape=(batch, h, w, kh, kw, out)), perm=(0, 5, 1, 3, 2, 4))
@@ -241,8 +250,7 @@ class _Images:
             if not self.is_in_blocks(x):
                 return None
             rewrite = self.pooled
-        with self.recording:
-            made: Tensor | None = rewrite(node)
+        made: Tensor | None = rewrite(node)
         return made
 
     def pooled(self, node: Node) -> Tensor | None:
@@ -252,14 +260,13 @@ class _Images:
             mask = node.outputs[1]
             if self.uses.of.get(id(mask)) or id(mask) in self.uses.kept:
                 return None
-            kernel, strides, paddings, ceil_mode, _format = node.attrs
-            return ops.max_pool2d_blocked(self.of(x), kernel=kernel, strides=strides, paddings=paddings, ceil_mode=ceil_mode)
+            return self.made(ops.max_pool2d_blocked, (self.of(x),), node.attrs[:4])
         if node.op is ops.adaptive_avg_pool2d and node.attr("data_format") == "NCHW" and node.outputs[0].sizes[2:] == (1, 1):
             return self.mean(x)
         if node.op in (ops.avg_pool2d, ops.adaptive_avg_pool2d) and node.attr("data_format") == "NCHW" and -1 not in x.sizes[1:]:
             return self.average(node, x)
         if node.op is ops.gather and node.attr("axis") in (2, 3) and len(x.sizes) == 4:
-            return ops.gather(self.of(x), node.inputs[1], axis=node.attr("axis"))  # type: ignore[no-any-return]  # that grow or shrink
+            return self.made(ops.gather, (self.of(x), node.inputs[1]), node.attrs)  # images that grow or shrink
         if node.op is ops.slice and node.attr("axes") == (1,) and len(x.sizes) == 4:
             return self.channels(node, x)
         if node.op is ops.reduce_mean and node.attr("keepdim") and node.attr("axes") == (2, 3):
@@ -272,20 +279,21 @@ class _Images:
             return None
         if end < x.sizes[1] and end % BLOCK:
             return None
-        return ops.slice(self.of(x), axes=(1,), starts=(start // BLOCK,), ends=(blocks_of(min(end, x.sizes[1])),), steps=(1,))  # type: ignore[no-any-return]
+        return self.made(ops.slice, (self.of(x),), ((1,), (start // BLOCK,), (blocks_of(min(end, x.sizes[1])),), (1,)))
 
     def mean(self, x: Variable) -> Tensor:
-        return ops.reduce_mean(self.of(x), axes=(2, 3), keepdim=True)  # type: ignore[no-any-return]
+        return self.made(ops.reduce_mean, (self.of(x),), ((2, 3), True))
 
     def average(self, node: Node, x: Variable) -> Tensor:
         image = self.of(x)
-        batch, n, h, w, lanes = image.shape
         out = node.outputs[0].sizes
-        pooled = node.op(
-            ops.reshape(image, shape=(-1, h, w, lanes)),
-            **{name: "NHWC" if name == "data_format" else value for name, value in node.named_attrs().items()},
-        )
-        return ops.reshape(pooled, shape=(batch, n, *out[2:], lanes))
+        with self.recording:
+            batch, n, h, w, lanes = image.shape
+            pooled = node.op(
+                ops.reshape(image, shape=(-1, h, w, lanes)),
+                **{name: "NHWC" if name == "data_format" else value for name, value in node.named_attrs().items()},
+            )
+            return ops.reshape(pooled, shape=(batch, n, *out[2:], lanes))
 
     def concat(self, node: Node) -> Tensor | None:
         images = [x for x in node.inputs if x is not None]
@@ -293,7 +301,7 @@ class _Images:
             return None
         if any(len(x.sizes) != 4 or x.sizes[1] < 0 or x.sizes[1] % BLOCK for x in images):
             return None
-        return ops.concat(*(self.of(x) for x in images), axis=1)
+        return self.made(ops.concat, map(self.of, images), (1,))
 
     def elementwise(self, node: Node) -> Tensor | None:
         out = node.outputs[0].sizes
@@ -304,8 +312,7 @@ class _Images:
             return None
         if not all(is_image or x is None or _is_number(x) for is_image, x in zip(images, node.inputs)):
             return None
-        inputs = (self.of(x) if is_image and x is not None else x for is_image, x in zip(images, node.inputs))
-        return node.op(*inputs, **node.named_attrs())
+        return self.made(node.op, (self.of(x) if is_image and x is not None else x for is_image, x in zip(images, node.inputs)), node.attrs)
 
 
 def _is_number(x: Variable) -> bool:

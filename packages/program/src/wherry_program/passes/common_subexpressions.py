@@ -25,6 +25,9 @@ def common_subexpressions(program: Program) -> Program:
 
 
 def _merge(program: Program, block: Block, changing: set[int], handed: set[int]) -> None:
+    heads = [(node.op, *map(id, node.inputs)) for node in block.nodes]
+    if len(set(heads)) == len(heads):
+        return  # no two nodes apply one op to the same
     instead: dict[int, Variable] = {}
     seen: dict[Any, Any] = {}
     gone = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 from wherry_program.passes.rewriting import forget_unused, to_change
 from wherry_program.program.ir import Block, Program, tensors_of_attrs
 from wherry_program.program.needs import Needs
-from wherry_tensor._core import Op
+from wherry_tensor._core import Op, hold_sizes
 
 __all__ = ["dead_code"]
 
@@ -40,8 +40,10 @@ def _of_values(program: Program) -> Program:
     wanted = {id(x) for x in program.fetches}
     kept = []
     for node in reversed(program.nodes):
-        if any(id(x) in wanted for x in node.outputs):
-            wanted.update(map(id, node.inputs), map(id, tensors_of_attrs(node.attrs)))
+        if not wanted.isdisjoint(map(id, node.outputs)):
+            wanted.update(map(id, node.inputs))
+            if hold_sizes(node.attrs):
+                wanted.update(map(id, tensors_of_attrs(node.attrs)))
             kept.append(node)
     program.nodes[:] = kept[::-1]
     forget_unused(program)

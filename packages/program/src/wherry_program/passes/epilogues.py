@@ -18,13 +18,14 @@ def epilogues(program: Program) -> Program:
     out = to_change(program)
     if not any(node.op in _CONVOLUTIONS for node in out.walk()):
         return out
-    changing, uses, sizes = volatile(out), Uses(out), SameSizes(out)
+    changing, uses = volatile(out), Uses(out)
+    sizes = SameSizes(out) if any(node.op is ops.add for node in out.walk()) else None
     gone = []
     for node in out.walk():
         if node.op not in _CONVOLUTIONS or not is_pure(node, changing) or node.attr("activation") != "none":
             continue
         while (reader := uses.only(node.outputs[0])) is not None and is_pure(reader, changing):
-            if not (_with_residual(node, reader, sizes) or _with_activation(node, reader)):
+            if not ((sizes is not None and _with_residual(node, reader, sizes)) or _with_activation(node, reader)):
                 break
             for x in reader.inputs:
                 if x is not None:

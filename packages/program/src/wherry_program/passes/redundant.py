@@ -23,7 +23,7 @@ def redundant(program: Program) -> Program:
     instead: dict[int, Variable] = {}
     gone = []
     for node in out.walk():
-        if not node.is_control or node.op is OWN_GRADIENT:  # what stands before it may have been replaced
+        if instead and (not node.is_control or node.op is OWN_GRADIENT):  # what stands before it may have been replaced
             node.inputs = tuple(None if x is None else _now(x, instead) for x in node.inputs)
         if node.op is OWN_GRADIENT:
             sources = [x for x in node.inputs[node.attrs[0] :] if x is not None]

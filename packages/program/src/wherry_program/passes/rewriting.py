@@ -7,7 +7,7 @@ from typing import Any
 from wherry_program.program.ir import Block, Node, Program, Variable, attrs_with, tensors_of_attrs
 from wherry_program.program.needs import alias_classes
 from wherry_tensor import ops
-from wherry_tensor._core import Op, Tensor
+from wherry_tensor._core import Op, Tensor, hold_sizes
 
 __all__ = [
     "OF_OUTPUTS", "Uses", "bound_constant", "drop", "forget_unused", "is_pure", "number_of", "put_before", "put_instead", "replace", "to_change",
@@ -47,7 +47,10 @@ class Uses:
             self.kept.update(id(x) for x in block.outputs)
         of = self.of
         for node in program.walk():
-            for x in (*node.inputs, *tensors_of_attrs(node.attrs), *(node.outputs if node.in_place else ())):
+            read: Iterable[Any] = node.inputs
+            if node.in_place or hold_sizes(node.attrs):
+                read = (*read, *tensors_of_attrs(node.attrs), *(node.outputs if node.in_place else ()))
+            for x in read:
                 at = id(x)
                 if at in of:
                     of[at].append(node)
@@ -71,7 +74,7 @@ def replace(program: Program, instead: dict[int, Variable]) -> None:
         return x
 
     for node in program.walk():
-        if any(id(x) in instead for x in node.inputs):
+        if not instead.keys().isdisjoint(map(id, node.inputs)):
             node.inputs = tuple(None if x is None else now(x) for x in node.inputs)
         if any(id(x) in instead for x in tensors_of_attrs(node.attrs)):
             node.attrs = attrs_with(node.attrs, now)
@@ -124,18 +127,21 @@ def drop(nodes: Iterable[Node]) -> None:
 
 def forget_unused(program: Program) -> None:
     """Remove blocks that no node owns, and variables that are neither read nor made, from a program."""
-    alive = {id(program.blocks[0])} | {id(block) for node in program.walk() for block in node.blocks}
-    program.blocks[:] = [block for block in program.blocks if id(block) in alive]
-    for i, block in enumerate(program.blocks):
-        block.index = i
-    used = {id(x) for x in (*program.feeds, *program.fetches)}
+    if len(program.blocks) > 1:
+        alive = {id(program.blocks[0])} | {id(block) for node in program.walk() for block in node.blocks}
+        program.blocks[:] = [block for block in program.blocks if id(block) in alive]
+        for i, block in enumerate(program.blocks):
+            block.index = i
+    used = {*map(id, program.feeds), *map(id, program.fetches)}
     for block in program.blocks:
-        used.update(id(x) for x in (*block.inputs, *block.outputs))
+        used.update(map(id, block.inputs), map(id, block.outputs))
     for node in program.walk():
-        used.update(map(id, node.inputs), map(id, node.outputs), map(id, tensors_of_attrs(node.attrs)))
+        used.update(map(id, node.inputs), map(id, node.outputs))
+        if hold_sizes(node.attrs):
+            used.update(map(id, tensors_of_attrs(node.attrs)))
     for block in program.blocks:
-        for name, x in list(block.vars.items()):
-            if id(x) not in used and not x.is_data:
+        for name, x in [entry for entry in block.vars.items() if id(entry[1]) not in used]:
+            if not x.is_data:
                 del block.vars[name]
                 x.bound = None  # what was replaced refers to itself in a circle: its data would wait for the collector
     program._bound = {at: x for at, x in program._bound.items() if id(x) in used}

@@ -136,10 +136,12 @@ class Capture(InnerLayer):
         if self.no_grad_cuts and not _core.is_grad_enabled():
             for x in outs:  # the code said so: no_grad(), detach()
                 x.__dict__["cuts_gradient"] = True
-        return self.block.append(
-            op, tuple([None if x is None else self.variable_of(x) for x in inputs]), attrs_with(attrs, self.variable_of), outs, role=self.role,
+        of, block = self.variable_of, self.block
+        node = Node(
+            op, tuple([None if x is None else of(x) for x in inputs]), attrs_with(attrs, of), outs, block, role=self.role,
             line=user_line() if self.line is None else self.line, scope=self.scope, device=self.device, **options,
         )
+        return block.take(node)
 
     # Entering and leaving.
 

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from wherry_nn import Parameter, unique_name
 from wherry_tensor import _core
-from wherry_tensor._core import DType, Op, Tensor, rebind, sizes_of, symbolic
+from wherry_tensor._core import DType, Op, Tensor, hold_sizes, rebind, sizes_of, symbolic
 from wherry_tensor.arguments import require, require_tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.sizes import Size
@@ -226,7 +226,7 @@ class Node:
 
     def __init__(
         self, op: Op | ControlOp, inputs: tuple[Variable | None, ...], attrs: tuple[Any, ...], outputs: tuple[Variable, ...],
-        *, block: Block, in_place: bool = False, blocks: tuple[Block, ...] = (), role: str = FORWARD, line: str = "", scope: str = "",
+        block: Block, *, in_place: bool = False, blocks: tuple[Block, ...] = (), role: str = FORWARD, line: str = "", scope: str = "",
         device: str = "",
     ) -> None:
         self.op, self.inputs, self.attrs, self.outputs = op, inputs, attrs, outputs
@@ -347,9 +347,12 @@ class Block:
         self, op: Op | ControlOp, inputs: tuple[Variable | None, ...], attrs: tuple[Any, ...], outputs: tuple[Variable, ...], **options: Any
     ) -> Node:
         """Add a node at the end; see `Node` for the options."""
-        node = Node(op, inputs, attrs, outputs, block=self, **options)
+        return self.take(Node(op, inputs, attrs, outputs, self, **options))
+
+    def take(self, node: Node) -> Node:
+        """Add a node that was made for this block at the end."""
         if not node.in_place:
-            for x in outputs:
+            for x in node.outputs:
                 x.made_by = node
         self.nodes.append(node)
         return node
@@ -547,14 +550,12 @@ class Program:
 def tensors_of_attrs(attrs: Iterable[Any]) -> list[Tensor]:
     """The tensors that the sizes among the attributes are made of."""
     found: list[Tensor] = []
+    if not hold_sizes(attrs):  # mostly
+        return found
     for value in attrs:
-        if type(value) is tuple:
-            if Size in map(type, value):
-                for n in value:
-                    if type(n) is Size:
-                        _tensors_of_size(n, found)
-        elif type(value) is Size:
-            _tensors_of_size(value, found)
+        for n in value if type(value) is tuple else (value,):
+            if type(n) is Size:
+                _tensors_of_size(n, found)
     return found
 
 
@@ -572,10 +573,7 @@ def attrs_with(attrs: tuple[Any, ...], find: Callable[[Tensor], Tensor]) -> tupl
 
     A size of an axis that is known there becomes a number.
     """
-    for v in attrs:  # mostly numbers
-        if type(v) is Size or (type(v) is tuple and Size in map(type, v)):
-            break
-    else:
+    if not hold_sizes(attrs):
         return attrs
     return tuple(
         tuple(_size_with(n, find) if type(n) is Size else n for n in v) if type(v) is tuple

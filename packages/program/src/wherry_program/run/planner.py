@@ -23,7 +23,7 @@ from wherry_program.program.ir import Node, Program, Variable
 from wherry_program.run._executor import Arenas, Fused, Planned, facts_of, viewed
 from wherry_tensor import _core, ops
 from wherry_tensor import device as devices
-from wherry_tensor._core import DType, Op, Tensor, plan_of
+from wherry_tensor._core import DType, Op, Tensor, hold_sizes, plan_of
 from wherry_tensor.ops.declare import Meta, decompose
 from wherry_tensor.sizes import has_sizes, resolved
 
@@ -264,7 +264,7 @@ class _Planner:
             return
         inputs = [None if x is None else self.values[id(x)] for x in node.inputs]
         attrs = node.attrs
-        if any(type(value) is tuple or has_sizes(value) for value in attrs):
+        if hold_sizes(attrs):
             attrs = resolved(attrs, self.sized)
         try:
             if node.in_place:

@@ -250,7 +250,7 @@ cdef class Op:
             raise ValueError(f"{self.name}: got {len(inputs)} inputs, expected at most {MAX_INPUTS}.")
         for i in range(len(inputs)):
             items[i] = PyTuple_GET_ITEM(inputs, i)
-        return infer_metas(self, items, len(inputs), attrs)
+        return inferred_metas(self, items, len(inputs), attrs)
 
     def kernel_dtypes(self, str device="cpu"):
         """Names of the dtypes that a kind of device has a kernel for; `...` stands for all the others."""

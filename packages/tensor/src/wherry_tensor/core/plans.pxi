@@ -297,6 +297,14 @@ cdef inline bint holds_size(object value):
     return type(value) is size_class
 
 
+def hold_sizes(attrs):
+    """Does one of these attributes, or a number in one, stand for a size that is not known yet?"""
+    for value in attrs:
+        if holds_size(value):
+            return True
+    return False
+
+
 cdef bint is_asked_by_a_call = False
 
 
@@ -332,6 +340,44 @@ cdef tuple infer_metas(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs):
     return result
 
 
+cdef enum:
+    MOST_INFERRED = 4096
+
+cdef dict inferred = {}  # what the rule of an op gave for these attributes and inputs
+
+
+cdef tuple inferred_metas(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs):
+    """As `infer_metas`, which a program asks the same many times: of each of its layers, and again in each pass that writes nodes anew."""
+    cdef list parts = [op]
+    cdef Py_ssize_t i
+    for value in attrs:
+        if PyTuple_CheckExact(value):
+            for item in <tuple>value:
+                if type(item) is not int:  # a size, or what the rule may refuse
+                    return infer_metas(op, inputs, n, attrs)
+        elif type(value) is size_class:
+            return infer_metas(op, inputs, n, attrs)
+        parts.append(type(value))  # 1, 1.0 and True are one key
+        parts.append(value)
+    for i in range(n):
+        if inputs[i] == <PyObject *>None:
+            parts.append(None)
+        else:
+            parts.append(sizes_of(<Tensor>inputs[i]))
+            parts.append((<Tensor>inputs[i]).t.dtype)
+    key = tuple(parts)
+    try:
+        known = inferred.get(key)
+    except TypeError:  # an attribute that is no plain data
+        return infer_metas(op, inputs, n, attrs)
+    if known is None:
+        known = infer_metas(op, inputs, n, attrs)
+        if len(inferred) >= MOST_INFERRED:
+            inferred.clear()
+        inferred[key] = known
+    return known
+
+
 cdef tuple infer_of_call(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs):
     global is_asked_by_a_call
     cdef Py_ssize_t i
@@ -341,7 +387,7 @@ cdef tuple infer_of_call(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs):
             ahead = ahead or not (i < op.n_fixed and op.shape_only >> i & 1)
     is_asked_by_a_call = not ahead
     try:
-        return infer_metas(op, inputs, n, attrs)
+        return inferred_metas(op, inputs, n, attrs) if ahead else infer_metas(op, inputs, n, attrs)
     finally:
         is_asked_by_a_call = before
 
