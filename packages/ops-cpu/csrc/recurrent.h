@@ -69,14 +69,6 @@ template <typename T>
 WRY_INLINE void copy_row(T *to, const T *from, int64_t n) { memcpy(to, from, size_t(n) * sizeof(T)); }
 template <typename T>
 WRY_INLINE void zero_row(T *to, int64_t n) { memset(to, 0, size_t(n) * sizeof(T)); }
-// a + b, or null when memory is out.
-template <typename T>
-T *sum_of(const wry_call *call, const T *a, const T *b, int64_t n) {
-  T *sum = workspace<T>(call, max_of<int64_t>(n, 1));
-  if (sum)
-    for (int64_t i = 0; i < n; ++i) sum[i] = a[i] + b[i];
-  return sum;
-}
 
 inline int no_memory(const wry_call *call, const char *op, const Sequence &s) {
   return fail_memory(call, op, (s.hidden * s.hidden * 4 + s.batch * s.hidden * 2) * 8);
