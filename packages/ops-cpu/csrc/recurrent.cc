@@ -317,23 +317,32 @@ int gru(const wry_call *call) {
         }
       };
       each_unit<T, 3>(rows, H, all.words, states.now, panels, products, ask, [&](int64_t j, auto part) {
-        for (int64_t r = 0; r < rows; ++r) {
-          const W *product = products + r * 3 * L;
+        for (int64_t r = 0; r < rows; ++r) {  // two passes, as above
           const W *x_part = sums + (at + r) * 4 * H + j;
-          T *g = gates + (at + r) * 4 * H + j, *o = out + (at + r) * H + j;
-          W *h_row = h + r * H + j;
-          Held<T> *next = states.next_row(r) + j;
+          T *g = gates + (at + r) * 4 * H + j;
+          W *product = products + r * 3 * L;
           if (!s.counts(t, first + r)) {
             for (int k = 0; k < 4; ++k) put(g + k * H, vec<T>{}, part);
-            put(o, vec<T>{}, part), put(next, get((const Held<T> *)states.row(r) + j, part), part);
             continue;
           }
           const auto sum = [&](int k) { return load(product + k * L) + get(x_part + k * H, part); };
           const vec<T> reset = gate<T>(sum(0)), keep_old = logistic(sum(1));
           const vec<T> hidden = load(product + 2 * L) + get(bias_hh + 2 * H + j, part);
-          const vec<T> update = bend<T>(get(x_part + 2 * H, part) + reset * hidden);
-          const vec<T> state = (get((const W *)h_row, part) - update) * keep_old + update;
-          leave(g, reset, part), leave(g + H, keep_old, part), leave(g + 2 * H, update, part), leave(g + 3 * H, hidden, part);
+          store(product, get(x_part + 2 * H, part) + reset * hidden), store(product + L, keep_old);
+          leave(g, reset, part), leave(g + H, keep_old, part), leave(g + 3 * H, hidden, part);
+        }
+        for (int64_t r = 0; r < rows; ++r) {
+          const W *product = products + r * 3 * L;
+          T *o = out + (at + r) * H + j;
+          Held<T> *next = states.next_row(r) + j;
+          W *h_row = h + r * H + j;
+          if (!s.counts(t, first + r)) {
+            put(o, vec<T>{}, part), put(next, get((const Held<T> *)states.row(r) + j, part), part);
+            continue;
+          }
+          const vec<T> update = bend<T>(load(product));
+          const vec<T> state = (get((const W *)h_row, part) - update) * load(product + L) + update;
+          leave(gates + ((at + r) * 4 + 2) * H + j, update, part);
           put(h_row, state, part), leave(o, state, part), leave(next, state, part);
         }
       });
