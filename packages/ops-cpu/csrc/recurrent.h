@@ -56,8 +56,8 @@ inline int sequence_of(const wry_call *call, const char *op, const wry_tensor *x
 // multiplications a sequence takes.
 template <typename T, typename F>
 void each_group(const wry_call *call, const Sequence &s, int64_t work, T *states, F &&f) {
-  // Half a tile of rows still hides the latency of its products, so small batches are shared too.
-  const int64_t unit = s.batch <= gemm_rows * (threads_for(call, INT32_MAX) - 1) && gemm_rows >= 8 ? gemm_rows / 2 : gemm_rows;
+  // Whole fours, which are multiplied together wherever a group begins; of small batches four are shared too.
+  const int64_t unit = s.batch <= 8 * (threads_for(call, INT32_MAX) - 1) ? 4 : 8;
   const int64_t tiles = (s.batch + unit - 1) / unit;
   const int64_t grain = max_of<int64_t>(1, 200000 / max_of<int64_t>(work * unit, 1));
   parallel_for(call, tiles, grain, [&](int64_t begin, int64_t end) {
