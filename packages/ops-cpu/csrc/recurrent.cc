@@ -6,87 +6,156 @@
 // depend on each other, so each thread takes some of them through all steps without waiting for the
 // others; an element's sum has the same order whichever thread computes it.
 //
-// 16-bit floats are float32 from the first step to the last, and are rounded where they leave. Not done: a
-// second thread for a single sequence.
-#include "images.h"
-#include "recurrent.h"
+// Sums, cells and what the gates are computed with are float32 where values have 16 bits. Each is rounded where it leaves, and a state
+// before its product too where that is one of pairs (recurrent_words.h). Not done: a second thread for a single sequence.
+#include "recurrent_words.h"
 
 namespace WRY_NAMESPACE {
 namespace {
 
 // ---- what all of them share ---------------------------------------------------------------------
 
-// B[k, n] as panels of gemm_columns columns.
-template <typename T>
-T *packed(const wry_call *call, int64_t n, int64_t k, Matrix<T> b) {
-  constexpr int64_t width = gemm_columns<T>;
-  const int64_t panels = (n + width - 1) / width;
-  T *out = workspace<T>(call, max_of<int64_t>(panels * width * k, 1));
-  if (out)
-    parallel_for(call, panels, max_of<int64_t>(1, 16384 / (width * max_of<int64_t>(k, 1))), [&](int64_t begin, int64_t end) {
-      for (int64_t at = begin; at < end; ++at)
-        gemm_pack_columns(out + at * width * k, min_of(n - at * width, width), k, b.from(0, at * width));
-    });
-  return out;
-}
-
-// C[m, n] (+)= A B with A[m, k] row-major without gaps and B packed.
-template <typename T>
-void multiply(int64_t m, int64_t n, int64_t k, const T *a, const T *panels, T *c, int64_t ldc, Start<T> start) {
-  constexpr int64_t width = gemm_columns<T>;
-  for (int64_t j = 0; j < n; j += width)
-    for (int64_t p = 0; p < k; p += gemm_depth)
-      for (int64_t i = 0; i < m; i += gemm_rows)
-        gemm_tile<T, 2>(min_of(m - i, int64_t(gemm_rows)), n - j, min_of(k - p, gemm_depth), a + i * k + p, k, 1,
-                        panels + j * k + p * width, width, c + i * ldc + j, ldc,
-                        p > 0 ? Start<T>{true, nullptr, nullptr} : start.at(i, j));
-}
-template <typename T>
-inline constexpr Start<T> added = {true, nullptr, nullptr};
-
 // Copies a cotangent that may be absent.
-template <typename T>
-WRY_INLINE void begin_row(T *to, const T *from, int64_t n) {
-  if (from) copy_row(to, from, n);
+template <typename W, typename T>
+WRY_INLINE void begin_row(W *to, const T *from, int64_t n) {
+  if (from) copy_values(to, from, n);
   else zero_row(to, n);
 }
 
 template <typename T>
 const T *optional(const wry_tensor *t) { return t ? data<T>(t) : nullptr; }
 
+// Where a result is computed: where it is to lie, or as floats elsewhere (`n` of them).
+template <typename T>
+Word<T> *room_for(const wry_call *call, const wry_tensor *out, int64_t n) {
+  if constexpr (is_wide<T>) return data<T>(out);
+  else return workspace<float>(call, n + 1);
+}
+
+// a + b as arithmetic has them, or a where b is null; null when memory is out.
+template <typename T>
+Word<T> *bias_of(const wry_call *call, const wry_tensor *a, const wry_tensor *b) {
+  Word<T> *sum = workspace<Word<T>>(call, max_of<int64_t>(a->size, 1));
+  for (int64_t i = 0; sum && i < a->size; ++i) sum[i] = Word<T>(data<T>(a)[i]) + (b ? Word<T>(data<T>(b)[i]) : Word<T>(0));
+  return sum;
+}
+
 // sums[T * B, n] = x W' + bias for all steps, in rows that lie ld apart.
 template <typename T>
-bool project(const wry_call *call, const Sequence &s, const T *x, const T *weight, const T *bias, int64_t n, T *sums,
-             int64_t ld) {
-  GemmScratch<T> scratch;
+bool project(const wry_call *call, const Sequence &s, const wry_tensor *x, const wry_tensor *weight, const Word<T> *bias, int64_t n,
+             Word<T> *sums, int64_t ld) {
   const int64_t rows = s.time * s.batch;
-  if (!gemm_scratch(call, rows, n, s.width, &scratch)) return false;
-  Start<T> start;
+  Start<Word<T>> start;
   start.per_column = bias;
-  gemm<T>(call, rows, n, s.width, {x, s.width, 1}, {weight, 1, s.width}, sums, ld, start, scratch);
+  if constexpr (is_wide<T>) {
+    GemmScratch<T> scratch;
+    if (!gemm_scratch(call, rows, n, s.width, &scratch)) return false;
+    gemm<T>(call, rows, n, s.width, {data<T>(x), s.width, 1}, {data<T>(weight), 1, s.width}, sums, ld, start, scratch);
+  } else {
+    const int64_t words = words_of<T>(s.width);
+    const float *left = as_words<T>(call, x, s.width), *right = as_words<T>(call, weight, s.width);
+    const float *panels = left && right ? packed_columns(call, n, words, right) : nullptr;
+    if (!panels) return false;
+    constexpr int64_t stretch = 64;
+    parallel_for(call, (rows + stretch - 1) / stretch, max_of<int64_t>(1, 200000 / (stretch * max_of<int64_t>(words * n, 1))),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t i = begin * stretch; i < min_of(rows, end * stretch); i += stretch)
+                     multiply_words<T>(min_of(rows - i, stretch), n, words, left + i * words, words, panels, sums + i * ld, ld, start);
+                 });
+  }
   return true;
+}
+
+// The states of a share of the sequences as products read them, of this step and of the next.
+template <typename T>
+struct States {
+  int64_t words;
+  Word<T> *now, *next;
+  WRY_INLINE Held<T> *row(int64_t r) const { return reinterpret_cast<Held<T> *>(now + r * words); }
+  WRY_INLINE Held<T> *next_row(int64_t r) const { return reinterpret_cast<Held<T> *>(next + r * words); }
+  WRY_INLINE void turn() {
+    Word<T> *const last = now;
+    now = next, next = last;
+  }
+};
+// Of all sequences, with room for both.
+template <typename T>
+struct AllStates {
+  int64_t words;
+  Word<T> *memory;
+  AllStates(const wry_call *call, const Sequence &s)
+      : words(words_of<T>(s.hidden)), memory(workspace<Word<T>>(call, max_of<int64_t>(2 * s.batch * words, 1))) {
+    if (memory) memset(memory, 0, size_t(2 * s.batch * words) * sizeof(Word<T>));  // what follows an odd number of values
+  }
+  States<T> of(const Sequence &s, const T *h0, int64_t first, int64_t rows) const {
+    Word<T> *const at = memory + 2 * first * words;
+    const States<T> states = {words, at, at + rows * words};
+    for (int64_t r = 0; r < rows; ++r) copy_values(states.row(r), h0 + (first + r) * s.hidden, s.hidden);
+    return states;
+  }
+};
+
+// The cotangents of gates, as products read them: where they are to lie, or once more.
+template <typename T>
+struct Left {
+  int64_t words;
+  Word<T> *memory;
+  Left(const wry_call *call, const Sequence &s, int64_t n) : words(words_of<T>(n)), memory(nullptr) {
+    if constexpr (!is_wide<T>) {
+      memory = workspace<Word<T>>(call, s.batch * words + 1);
+      if (memory) memset(memory, 0, size_t(s.batch * words) * sizeof(Word<T>));
+    }
+  }
+  // Of the sequence b, whose row of [T, B, n] lies at `out`.
+  WRY_INLINE Held<T> *row(T *out, int64_t b) const {
+    if constexpr (is_wide<T>) return out;
+    else return reinterpret_cast<Held<T> *>(memory + b * words);
+  }
+  WRY_INLINE const Word<T> *rows(const T *out, int64_t first) const {
+    if constexpr (is_wide<T>) return out;
+    else return memory + first * words;
+  }
+};
+// A value for both.
+template <typename T, typename Part_>
+WRY_INLINE void leave_twice(T *to, Held<T> *left, vec<T> v, Part_ part) {
+  leave(to, v, part);
+  if constexpr (!is_wide<T>) leave(left, v, part);
 }
 
 // What the gradients begin with: (out_ct?, h_last_ct?, ..., x, h, ...) and the weight of the states, packed for their cotangents.
 template <typename T>
 struct Backwards {
   Sequence s;
-  const T *out_ct, *h_last_ct, *panels;
+  const T *out_ct, *h_last_ct;
+  const Word<T> *panels;
+  Word<T> *h_ct;  // [B, H]
 
   // The cotangent of row `at` of [T * B], or null.
   WRY_INLINE const T *out_row(int64_t at) const { return out_ct ? out_ct + at * s.hidden : nullptr; }
-  WRY_INLINE void begin(T *dh, int64_t first, int64_t rows) const {
-    begin_row(dh, h_last_ct ? h_last_ct + first * s.hidden : nullptr, rows * s.hidden);
+  WRY_INLINE Word<T> *begin(int64_t first, int64_t rows) const {
+    begin_row(h_ct + first * s.hidden, h_last_ct ? h_last_ct + first * s.hidden : nullptr, rows * s.hidden);
+    return h_ct + first * s.hidden;
+  }
+  // Adds the product of cotangents of gates.
+  WRY_INLINE void add(int64_t rows, const Word<T> *left, int64_t words, Word<T> *dh) const {
+    multiply_words<T>(rows, s.hidden, words, left, words, panels, dh, s.hidden, added<Word<T>>);
   }
 };
-// `x` and `length`: numbers of these inputs. A step has so many gates.
+// `x` and `length`: numbers of these inputs; `h_ct`: of an output. A step has so many gates.
 template <typename T>
-int backwards_of(const wry_call *call, const char *op, int x, int length, bool reverse, int64_t gates, Backwards<T> *b) {
+int backwards_of(const wry_call *call, const char *op, int x, int length, int h_ct, bool reverse, int64_t gates, Backwards<T> *b) {
   Sequence *s = &b->s;
   if (const int status = sequence_of(call, op, input(call, x), input(call, x + 1), input(call, length), reverse, s)) return status;
   b->out_ct = optional<T>(input(call, 0)), b->h_last_ct = optional<T>(input(call, 1));
-  b->panels = packed<T>(call, s->hidden, gates * s->hidden, {data<T>(input(call, length - 3)), s->hidden, 1});
-  return b->panels ? WRY_OK : no_memory(call, op, *s);
+  b->panels = packed_rows<T>(call, s->hidden, gates * s->hidden, input(call, length - 3));
+  b->h_ct = room_for<T>(call, output(call, h_ct), s->batch * s->hidden);
+  return b->panels && b->h_ct ? WRY_OK : no_memory(call, op, *s);
+}
+// Rounds [B, H] that was computed elsewhere.
+template <typename T>
+void deliver_rows(const Sequence &s, const Word<T> *from, const wry_tensor *out, int64_t first, int64_t rows) {
+  if constexpr (!is_wide<T>) copy_values(data<T>(out) + first * s.hidden, from + first * s.hidden, rows * s.hidden);
 }
 
 // ---- LSTM ---------------------------------------------------------------------------------------
@@ -94,20 +163,66 @@ int backwards_of(const wry_call *call, const char *op, int x, int length, bool r
 // lstm(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, length?) -> out, h_last, c_last, gates, cells
 template <typename T>
 int lstm(const wry_call *call) {
+  using W = Word<T>;
+  constexpr int L = lanes<W>;
   Sequence s;
   const int status = sequence_of(call, "lstm", input(call, 0), input(call, 1), input(call, 7), attr_bool(call, 0), &s);
   if (status != WRY_OK) return status;
   const int64_t H = s.hidden;
-  const T *h0 = data<T>(input(call, 1)), *c0 = data<T>(input(call, 2)), *weight = data<T>(input(call, 4));
-  T *out = data<T>(output(call, 0)), *h_last = data<T>(output(call, 1)), *c_last = data<T>(output(call, 2));
+  const T *h0 = data<T>(input(call, 1)), *c0 = data<T>(input(call, 2));
+  T *out = data<T>(output(call, 0)), *h_last = data<T>(output(call, 1));
   T *gates = data<T>(output(call, 3)), *cells = data<T>(output(call, 4));
-  const T *bias = sum_of(call, data<T>(input(call, 5)), data<T>(input(call, 6)), 4 * H);
-  const T *panels = packed<T>(call, 4 * H, H, {weight, 1, H});
-  if (!bias || !panels ||
-      !project(call, s, data<T>(input(call, 0)), data<T>(input(call, 3)), bias, 4 * H, gates, 4 * H))
+  const W *bias = bias_of<T>(call, input(call, 5), input(call, 6));
+  const AllStates<T> all(call, s);
+  const W *weight = as_words<T>(call, input(call, 4), H), *panels = weight ? packed_units<4>(call, H, all.words, weight) : nullptr;
+  W *sums = room_for<T>(call, output(call, 3), s.time * s.batch * 4 * H), *c_last = room_for<T>(call, output(call, 2), s.batch * H);
+  if (!bias || !panels || !all.memory || !sums || !c_last || !project<T>(call, s, input(call, 0), input(call, 3), bias, 4 * H, sums, 4 * H))
     return no_memory(call, "lstm", s);
-  lstm_steps<T>(call, s, h0, c0, h_last, c_last, out, gates, cells, [&](const T *h, int64_t rows, int64_t at) {
-    multiply(rows, 4 * H, H, h, panels, gates + at * 4 * H, 4 * H, added<T>);
+  each_share(call, s, s.time * 4 * H * H, [&](int64_t first, int64_t rows) {
+    alignas(64) W products[most_share * 4 * L];
+    States<T> states = all.of(s, h0, first, rows);
+    W *c = c_last + first * H;
+    copy_values(c, c0 + first * H, rows * H);
+    for (int64_t step = 0; step < s.time; ++step, states.turn()) {
+      const int64_t t = s.at(step), at = t * s.batch + first;
+      const auto ask = [&](int64_t j) {
+        for (int64_t r = 0; r < rows; ++r) {
+          for (int k = 0; k < 4; ++k) __builtin_prefetch(sums + ((at + r) * 4 + k) * H + j);
+          __builtin_prefetch(out + (at + r) * H + j, 1), __builtin_prefetch(cells + (at + r) * H + j, 1);
+        }
+      };
+      each_unit<T, 4>(rows, H, all.words, states.now, panels, products, ask, [&](int64_t j, auto part) {
+        // Two passes: what the first computes for a row takes as long as what the second waits for, and neighbours overlap.
+        for (int64_t r = 0; r < rows; ++r) {
+          const W *x_part = sums + (at + r) * 4 * H + j;
+          T *g = gates + (at + r) * 4 * H + j, *cell = cells + (at + r) * H + j;
+          W *product = products + r * 4 * L, *c_row = c + r * H + j;
+          if (!s.counts(t, first + r)) {
+            for (int k = 0; k < 4; ++k) put(g + k * H, vec<T>{}, part);
+            put(cell, vec<T>{}, part);
+            continue;
+          }
+          const auto sum = [&](int k) { return load(product + k * L) + get(x_part + k * H, part); };
+          const vec<T> in = gate<T>(sum(0)), forget = logistic(sum(1)), update = bend<T>(sum(2)), show = gate<T>(sum(3));
+          const vec<T> value = forget * get((const W *)c_row, part) + in * update;
+          leave(g, in, part), leave(g + H, forget, part), leave(g + 2 * H, update, part), leave(g + 3 * H, show, part);
+          put(c_row, value, part), leave(cell, value, part);
+          store(product, value), store(product + L, show);
+        }
+        for (int64_t r = 0; r < rows; ++r) {
+          const W *product = products + r * 4 * L;
+          T *o = out + (at + r) * H + j;
+          if (s.counts(t, first + r)) {
+            const vec<T> state = load(product + L) * bend<T>(load(product));
+            leave(o, state, part), leave(states.next_row(r) + j, state, part);
+          } else {
+            put(o, vec<T>{}, part), put(states.next_row(r) + j, get((const Held<T> *)states.row(r) + j, part), part);
+          }
+        }
+      });
+    }
+    for (int64_t r = 0; r < rows; ++r) copy_values(h_last + (first + r) * H, (const Held<T> *)states.row(r), H);
+    deliver_rows<T>(s, c_last, output(call, 2), first, rows);
   });
   return WRY_OK;
 }
@@ -116,23 +231,28 @@ int lstm(const wry_call *call) {
 //     h_ct, c_ct
 template <typename T>
 int lstm_vjp(const wry_call *call) {
+  using W = Word<T>;
   Backwards<T> b;
-  if (const int status = backwards_of(call, "lstm_vjp", 3, 10, attr_bool(call, 0), 4, &b)) return status;
+  if (const int status = backwards_of(call, "lstm_vjp", 3, 10, 1, attr_bool(call, 0), 4, &b)) return status;
   const Sequence &s = b.s;
   const int64_t H = s.hidden;
   const T *c_last_ct = optional<T>(input(call, 2)), *c0 = data<T>(input(call, 5));
   const T *gates = data<T>(input(call, 11)), *cells = data<T>(input(call, 12));
-  T *sum_ct = data<T>(output(call, 0)), *h_ct = data<T>(output(call, 1)), *c_ct = data<T>(output(call, 2));
-  each_group<T>(call, s, s.time * 4 * H * H, h_ct, [&](int64_t first, int64_t rows, T *dh) {
-    T *dc = c_ct + first * H;
-    b.begin(dh, first, rows);
+  T *sum_ct = data<T>(output(call, 0));
+  W *c_ct = room_for<T>(call, output(call, 2), s.batch * H);
+  const Left<T> left(call, s, 4 * H);
+  if (!c_ct || (!is_wide<T> && !left.memory)) return no_memory(call, "lstm_vjp", s);
+  each_share(call, s, s.time * 4 * H * H, [&](int64_t first, int64_t rows) {
+    W *dh = b.begin(first, rows), *dc = c_ct + first * H;
     begin_row(dc, c_last_ct ? c_last_ct + first * H : nullptr, rows * H);
     for (int64_t step = s.time - 1; step >= 0; --step) {
       const int64_t t = s.at(step), at = t * s.batch + first;
       for (int64_t r = 0; r < rows; ++r) {
-        T *d = sum_ct + (at + r) * 4 * H, *dh_row = dh + r * H, *dc_row = dc + r * H;
+        T *d = sum_ct + (at + r) * 4 * H;
+        Held<T> *d_left = left.row(d, first + r);
+        W *dh_row = dh + r * H, *dc_row = dc + r * H;
         if (!s.counts(t, first + r)) {
-          zero_row(d, 4 * H);
+          zero_row(d, 4 * H), zero_row(d_left, 4 * H);
           continue;
         }
         const T *g = gates + (at + r) * 4 * H, *cell = cells + (at + r) * H;
@@ -141,21 +261,23 @@ int lstm_vjp(const wry_call *call) {
         over<T>(H, [&](int64_t j, auto part) {
           const vec<T> in = get(g + j, part), forget = get(g + H + j, part);
           const vec<T> update = get(g + 2 * H + j, part), show = get(g + 3 * H + j, part);
-          const vec<T> bent = hyperbolic_tangent(get(cell + j, part));
-          vec<T> state = get((const T *)dh_row + j, part);
+          const vec<T> bent = bend<T>(get(cell + j, part));
+          vec<T> state = get((const W *)dh_row + j, part);
           if (o_ct) state += get(o_ct + j, part);
-          const vec<T> value = get((const T *)dc_row + j, part) + state * show * (T(1) - bent * bent);
-          put(d + j, value * update * in * (T(1) - in), part);
-          put(d + H + j, value * get(before + j, part) * forget * (T(1) - forget), part);
-          put(d + 2 * H + j, value * in * (T(1) - update * update), part);
-          put(d + 3 * H + j, state * bent * show * (T(1) - show), part);
+          const vec<T> value = get((const W *)dc_row + j, part) + state * show * (W(1) - bent * bent);
+          leave_twice(d + j, d_left + j, value * update * in * (W(1) - in), part);
+          leave_twice(d + H + j, d_left + H + j, value * get(before + j, part) * forget * (W(1) - forget), part);
+          leave_twice(d + 2 * H + j, d_left + 2 * H + j, value * in * (W(1) - update * update), part);
+          leave_twice(d + 3 * H + j, d_left + 3 * H + j, state * bent * show * (W(1) - show), part);
           put(dc_row + j, value * forget, part);
         });
         zero_row(dh_row, H);
       }
       // A row that does not count keeps its cotangent: what is added is 0.
-      multiply(rows, H, 4 * H, (const T *)sum_ct + at * 4 * H, b.panels, dh, H, added<T>);
+      b.add(rows, left.rows(sum_ct + at * 4 * H, first), left.words, dh);
     }
+    deliver_rows<T>(s, b.h_ct, output(call, 1), first, rows);
+    deliver_rows<T>(s, c_ct, output(call, 2), first, rows);
   });
   return WRY_OK;
 }
@@ -165,24 +287,67 @@ int lstm_vjp(const wry_call *call) {
 // gru(x, h, weight_ih, weight_hh, bias_ih, bias_hh, length?) -> out, h_last, gates
 template <typename T>
 int gru(const wry_call *call) {
+  using W = Word<T>;
+  constexpr int L = lanes<W>;
   Sequence s;
   const int status = sequence_of(call, "gru", input(call, 0), input(call, 1), input(call, 6), attr_bool(call, 0), &s);
   if (status != WRY_OK) return status;
   const int64_t H = s.hidden;
-  const T *h0 = data<T>(input(call, 1)), *weight = data<T>(input(call, 3));
-  const T *bias_ih = data<T>(input(call, 4)), *bias_hh = data<T>(input(call, 5));
-  T *out = data<T>(output(call, 0)), *h_last = data<T>(output(call, 1)), *gates = data<T>(output(call, 2));
-  T *bias = sum_of(call, bias_ih, bias_hh, 3 * H);
-  const T *panels = packed<T>(call, 2 * H, H, {weight, 1, H});
-  const T *last_panels = packed<T>(call, H, H, {weight + 2 * H * H, 1, H});
-  if (!bias || !panels || !last_panels) return no_memory(call, "gru", s);
+  const T *h0 = data<T>(input(call, 1));
+  T *out = data<T>(output(call, 0)), *gates = data<T>(output(call, 2));
+  W *bias = bias_of<T>(call, input(call, 4), input(call, 5));
+  const W *bias_ih = bias_of<T>(call, input(call, 4), nullptr), *bias_hh = bias_of<T>(call, input(call, 5), nullptr);
+  const AllStates<T> all(call, s);
+  const W *weight = as_words<T>(call, input(call, 3), H), *panels = weight ? packed_units<3>(call, H, all.words, weight) : nullptr;
+  W *sums = room_for<T>(call, output(call, 2), s.time * s.batch * 4 * H), *exact = room_for<T>(call, output(call, 1), s.batch * H);
+  if (!bias || !bias_ih || !bias_hh || !panels || !all.memory || !sums || !exact) return no_memory(call, "gru", s);
   copy_row(bias + 2 * H, bias_ih + 2 * H, H);  // the other part of n meets r first
-  if (!project(call, s, data<T>(input(call, 0)), data<T>(input(call, 2)), (const T *)bias, 3 * H, gates, 4 * H))
-    return no_memory(call, "gru", s);
-  const Start<T> last_start = {false, nullptr, bias_hh + 2 * H};
-  gru_steps<T>(call, s, h0, h_last, out, gates, [&](const T *h, int64_t rows, int64_t at) {
-    multiply(rows, 2 * H, H, h, panels, gates + at * 4 * H, 4 * H, added<T>);
-    multiply(rows, H, H, h, last_panels, gates + at * 4 * H + 3 * H, 4 * H, last_start);
+  if (!project<T>(call, s, input(call, 0), input(call, 2), bias, 3 * H, sums, 4 * H)) return no_memory(call, "gru", s);
+  each_share(call, s, s.time * 3 * H * H, [&](int64_t first, int64_t rows) {
+    alignas(64) W products[most_share * 3 * L];
+    States<T> states = all.of(s, h0, first, rows);
+    W *h = exact + first * H;  // the states, not rounded
+    copy_values(h, h0 + first * H, rows * H);
+    for (int64_t step = 0; step < s.time; ++step, states.turn()) {
+      const int64_t t = s.at(step), at = t * s.batch + first;
+      const auto ask = [&](int64_t j) {
+        for (int64_t r = 0; r < rows; ++r) {
+          for (int k = 0; k < 3; ++k) __builtin_prefetch(sums + ((at + r) * 4 + k) * H + j);
+          __builtin_prefetch(out + (at + r) * H + j, 1);
+        }
+      };
+      each_unit<T, 3>(rows, H, all.words, states.now, panels, products, ask, [&](int64_t j, auto part) {
+        for (int64_t r = 0; r < rows; ++r) {  // two passes, as above
+          const W *x_part = sums + (at + r) * 4 * H + j;
+          T *g = gates + (at + r) * 4 * H + j;
+          W *product = products + r * 3 * L;
+          if (!s.counts(t, first + r)) {
+            for (int k = 0; k < 4; ++k) put(g + k * H, vec<T>{}, part);
+            continue;
+          }
+          const auto sum = [&](int k) { return load(product + k * L) + get(x_part + k * H, part); };
+          const vec<T> reset = gate<T>(sum(0)), keep_old = logistic(sum(1));
+          const vec<T> hidden = load(product + 2 * L) + get(bias_hh + 2 * H + j, part);
+          store(product, get(x_part + 2 * H, part) + reset * hidden), store(product + L, keep_old);
+          leave(g, reset, part), leave(g + H, keep_old, part), leave(g + 3 * H, hidden, part);
+        }
+        for (int64_t r = 0; r < rows; ++r) {
+          const W *product = products + r * 3 * L;
+          T *o = out + (at + r) * H + j;
+          Held<T> *next = states.next_row(r) + j;
+          W *h_row = h + r * H + j;
+          if (!s.counts(t, first + r)) {
+            put(o, vec<T>{}, part), put(next, get((const Held<T> *)states.row(r) + j, part), part);
+            continue;
+          }
+          const vec<T> update = bend<T>(load(product));
+          const vec<T> state = (get((const W *)h_row, part) - update) * load(product + L) + update;
+          leave(gates + ((at + r) * 4 + 2) * H + j, update, part);
+          put(h_row, state, part), leave(o, state, part), leave(next, state, part);
+        }
+      });
+    }
+    deliver_rows<T>(s, exact, output(call, 1), first, rows);
   });
   return WRY_OK;
 }
@@ -190,20 +355,25 @@ int gru(const wry_call *call) {
 // gru_vjp(out_ct?, h_last_ct?, x, h, weight_ih, weight_hh, bias_ih, bias_hh, length?, out, gates) -> input_ct, hidden_ct, h_ct
 template <typename T>
 int gru_vjp(const wry_call *call) {
+  using W = Word<T>;
   Backwards<T> b;
-  if (const int status = backwards_of(call, "gru_vjp", 2, 8, attr_bool(call, 0), 3, &b)) return status;
+  if (const int status = backwards_of(call, "gru_vjp", 2, 8, 2, attr_bool(call, 0), 3, &b)) return status;
   const Sequence &s = b.s;
   const int64_t H = s.hidden;
   const T *h0 = data<T>(input(call, 3)), *out = data<T>(input(call, 9)), *gates = data<T>(input(call, 10));
-  T *input_ct = data<T>(output(call, 0)), *hidden_ct = data<T>(output(call, 1)), *h_ct = data<T>(output(call, 2));
-  each_group<T>(call, s, s.time * 3 * H * H, h_ct, [&](int64_t first, int64_t rows, T *dh) {
-    b.begin(dh, first, rows);
+  T *input_ct = data<T>(output(call, 0)), *hidden_ct = data<T>(output(call, 1));
+  const Left<T> left(call, s, 3 * H);
+  if (!is_wide<T> && !left.memory) return no_memory(call, "gru_vjp", s);
+  each_share(call, s, s.time * 3 * H * H, [&](int64_t first, int64_t rows) {
+    W *dh = b.begin(first, rows);
     for (int64_t step = s.time - 1; step >= 0; --step) {
       const int64_t t = s.at(step), at = t * s.batch + first;
       for (int64_t r = 0; r < rows; ++r) {
-        T *di = input_ct + (at + r) * 3 * H, *dp = hidden_ct + (at + r) * 3 * H, *dh_row = dh + r * H;
+        T *di = input_ct + (at + r) * 3 * H, *dp = hidden_ct + (at + r) * 3 * H;
+        Held<T> *d_left = left.row(dp, first + r);
+        W *dh_row = dh + r * H;
         if (!s.counts(t, first + r)) {
-          zero_row(di, 3 * H), zero_row(dp, 3 * H);
+          zero_row(di, 3 * H), zero_row(dp, 3 * H), zero_row(d_left, 3 * H);
           continue;
         }
         const T *g = gates + (at + r) * 4 * H, *before = s.before(out, h0, t, first + r);
@@ -211,18 +381,20 @@ int gru_vjp(const wry_call *call) {
         over<T>(H, [&](int64_t j, auto part) {
           const vec<T> reset = get(g + j, part), keep_old = get(g + H + j, part), update = get(g + 2 * H + j, part);
           const vec<T> hidden = get(g + 3 * H + j, part);
-          vec<T> state = get((const T *)dh_row + j, part);
+          vec<T> state = get((const W *)dh_row + j, part);
           if (o_ct) state += get(o_ct + j, part);
-          const vec<T> update_ct = state * (T(1) - keep_old) * (T(1) - update * update);
-          const vec<T> reset_ct = update_ct * hidden * reset * (T(1) - reset);
-          const vec<T> keep_ct = state * (get(before + j, part) - update) * keep_old * (T(1) - keep_old);
-          put(di + j, reset_ct, part), put(di + H + j, keep_ct, part), put(di + 2 * H + j, update_ct, part);
-          put(dp + j, reset_ct, part), put(dp + H + j, keep_ct, part), put(dp + 2 * H + j, update_ct * reset, part);
+          const vec<T> update_ct = state * (W(1) - keep_old) * (W(1) - update * update);
+          const vec<T> reset_ct = update_ct * hidden * reset * (W(1) - reset);
+          const vec<T> keep_ct = state * (get(before + j, part) - update) * keep_old * (W(1) - keep_old);
+          leave(di + j, reset_ct, part), leave(di + H + j, keep_ct, part), leave(di + 2 * H + j, update_ct, part);
+          leave_twice(dp + j, d_left + j, reset_ct, part), leave_twice(dp + H + j, d_left + H + j, keep_ct, part);
+          leave_twice(dp + 2 * H + j, d_left + 2 * H + j, update_ct * reset, part);
           put(dh_row + j, state * keep_old, part);
         });
       }
-      multiply(rows, H, 3 * H, (const T *)hidden_ct + at * 3 * H, b.panels, dh, H, added<T>);
+      b.add(rows, left.rows(hidden_ct + at * 3 * H, first), left.words, dh);
     }
+    deliver_rows<T>(s, b.h_ct, output(call, 2), first, rows);
   });
   return WRY_OK;
 }
@@ -232,36 +404,41 @@ int gru_vjp(const wry_call *call) {
 // simple_rnn(x, h, weight_ih, weight_hh, bias_ih, bias_hh, length?) -> out, h_last
 template <typename T>
 int simple_rnn(const wry_call *call) {
+  using W = Word<T>;
   Sequence s;
   const int status =
       sequence_of(call, "simple_rnn", input(call, 0), input(call, 1), input(call, 6), attr_bool(call, 1), &s);
   if (status != WRY_OK) return status;
   const int64_t H = s.hidden;
   const bool relu = attr_bool(call, 0);
-  const T *h0 = data<T>(input(call, 1)), *weight = data<T>(input(call, 3));
+  const T *h0 = data<T>(input(call, 1));
   T *out = data<T>(output(call, 0)), *h_last = data<T>(output(call, 1));
-  const T *bias = sum_of(call, data<T>(input(call, 4)), data<T>(input(call, 5)), H);
-  const T *panels = packed<T>(call, H, H, {weight, 1, H});
-  if (!bias || !panels || !project(call, s, data<T>(input(call, 0)), data<T>(input(call, 2)), bias, H, out, H))
+  const W *bias = bias_of<T>(call, input(call, 4), input(call, 5));
+  const AllStates<T> all(call, s);
+  const W *weight = as_words<T>(call, input(call, 3), H), *panels = weight ? packed_columns(call, H, all.words, weight) : nullptr;
+  W *sums = room_for<T>(call, output(call, 0), s.time * s.batch * H);
+  if (!bias || !panels || !all.memory || !sums || !project<T>(call, s, input(call, 0), input(call, 2), bias, H, sums, H))
     return no_memory(call, "simple_rnn", s);
-  each_group<T>(call, s, s.time * H * H, h_last, [&](int64_t first, int64_t rows, T *h) {
-    copy_row(h, h0 + first * H, rows * H);
+  each_share(call, s, s.time * H * H, [&](int64_t first, int64_t rows) {
+    const States<T> states = all.of(s, h0, first, rows);
     for (int64_t step = 0; step < s.time; ++step) {
       const int64_t t = s.at(step), at = t * s.batch + first;
-      multiply(rows, H, H, (const T *)h, panels, out + at * H, H, added<T>);
+      multiply_words<T>(rows, H, all.words, states.now, all.words, panels, sums + at * H, H, added<W>);
       for (int64_t r = 0; r < rows; ++r) {
-        T *o = out + (at + r) * H, *h_row = h + r * H;
+        T *o = out + (at + r) * H;
+        Held<T> *h_row = states.row(r);
         if (!s.counts(t, first + r)) {
           zero_row(o, H);
           continue;
         }
         over<T>(H, [&](int64_t j, auto part) {
-          const vec<T> sum = get((const T *)o + j, part);
-          const vec<T> state = relu ? (sum > T(0) ? sum : vec<T>{}) : hyperbolic_tangent(sum);
-          put(h_row + j, state, part), put(o + j, state, part);
+          const vec<T> sum = get((const W *)sums + (at + r) * H + j, part);
+          const vec<T> state = relu ? (sum > W(0) ? sum : vec<T>{}) : bend<T>(sum);
+          leave(h_row + j, state, part), leave(o + j, state, part);
         });
       }
     }
+    for (int64_t r = 0; r < rows; ++r) copy_values(h_last + (first + r) * H, (const Held<T> *)states.row(r), H);
   });
   return WRY_OK;
 }
@@ -269,80 +446,56 @@ int simple_rnn(const wry_call *call) {
 // simple_rnn_vjp(out_ct?, h_last_ct?, x, h, weight_ih, weight_hh, bias_ih, bias_hh, length?, out) -> sum_ct, h_ct
 template <typename T>
 int simple_rnn_vjp(const wry_call *call) {
+  using W = Word<T>;
   Backwards<T> b;
-  if (const int status = backwards_of(call, "simple_rnn_vjp", 2, 8, attr_bool(call, 1), 1, &b)) return status;
+  if (const int status = backwards_of(call, "simple_rnn_vjp", 2, 8, 1, attr_bool(call, 1), 1, &b)) return status;
   const Sequence &s = b.s;
   const int64_t H = s.hidden;
   const bool relu = attr_bool(call, 0);
   const T *out = data<T>(input(call, 9));
-  T *sum_ct = data<T>(output(call, 0)), *h_ct = data<T>(output(call, 1));
-  each_group<T>(call, s, s.time * H * H, h_ct, [&](int64_t first, int64_t rows, T *dh) {
-    b.begin(dh, first, rows);
+  T *sum_ct = data<T>(output(call, 0));
+  const Left<T> left(call, s, H);
+  if (!is_wide<T> && !left.memory) return no_memory(call, "simple_rnn_vjp", s);
+  each_share(call, s, s.time * H * H, [&](int64_t first, int64_t rows) {
+    W *dh = b.begin(first, rows);
     for (int64_t step = s.time - 1; step >= 0; --step) {
       const int64_t t = s.at(step), at = t * s.batch + first;
       for (int64_t r = 0; r < rows; ++r) {
-        T *d = sum_ct + (at + r) * H, *dh_row = dh + r * H;
+        T *d = sum_ct + (at + r) * H;
+        Held<T> *d_left = left.row(d, first + r);
+        W *dh_row = dh + r * H;
         if (!s.counts(t, first + r)) {
-          zero_row(d, H);
+          zero_row(d, H), zero_row(d_left, H);
           continue;
         }
-        const T *value = out + (at + r) * H;
-        const T *o_ct = b.out_row(at + r);
+        const T *value = out + (at + r) * H, *o_ct = b.out_row(at + r);
         over<T>(H, [&](int64_t j, auto part) {
           const vec<T> v = get(value + j, part);
-          vec<T> state = get((const T *)dh_row + j, part);
+          vec<T> state = get((const W *)dh_row + j, part);
           if (o_ct) state += get(o_ct + j, part);
-          put(d + j, relu ? (v > T(0) ? state : vec<T>{}) : state * (T(1) - v * v), part);
+          leave_twice(d + j, d_left + j, relu ? (v > W(0) ? state : vec<T>{}) : state * (W(1) - v * v), part);
         });
         zero_row(dh_row, H);
       }
-      multiply(rows, H, H, (const T *)sum_ct + at * H, b.panels, dh, H, added<T>);
+      b.add(rows, left.rows(sum_ct + at * H, first), left.words, dh);
     }
+    deliver_rows<T>(s, b.h_ct, output(call, 1), first, rows);
   });
   return WRY_OK;
 }
 
-// ---- 16 bits ------------------------------------------------------------------------------------
-
-// The same call with floats in place of T.
-template <typename T, int (*kernel)(const wry_call *)>
-int in_float(const wry_call *call) {
-  constexpr int most_inputs = 13, most_outputs = 5;
-  wry_tensor wide_inputs[most_inputs], wide_outputs[most_outputs];
-  const wry_tensor *inputs[most_inputs];
-  wry_tensor *outputs[most_outputs];
-  bool failed = false;
-  int64_t values = 0;
-  const auto widened = [&](const wry_tensor *t, wry_tensor *wide, const float *memory) {
-    *wide = *t;
-    wide->data = const_cast<float *>(memory);
-    wide->dtype = WRY_FLOAT32;
-    values += t->size;
-  };
-  for (int i = 0; i < call->n_inputs; ++i) {
-    inputs[i] = input(call, i);
-    if (!inputs[i] || inputs[i]->dtype != code_of<T>::value) continue;  // lengths stay what they are
-    widened(inputs[i], wide_inputs + i, as_arithmetic<T>(call, inputs[i], &failed));
-    inputs[i] = wide_inputs + i;
-  }
-  for (int i = 0; i < call->n_outputs; ++i) {
-    widened(output(call, i), wide_outputs + i, workspace<float>(call, output(call, i)->size + 1));
-    failed |= !wide_outputs[i].data;
-    outputs[i] = wide_outputs + i;
-  }
-  if (failed) return fail_memory(call, "a recurrent layer of 16 bits", 4 * values);
-  wry_call wide = *call;
-  wide.inputs = inputs, wide.outputs = outputs;
-  const int status = kernel(&wide);
-  for (int i = 0; i < call->n_outputs && status == WRY_OK; ++i) deliver<T>(call, data<float>(outputs[i]), output(call, i));
-  return status;
-}
-
-#define RECURRENT_ROWS(op, kernel)                                                                     \
-  WRY_ROW(op, float, WRY_WANTS_CONTIGUOUS, kernel), WRY_ROW(op, double, WRY_WANTS_CONTIGUOUS, kernel), \
-      {op, WRY_FLOAT16, WRY_WANTS_CONTIGUOUS, in_float<float16, kernel<float>>, nullptr},              \
-  { op, WRY_BFLOAT16, WRY_WANTS_CONTIGUOUS, in_float<bfloat16, kernel<float>>, nullptr }
+#if WRY_ONLY_BFLOAT16
+// Without simple_rnn: its state has no other way than through the product, where it would be rounded in each step.
+const wry_kernel_entry table[] = {
+    WRY_ROW("lstm", bfloat16, WRY_WANTS_CONTIGUOUS, lstm),
+    WRY_ROW("lstm_vjp", bfloat16, WRY_WANTS_CONTIGUOUS, lstm_vjp),
+    WRY_ROW("gru", bfloat16, WRY_WANTS_CONTIGUOUS, gru),
+    WRY_ROW("gru_vjp", bfloat16, WRY_WANTS_CONTIGUOUS, gru_vjp),
+};
+#else
+#define RECURRENT_ROWS(op, kernel) WRY_FLOAT_ROWS(op, WRY_WANTS_CONTIGUOUS, kernel)
 #include <wherry/kernels/rows/recurrent.h>
+#endif
 
 }  // namespace
 }  // namespace WRY_NAMESPACE

@@ -8,7 +8,8 @@
 
 namespace WRY_NAMESPACE {
 
-WRY_INLINE f32 logistic(f32 x) { return sigmoid(x); }
+// Within 2^-22 of the value, for numbers that are no smaller than normal: without the last steps of `sigmoid`.
+WRY_INLINE f32 logistic(f32 x) { return 1.0f / (1.0f + exp(-x)); }
 WRY_INLINE f64 logistic(f64 x) { return 1.0 / (1.0 + lane_exp(-x)); }
 WRY_INLINE f32 hyperbolic_tangent(f32 x) { return tanh(x); }
 WRY_INLINE f64 hyperbolic_tangent(f64 x) {
@@ -55,8 +56,8 @@ inline int sequence_of(const wry_call *call, const char *op, const wry_tensor *x
 // multiplications a sequence takes.
 template <typename T, typename F>
 void each_group(const wry_call *call, const Sequence &s, int64_t work, T *states, F &&f) {
-  // Half a tile of rows still hides the latency of its products, so small batches are shared too.
-  const int64_t unit = s.batch <= gemm_rows * (threads_for(call, INT32_MAX) - 1) && gemm_rows >= 8 ? gemm_rows / 2 : gemm_rows;
+  // Whole fours, which are multiplied together wherever a group begins; of small batches four are shared too.
+  const int64_t unit = s.batch <= 8 * (threads_for(call, INT32_MAX) - 1) ? 4 : 8;
   const int64_t tiles = (s.batch + unit - 1) / unit;
   const int64_t grain = max_of<int64_t>(1, 200000 / max_of<int64_t>(work * unit, 1));
   parallel_for(call, tiles, grain, [&](int64_t begin, int64_t end) {
@@ -69,14 +70,6 @@ template <typename T>
 WRY_INLINE void copy_row(T *to, const T *from, int64_t n) { memcpy(to, from, size_t(n) * sizeof(T)); }
 template <typename T>
 WRY_INLINE void zero_row(T *to, int64_t n) { memset(to, 0, size_t(n) * sizeof(T)); }
-// a + b, or null when memory is out.
-template <typename T>
-T *sum_of(const wry_call *call, const T *a, const T *b, int64_t n) {
-  T *sum = workspace<T>(call, max_of<int64_t>(n, 1));
-  if (sum)
-    for (int64_t i = 0; i < n; ++i) sum[i] = a[i] + b[i];
-  return sum;
-}
 
 inline int no_memory(const wry_call *call, const char *op, const Sequence &s) {
   return fail_memory(call, op, (s.hidden * s.hidden * 4 + s.batch * s.hidden * 2) * 8);

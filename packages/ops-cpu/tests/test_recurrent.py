@@ -1,0 +1,103 @@
+"""What the samples cannot say about recurrent layers: states wider than a pass of their product, many sequences, gradients in 16 bits, threads."""
+import numpy as np
+import pytest
+
+import wherry_tensor
+from wherry_tensor import ops
+
+GATES = {"lstm": 4, "gru": 3, "simple_rnn": 1}
+STATES = {"lstm": 2, "gru": 1, "simple_rnn": 1}
+# [time, batch, width of x, width of the state]: odd ones, tiles of 8, 4, 2 and 1 rows, more rows than a thread takes together
+SIZES = ((3, 15, 7, 301), (2, 11, 33, 272), (3, 70, 5, 18), (2, 1, 300, 64))
+UNIT = {"float16": 2.0**-10, "bfloat16": 2.0**-7}
+
+
+@pytest.fixture
+def threads():
+    before = wherry_tensor.get_num_threads()
+    yield wherry_tensor.set_num_threads
+    wherry_tensor.set_num_threads(before)
+
+
+def _cast(tensors, dtype):
+    return [ops.cast(t, dtype=getattr(wherry_tensor, dtype)) for t in tensors]
+
+
+def _arrays(tensors):
+    return [t.numpy() for t in _cast(tensors, "float32")]
+
+
+def _inputs(name, size, dtype):
+    """Values that `dtype` holds, as float32: of the layer, and of its last results' cotangents."""
+    time, batch, width, hidden = size
+    rng = np.random.default_rng(0)
+    rows = GATES[name] * hidden
+    shapes = [(time, batch, width), *[(batch, hidden)] * STATES[name], (rows, width), (rows, hidden), (rows,), (rows,)]
+    scales = [1, *[1] * STATES[name], width**-0.5, hidden**-0.5, 0.5, 0.5]
+    made = [wherry_tensor.to_tensor((rng.standard_normal(s) * k).astype("float32")) for s, k in zip(shapes, scales, strict=True)]
+    cts = [wherry_tensor.to_tensor(rng.standard_normal(s).astype("float32")) for s in ((time, batch, hidden), *[(batch, hidden)] * STATES[name])]
+    length = wherry_tensor.to_tensor(rng.integers(0, time + 1, batch))
+    return _cast(_cast(made, dtype), "float32"), _cast(_cast(cts, dtype), "float32"), length
+
+
+def _settings(name):
+    return {"reverse": True, **({"relu": False} if name == "simple_rnn" else {})}
+
+
+def _kept(name, results):
+    """What the way back is given of the results."""
+    return results[3:] if name == "lstm" else [results[0], *results[2:]]
+
+
+def _forward(name, inputs, length):
+    return list(getattr(ops, name)(*inputs, length, **_settings(name)))
+
+
+def _backward(name, cts, inputs, length, kept):
+    return list(getattr(ops, f"{name}_vjp")(*cts, *inputs, length, *kept, **_settings(name)))
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", GATES)
+def test_float32_is_as_float64(name, size):
+    inputs, cts, length = _inputs(name, size, "float32")
+    results = _forward(name, inputs, length)
+    exact = _forward(name, _cast(inputs, "float64"), length)
+    for got, wanted in zip(results, exact, strict=True):
+        np.testing.assert_allclose(got.numpy(), wanted.numpy(), rtol=1e-5, atol=1e-5)
+    back = _backward(name, cts, inputs, length, _kept(name, results))
+    exact = _backward(name, _cast(cts, "float64"), _cast(inputs, "float64"), length, _kept(name, exact))
+    for got, wanted in zip(back, exact, strict=True):
+        np.testing.assert_allclose(got.numpy(), wanted.numpy(), rtol=5e-5, atol=5e-5)
+
+
+@pytest.mark.parametrize("dtype", UNIT)
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", GATES)
+def test_16_bits_are_float32_rounded(name, size, dtype):
+    inputs, cts, length = _inputs(name, size, dtype)
+    results = _forward(name, _cast(inputs, dtype), length)
+    for got, wanted in zip(_arrays(results), _arrays(_forward(name, inputs, length)), strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=2 * UNIT[dtype], atol=2 * UNIT[dtype])
+    kept = _kept(name, results)
+    back = _backward(name, _cast(cts, dtype), _cast(inputs, dtype), length, kept)
+    exact = _backward(name, cts, inputs, length, _cast(kept, "float32"))
+    for got, wanted in zip(_arrays(back), _arrays(exact), strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=2 * UNIT[dtype], atol=2 * UNIT[dtype] * (1 + np.abs(wanted).max()))
+
+
+@pytest.mark.parametrize("dtype", ("float32", *UNIT))
+@pytest.mark.parametrize("name", GATES)
+def test_bits_do_not_depend_on_threads(threads, name, dtype):
+    for size in SIZES:
+        inputs, cts, length = _inputs(name, size, dtype)
+        inputs, cts = _cast(inputs, dtype), _cast(cts, dtype)
+        seen = []
+        for count in 1, 2, 3:
+            threads(count)
+            results = _forward(name, inputs, length)
+            back = _backward(name, cts, inputs, length, _kept(name, results))
+            seen.append(_arrays(results + back))
+        for others in seen[1:]:
+            for one, other in zip(seen[0], others, strict=True):
+                np.testing.assert_array_equal(one, other)
