@@ -5,7 +5,7 @@ import { Pictures } from "./play-pictures.js";
 import { fragmentOf } from "./share.js";
 
 const SLICE = 8; // milliseconds of steps for each frame
-const AHEAD = 2; // answers that are there or on their way while it learns: one frame's may come late, and the next has something new all the same
+const AHEAD = 2; // answers that wait for their frame: one may come late, and the next frame has something new all the same
 const NUDGE = 0.06; // of the cross, for a press of an arrow key
 
 const form = element("settings");
@@ -222,7 +222,7 @@ async function ask(milliseconds) {
 
 // Steps for the frames to come, not in the time of one alone: the worker learns while the page draws.
 function keepOn() {
-  if (running && next.length + 1 < AHEAD) ask(SLICE);
+  if (running && next.length < AHEAD) ask(SLICE);
 }
 
 function numbersOf(bytes) {
