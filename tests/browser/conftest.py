@@ -69,7 +69,9 @@ def start(models) -> Iterator[Callable[[], tuple[str, subprocess.Popen]]]:
     """Starts a server; returns its address and process."""
     from wherry_web.files import Bundle
 
-    for content in Bundle(WHEELS).encoded.values():
+    ours = Bundle(WHEELS)
+    ours.ready()
+    for content in ours.encoded.values():
         content.compress()  # as every visitor but the first finds it
     processes = []
 

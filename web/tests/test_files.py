@@ -24,7 +24,37 @@ def test_the_bundle_holds_what_a_page_needs_and_no_more(client, manifest):
 
 
 def test_the_bundle_is_the_same_each_time(wheels):
-    assert Bundle(wheels).address("wherry.zip") == Bundle(wheels).address("wherry.zip")
+    assert Bundle(wheels).manifest() == Bundle(wheels).manifest()
+
+
+def test_wheels_are_not_taken_apart_again_by_the_next_start(wheels, monkeypatch):
+    first = Bundle(wheels)
+    assert not first.is_quick
+    found = first.manifest()
+    kept = [file.name for file in (wheels / ".encoded").glob("*.modules.zip")]
+    assert len(kept) == 1
+    with monkeypatch.context() as patched:
+        patched.setattr("wherry_export.web.wheels.without_docstrings", lambda source: b"taken apart again")
+        again = Bundle(wheels)
+        assert again.is_quick
+        assert again.manifest() == found and again.zips == first.zips
+    (wheels / ".encoded" / kept[0]).write_bytes(b"broken")
+    assert Bundle(wheels).manifest() == found
+    with zipfile.ZipFile(wheels / "wherry_more-0.1.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("wherry_more/__init__.py", "")
+    assert Bundle(wheels).manifest()["later"].keys() == {"wherry_more"}
+
+
+def test_an_application_does_not_wait_for_its_wheels(wheels, monkeypatch):
+    def late(*_):
+        raise AssertionError("the wheels are taken apart before anybody asks for them")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("wherry_web.files.kept_modules", late)
+        client = create_app(Config(wheels=wheels)).test_client()
+        assert client.get("/").status_code == 200
+    address = create_app(Config(wheels=wheels)).test_client().get("/manifest.json").get_json()["bundle"]["url"]
+    assert client.get(f"/{address}").status_code == 200  # a page that knows the address from an earlier start
 
 
 def test_packages_that_predictions_and_training_go_without_come_later(wheels):

@@ -64,6 +64,19 @@ def test_pictures_are_what_the_neurons_answer():
         assert planes[:, row, column].tolist() == pytest.approx(expected, abs=1e-4)
 
 
+@pytest.mark.parametrize(("step", "budget", "count"), [(0.004, 8, 2), (0.003, 8, 2), (0.0049, 8, 1), (0.02, 8, 1), (0.0002, 8, 40), (0.004, 0, 1)])
+def test_steps_fit_into_the_time_that_they_get(monkeypatch, step, budget, count):
+    play, clock = Play(SETTINGS), [0.0]
+
+    def one():
+        clock[0] += step
+        return 0.5
+
+    play.made["step"] = one
+    monkeypatch.setattr("wherry_web.client.play.time.perf_counter", lambda: clock[0])
+    assert len(play.run(budget + 1e-9)["losses"]) == play.steps == count
+
+
 def test_steps_that_are_too_large_end():
     play = Play({**SETTINGS, "data": "spirals", "activation": "ReLU", "optimizer": "SGD", "learning_rate": 1.0})
     play.made["points"] = play.made["points"] * 1e30

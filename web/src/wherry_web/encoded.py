@@ -83,12 +83,14 @@ class Encoded:
         return self._best
 
     def _keep(self, body: bytes) -> None:
-        if self._file is None:
-            return
-        unfinished = self._file.with_name(f"{self._file.name}.{os.getpid()}")
-        try:
-            self._file.parent.mkdir(exist_ok=True)
-            unfinished.write_bytes(body)
-            unfinished.replace(self._file)
-        except OSError:
-            return  # a folder of somebody else's: memory has it
+        if self._file is not None:
+            keep(self._file, body)
+
+
+def keep(file: Path, content: bytes) -> None:
+    """Write a file whole or not at all; not at all where the folder is somebody else's: memory has the content."""
+    unfinished = file.with_name(f"{file.name}.{os.getpid()}")
+    with contextlib.suppress(OSError):
+        file.parent.mkdir(exist_ok=True)
+        unfinished.write_bytes(content)
+        unfinished.replace(file)

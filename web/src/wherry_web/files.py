@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import inspect
 import io
 import json
 import logging
 import mimetypes
+import os
 import re
 import subprocess
 import sys
@@ -38,7 +40,7 @@ from wherry_export.web import engine_files
 from wherry_export.web.wheels import SNAPSHOT, UNUSED, core_files, modules, without_docstrings, zipped
 from wherry_web import memory
 from wherry_web.config import Config
-from wherry_web.encoded import BEST, Encoded, Encoding
+from wherry_web.encoded import BEST, Encoded, Encoding, keep
 from wherry_web.gallery import BrokenModel, SavedModel, SavedProgram
 from wherry_web.pages import TITLES
 
@@ -92,12 +94,24 @@ class Zips:
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
+        self._lock = threading.RLock()
+        self._ready = False
         self.zips: dict[str, dict[str, bytes]] = {}
         self.encoded: dict[str, Encoded] = {}
 
     def add(self, name: str, content: dict[str, bytes], quality: int = 9) -> None:
         self.zips[name] = content
         self.encoded[name] = Encoded(zipped(content, zipfile.ZIP_STORED), self._folder / ENCODED if self._folder else None, quality)
+
+    def ready(self) -> None:
+        """Make the zips that come of our own wheels, unless that has been done."""
+        with self._lock:
+            if not self._ready:
+                self._divide()
+                self._ready = True
+
+    def _divide(self) -> None:
+        pass
 
     def address(self, name: str) -> str:
         return f"bundle/{self.encoded[name].digest}/{name}"
@@ -115,12 +129,49 @@ class Bundle(Zips):
     def __init__(self, folder: Path | None) -> None:
         super().__init__(folder)
         self.wheels = sorted(folder.glob("*.whl")) if folder else []
+        self._ours = [wheel for wheel in self.wheels if is_ours(wheel)]
+        self._kept_in = folder / ENCODED / f"{digest_of(self._ours)}.modules.zip" if folder else None
+        self.later: dict[str, str] = {}
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether an earlier start has taken these wheels apart."""
+        return not self._ours or (self._kept_in is not None and self._kept_in.exists())
+
+    def _divide(self) -> None:
         client = {f"wherry_web/client/{path.name}": without_docstrings(path.read_bytes()) for path in CLIENT.glob("*.py")}
-        files = {**modules(filter(is_ours, self.wheels)), **client}
+        files = {**kept_modules(self._ours, self._kept_in), **client}
         others = {name: content for name, content in files.items() if name.partition("/")[0] not in FIRST}
         self.add("wherry.zip", {name: content for name, content in files.items() if name not in others}, quality=BEST)
         self.add("later.zip", others, quality=BEST)
         self.later = {module: self.address("later.zip") for module in sorted(top_level([*others]))}
+
+    def manifest(self) -> dict[str, Any] | None:
+        """Addresses for the page."""
+        if not self.wheels:
+            return None
+        self.ready()
+        return {"url": self.address("wherry.zip"), "later": self.later}
+
+
+def digest_of(wheels: list[Path]) -> str:
+    """Of all that `modules` makes of wheels."""
+    digest = hashlib.sha256(Path(inspect.getfile(modules)).read_bytes() + sys.version.encode())
+    for wheel in wheels:
+        digest.update(wheel.name.encode() + hashlib.sha256(wheel.read_bytes()).digest())
+    return digest.hexdigest()[:16]
+
+
+def kept_modules(wheels: list[Path], kept_in: Path | None) -> dict[str, bytes]:
+    """`modules` of wheels. To take docstrings out of all of them is seconds of work, so what came of it is kept in a file for the next start."""
+    try:
+        with zipfile.ZipFile(kept_in or os.devnull) as archive:
+            return {name: archive.read(name) for name in archive.namelist()}  # whose checksums zipfile compares
+    except (OSError, zipfile.BadZipFile):
+        found = modules(wheels)
+    if kept_in is not None:
+        keep(kept_in, zipped(found, zipfile.ZIP_STORED))
+    return found
 
 
 class Exporter(Zips):
@@ -146,7 +197,6 @@ class Playground(Zips):
 
     def __init__(self, wheels: list[Path], folder: Path | None) -> None:
         super().__init__(folder)
-        self._lock = threading.Lock()
         self._others: set[Path] = set()
         self.modules: dict[str, str] = {}  # module -> name of its zip
         self._ours = [wheel for wheel in wheels if is_ours(wheel)]
@@ -154,6 +204,8 @@ class Playground(Zips):
 
     def _divide(self) -> None:
         """Our own wheels into what the first program needs, and the rest."""
+        if not self._ours:
+            return
         first, later = divided(self._ours, imported_first())
         programs = [*(CLIENT.parent / "playground").glob("*.py"), *CLIENT.glob("*.py"), STATIC / "data" / "digits.bin"]
         ours = {path.relative_to(CLIENT.parent.parent).as_posix(): path.read_bytes() for path in sorted(programs)}
@@ -178,9 +230,7 @@ class Playground(Zips):
         """Addresses for the page."""
         if not self._ours:
             return None
-        with self._lock:
-            if "sources.zip" not in self.zips:
-                self._divide()
+        self.ready()
         self.take_new()
         addresses = {"url": "playground.zip", "sources": "sources.zip"}
         packages = {module: self.address(name) for module, name in self.modules.items()}
@@ -299,6 +349,8 @@ def static(digest: str, name: str) -> Response:
 
 @files.get("/bundle/<digest>/<name>")
 def bundle(digest: str, name: str) -> Response:
+    for part in zips():
+        part.ready()
     content = next((found for part in zips() if (found := part.encoded.get(name)) and found.digest == digest), None)
     if content is None:
         abort(404, "This file belongs to another version of the pages. Load the page again.")
@@ -411,7 +463,7 @@ def manifest_content() -> dict[str, Any]:
     return {
         "wherry": current_app.config["WHERRY_VERSION"],
         "pyodide": {"version": core.version, "url": core.address, "snapshot": core.shared} if core.version else None,
-        "bundle": {"url": content.address("wherry.zip"), "later": content.later} if content.wheels else None,
+        "bundle": content.manifest(),
         "playground": current_app.extensions["playground"].manifest(),
         "digits": f"{assets.address}data/digits.bin",
         "backbone": f"{assets.address}data/backbone.bin",

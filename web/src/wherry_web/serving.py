@@ -92,7 +92,7 @@ def listen(app: Flask, host: str, port: int, threads: int, open_browser: bool) -
         return 1
     if app.config["WHERRY"].uploads is not None and app.config["WHERRY"].upload_token is None and host not in ("127.0.0.1", "localhost", "::1"):
         print(f"wherry serve: everybody who reaches {host}:{port} can upload models. {TOKEN} in the environment asks for a token.", file=sys.stderr)
-    app.extensions["playground"].manifest()  # what the first page asks for: its visitor does not wait until the wheels are divided
+    make_ready(app)
     address = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{server.effective_port}"
     print(f"Wherry is at {address} (Ctrl-C stops it)", flush=True)
     if open_browser and can_open_browser():
@@ -104,6 +104,14 @@ def listen(app: Flask, host: str, port: int, threads: int, open_browser: bool) -
     finally:
         server.close()
     return 0
+
+
+def make_ready(app: Flask) -> None:
+    """Divide the wheels, which the first page's manifest is of: its visitor does not wait for that."""
+    if not app.extensions["bundle"].is_quick:
+        print("Making the wheels ready for pages: some seconds, and only the first time ...", file=sys.stderr, flush=True)
+    for name in ("bundle", "playground"):
+        app.extensions[name].ready()
 
 
 def make_server(app: Flask, host: str, port: int, threads: int = 8, idle: int = IDLE) -> Any:

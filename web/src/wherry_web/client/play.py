@@ -143,14 +143,14 @@ class Play:
         return {"program": self.program, "points": points.tobytes(), "labels": labels.tolist(), **self.seen()}
 
     def run(self, milliseconds: float) -> dict[str, Any]:
-        """Train for about this long, at least one step.
+        """Train for about this long, at least one step, and none that would end later if it takes as long as those before.
 
         Returns:
             `losses` of these steps, and what `seen` returns. The last loss is not finite where the learning rate was too much.
         """
         started = time.perf_counter()
         losses: list[float] = []
-        while not losses or (time.perf_counter() - started) * 1e3 < milliseconds:
+        while not losses or (time.perf_counter() - started) * (1 + 1 / len(losses)) * 1e3 <= milliseconds:
             losses.append(self.made["step"]())
             self.steps += 1
             if not math.isfinite(losses[-1]):

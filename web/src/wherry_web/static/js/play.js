@@ -5,6 +5,7 @@ import { Pictures } from "./play-pictures.js";
 import { fragmentOf } from "./share.js";
 
 const SLICE = 8; // milliseconds of steps for each frame
+const AHEAD = 2; // answers that wait for their frame: one may come late, and the next frame has something new all the same
 const NUDGE = 0.06; // of the cross, for a press of an arrow key
 
 const form = element("settings");
@@ -16,7 +17,9 @@ const USUAL = { ...chosen(), layers: [8, 8] };
 let engine;
 let refusal = ""; // why the address was not taken
 let state = fromAddress();
-let shown = null; // the latest answer of the worker, with planes as numbers
+let shown = null; // the answer of the worker that is drawn, with planes as numbers
+let next = []; // answers that came after it: one for each frame
+let known = []; // points of the network that the worker has
 let ready = false; // the worker has the network of the state
 let running = false;
 let asking = false;
@@ -139,6 +142,7 @@ async function configure() {
   const mine = ++turn;
   ready = false;
   shown = null;
+  next = [];
   pictures.forget();
   const { data, points, layers, activation, optimizer, rate } = state;
   if (data === "own" && new Set(points.map(({ label }) => label)).size < 2) {
@@ -156,7 +160,8 @@ async function configure() {
   ready = true;
   element("program").textContent = first.program;
   const floats = numbersOf(first.points);
-  take({ ...first, points: first.labels.map((label, i) => ({ x: floats[2 * i], y: floats[2 * i + 1], label })) });
+  known = first.labels.map((label, i) => ({ x: floats[2 * i], y: floats[2 * i + 1], label }));
+  take(first);
   const link = `${address("playground")}#${await fragmentOf(first.program)}`;
   if (mine === turn) element("open").href = link;
   if (mine !== turn) return undefined;
@@ -194,7 +199,7 @@ function setRunning(value) {
   element("run").textContent = running ? "Pause" : "Start";
   element("run").setAttribute("aria-pressed", String(running));
   for (const id of ["run", "step", "reset"]) element(id).disabled = !ready;
-  if (running) redraw();
+  redraw();
 }
 
 // At most one question at a time: a slow machine makes fewer steps, the page stays as quick.
@@ -205,13 +210,19 @@ async function ask(milliseconds) {
   try {
     const seen = await engine.call("play", milliseconds);
     if (mine !== turn) return;
-    take({ ...seen, points: shown.points });
+    take(seen);
     if (!Number.isFinite(seen.loss)) throw new Error("The loss is not a number any more: the steps were too large. Choose a smaller learning rate.");
   } catch (error) {
     if (mine === turn) failed(error);
   } finally {
     asking = false;
+    keepOn();
   }
+}
+
+// Steps for the frames to come, not in the time of one alone: the worker learns while the page draws.
+function keepOn() {
+  if (running && next.length < AHEAD) ask(SLICE);
 }
 
 function numbersOf(bytes) {
@@ -219,9 +230,16 @@ function numbersOf(bytes) {
 }
 
 function take(seen) {
-  shown = { ...seen, planes: numbersOf(seen.planes) };
-  pictures.record(seen.steps, seen.loss);
+  next.push({ ...seen, planes: numbersOf(seen.planes) });
   redraw();
+}
+
+// The next answer, or, where it does not learn any more, the latest.
+function show() {
+  for (const seen of running ? next.splice(0, 1) : next.splice(0)) {
+    shown = seen;
+    pictures.record(seen.steps, seen.loss);
+  }
 }
 
 // Drawing: in frames, and only what is new.
@@ -235,8 +253,10 @@ function redraw() {
 function frame() {
   stale = false;
   const began = performance.now();
+  show();
+  keepOn();
   const cells = shown ? shown.side ** 2 : 0;
-  const points = state.data === "own" ? state.points : shown?.points ?? [];
+  const points = state.data === "own" ? state.points : shown ? known : [];
   pictures.answer(canvas, shown?.planes.subarray(-cells), shown?.side, points, EDGE, document.activeElement === canvas ? cross : null);
   element("layers").querySelectorAll("canvas").forEach((picture, i) => neuron(picture, i, cells));
   pictures.curve(element("loss"));
@@ -248,10 +268,7 @@ function frame() {
     element("progress").textContent = `Step ${steps}${times}.`;
     Object.assign(element("progress").dataset, { steps, right, drawing, step: steps ? (seconds / steps) * 1e3 : 0 });
   }
-  if (running) {
-    ask(SLICE);
-    redraw();
-  }
+  if (running) redraw();
 }
 
 function neuron(picture, i, cells) {
