@@ -17,6 +17,7 @@ from paddle import static
 from paddle.static import nn
 
 rng = np.random.RandomState(int(sys.argv[2]) if len(sys.argv) > 2 else 0)
+TYPES = {"ViterbiPath": "int64", "Output": "int64", "OutputLength": "int32"}
 LENGTHS, HOLES, NESTED = [[2, 1, 4]], [[2, 0, 4, 1]], [[2, 1], [2, 1, 4]]
 
 
@@ -27,14 +28,14 @@ def rows(width, dtype="float32", lengths=LENGTHS, high=9):
 
 
 def dense(*shape, dtype="float32", high=2):
-    return (rng.randint(0, high, shape) if dtype == "int64" else rng.randn(*shape)).astype(dtype), []
+    return (rng.randint(0, high, shape) if dtype.startswith("int") else rng.randn(*shape)).astype(dtype), []
 
 
 def raw(kind, outs, attrs, **slots):
     """An operator by its type; returns the outputs of these slots."""
     block = static.default_main_program().global_block()
     new = paddle.utils.unique_name.generate
-    made = {name: block.create_var(name=new("raw"), dtype="int64" if name == "ViterbiPath" else "float32") for name in outs}
+    made = {name: block.create_var(name=new("raw"), dtype=TYPES.get(name, "float32")) for name in outs}
     inputs = {name: x if isinstance(x, list) else [x] for name, x in slots.items() if x is not None}
     block.append_op(type=kind, inputs=inputs, outputs={name: [x] for name, x in made.items()}, attrs=attrs)
     return [made[name] for name in outs]
@@ -57,6 +58,11 @@ def lstm(x, width, h=None, c=None, **attrs):
 
 def tags(x, label=None, length=None):
     return raw("crf_decoding", ("ViterbiPath",), {}, Emission=x, Transition=weight(x.shape[-1] + 2, x.shape[-1]), Label=label, Length=length)[0]
+
+
+def likelihood(x, label, length=None):
+    slots = {"Emission": x, "Transition": weight(x.shape[-1] + 2, x.shape[-1]), "Label": label, "Length": length}
+    return raw("linear_chain_crf", ("LogLikelihood", "Alpha", "EmissionExps", "TransitionExps"), {}, **slots)[0]
 
 
 def erased(x, tokens):
@@ -101,6 +107,18 @@ CASES = {
     "enumerate": (W, lambda w: nn.sequence_enumerate(w, 3, pad_value=7)),
     "erase": ({"w": rows(1, "int64", high=4)}, lambda w: erased(w, [1, 3])),
     "erase_nothing": (W, lambda w: erased(w, [])),
+    **{
+        f"aligned_{name}": ({"w": rows(1, "int64", high=3)}, lambda w, attrs=attrs: raw("ctc_align", ("Output",), attrs, Input=w)[0])
+        for name, attrs in {"best": {"blank": 0, "merge_repeated": True}, "all": {"blank": 2, "merge_repeated": False}}.items()
+    },
+    "aligned_padded": (
+        {"w": dense(3, 6, dtype="int32", high=3), "n": (np.array([[6], [2], [4]], "int32"), [])},
+        lambda w, n: raw("ctc_align", ("Output", "OutputLength"), {"blank": 0, "merge_repeated": True, "padding_value": 5}, Input=w, InputLength=n),
+    ),
+    "likelihood": ({"x": rows(4), "w": rows(1, "int64", high=4)}, likelihood),
+    "likelihood_padded": (
+        {"x": dense(3, 6, 4), "w": dense(3, 6, 1, dtype="int64", high=4), "n": (np.array([[6], [2], [4]], "int64"), [])}, likelihood,
+    ),
     "reset": (X, lambda x: nn.sequence_pool(raw("lod_reset", ("Out",), {"target_lod": [0, 3, 7]}, X=x)[0], "sum")),
     "reset_as": ({"x": rows(2), "y": rows(1, lengths=[[5, 2]])}, lambda x, y: raw("lod_reset", ("Out",), {}, X=x, Y=y)[0]),
     "reset_values": ({"x": rows(2), "y": (np.array([0, 1, 7], "int32"), [])}, lambda x, y: raw("lod_reset", ("Out",), {}, X=x, Y=y)[0]),

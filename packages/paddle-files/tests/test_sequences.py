@@ -147,6 +147,15 @@ def test_what_is_fed_may_contradict_and_no_kernel_reads_beside_it():
                 run(*given)
 
 
+def test_nothing_may_be_left_of_all_sequences():
+    for name in ("aligned_best", "erase"):
+        program, _ = _loaded(name)
+        (inputs, lods), _ = _inputs(name)
+        empty = np.full_like(inputs[0], {"aligned_best": 0, "erase": 1}[name])
+        rows, offsets = compiled(program)(wt.to_tensor(empty), wt.to_tensor(lods[0][0], dtype="int64"))
+        assert rows.shape == [0, 1] and offsets.tolist() == [0, 0, 0, 0]
+
+
 def test_offsets_are_handed_on_without_being_needed():
     _, offsets = _loaded("row_by_row")
     assert offsets.fed == [1] and offsets.needed == [False] and offsets.fetched == [[0]]

@@ -19,7 +19,7 @@ from wherry_tensor.errors import InvalidArgumentError
 from wherry_tensor.sizes import Size
 
 __all__ = [
-    "FedOffsets", "Rows", "carried", "expanded", "fault_of_offsets", "feed_offsets", "keeps_offsets", "known_offsets", "number", "offsets_of",
+    "FedOffsets", "Rows", "carried", "expanded", "fault_of_offsets", "feed_offsets", "keeps_offsets", "kept", "known_offsets", "number", "offsets_of",
     "padded", "pooled", "reversed_rows", "rows_of", "rows_of_lengths", "size", "unpadded", "windows", "with_new_offsets", "with_offsets",
 ]
 
@@ -352,6 +352,13 @@ def enumerated(x: Tensor, wide: int, pad_value: int, what: str) -> Tensor:
         there = ops.gather(flat, ops.minimum(at, last), axis=0)
         columns.append(ops.unsqueeze(ops.where(ops.less_than(at, end), there, pad), (1,)))
     return with_offsets(ops.concat(*columns, axis=1), offsets_of(x, what))
+
+
+def kept(x: Tensor, stays: Tensor, what: str) -> Tensor:
+    """The rows for which `stays` is true; how many are left of each sequence, sums say."""
+    before = ops.concat(ops.full(shape=(1,), value=0, dtype=int64), ops.cumsum(ops.cast(stays, dtype=int64), axis=0, reverse=False), axis=0)
+    found = ops.gather(x, ops.squeeze(ops.nonzero(stays), (1,)), axis=0)
+    return with_offsets(found, (*known_offsets(x)[:-1], ops.gather(before, offsets_of(x, what)[-1], axis=0)))
 
 
 def scattered(x: Tensor, index: Tensor, updates: Tensor, what: str) -> Tensor:

@@ -182,14 +182,37 @@ def read_sequence_enumerate(o):
 
 @reads("sequence_erase")
 def read_sequence_erase(o):
-    """The rows that are none of the tokens; how many are left of each sequence, sums say."""
-    x = rows_given(o)
-    flat, tokens = api.reshape(x, [-1]), o.integers("tokens")
-    wanted = api.to_tensor(tokens, dtype="int64") if tokens else api.full([1], -1, "int64")
-    stays = api.logical_not(api.any(api.equal(api.unsqueeze(flat.astype("int64"), 1), wanted), 1)) if tokens else api.full_like(flat, 1, "bool")
-    before = api.concat([api.zeros([1], "int64"), api.cumsum(stays.astype("int64"), 0)])
-    kept = api.gather(x, api.squeeze(api.nonzero(stays), 1))
-    return with_offsets(kept, [api.gather(before, offsets_of(x, o.type)[-1])])
+    """The rows that are none of the tokens."""
+    x, tokens = rows_given(o), o.integers("tokens")
+    flat = api.reshape(x, [-1]).astype("int64")
+    stays = api.full_like(flat, True, "bool")
+    if tokens:
+        stays = api.logical_not(api.any(api.equal(api.unsqueeze(flat, 1), api.to_tensor(tokens, dtype="int64")), 1))
+    return sequences.kept(x, stays, o.type)
+
+
+@reads("ctc_align", out="Output")
+def read_ctc_align(o):
+    """Labels of the best path of CTC: without repetitions, then without blanks."""
+    blank, merges, lengths = o.integer("blank"), o.flag("merge_repeated", True), o.maybe("InputLength")
+    x = rows_given(o, "Input") if lengths is None else o.x("Input")
+    if lengths is not None:  # [batch, time]
+        if x.ndim != 2:
+            raise o.bad(f"its input has {x.ndim} axes", "[batch, time]")
+        width = x.shape[1]
+        x = sequences.unpadded(api.unsqueeze(x, 2), lengths)
+    rows, flat = sequences.rows_of(x, o.type), api.reshape(x, [-1])
+    stays = flat != blank
+    if merges:
+        same = api.equal(flat, api.gather(flat, api.maximum(rows.row - 1, api.zeros([], "int64"))))
+        stays = api.logical_and(stays, api.logical_or(api.logical_not(same), rows.position == 0))
+    found = sequences.kept(x, stays, o.type)
+    if lengths is None:
+        return found
+    rows = sequences.rows_of(found, o.type)
+    wide = sequences.padded(found, rows, api.full([], o.integer("padding_value"), x.dtype), None, o.type)
+    missing = api.full([wide.shape[0], width - wide.shape[1]], o.integer("padding_value"), x.dtype)
+    return {"Output": api.concat([api.squeeze(wide, 2), missing], 1), "OutputLength": api.unsqueeze(rows.lengths, 1).astype(lengths.dtype)}
 
 
 @reads("sequence_scatter")
@@ -256,3 +279,34 @@ def read_crf_decoding(o):
     if rows is None:
         return same * (api.unsqueeze(api.arange(same.shape[1], dtype="int64"), 0) < api.unsqueeze(lengths, 1)).astype("int64")
     return with_offsets(same, offsets_of(found, o.type))
+
+
+@reads("linear_chain_crf", out="LogLikelihood")
+def read_linear_chain_crf(o):
+    """The negative logarithm of the likelihood of each sequence of tags: of all paths, less the score of the labels."""
+    x, weight, label, lengths = o.x("Emission"), o.x("Transition"), o.x("Label").astype("int64"), o.maybe("Length")
+    tags = weight.shape[-1]
+    if weight.ndim != 2 or list(weight.shape) != [tags + 2, tags] or x.shape[-1] != tags:
+        raise o.bad(f"its scores are of shape {list(x.shape)}, its weights {list(weight.shape)}", "[..., tags] and [tags + 2, tags]")
+    if lengths is None:
+        rows_given(o, "Emission")
+    else:
+        label = sequences.unpadded(api.reshape(label, [*x.shape[:2], 1]), lengths)
+        x = sequences.unpadded(x, lengths)
+    rows, label, moves = sequences.rows_of(x, o.type), api.reshape(label, [-1]), weight[2:]
+    begins = api.unsqueeze(rows.position == 0, 1)
+    scores = x + api.where(begins, weight[0], api.zeros([], x.dtype))
+
+    def onwards(here, before, begun):
+        ways = api.logsumexp(api.unsqueeze(before, 2) + moves, 1)
+        return [here + ways * begun, api.ones_like(begun)]
+
+    first = [api.zeros([rows.n, tags], x.dtype), api.zeros([rows.n, 1], x.dtype)]
+    ahead = with_offsets(sequences.carried(scores, rows, first, onwards)[0], offsets_of(x, o.type))
+    total = api.logsumexp(sequences.pooled(ahead, "last", 0.0, o.type) + weight[1], 1, True)
+    earlier = api.gather(label, api.maximum(rows.row - 1, api.zeros([], "int64")))
+    pairs = api.gather_nd(moves, api.stack([earlier, label], 1))
+    ends = api.where(rows.row == rows.of(rows.ends) - 1, api.gather(weight[1], label), api.zeros([], x.dtype))
+    steps = api.take_along_axis(scores, api.unsqueeze(label, 1), 1) + api.where(begins, api.zeros([], x.dtype), api.unsqueeze(pairs, 1))
+    said = with_offsets(steps + api.unsqueeze(ends, 1), offsets_of(x, o.type))
+    return total - sequences.pooled(said, "sum", 0.0, o.type)
