@@ -70,3 +70,16 @@ def require_same(found: list[tuple[Any, Any]], wanted: list[tuple[Any, Any]]) ->
         assert mine.shape == theirs.shape and mine.dtype == theirs.dtype
         np.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-6)
         assert lengths == their_lengths
+
+
+def save_again(folder: Path, target: Path) -> None:
+    """Saves what a file of Paddle was read as, for Paddle."""
+    paddle.enable_static()
+    try:
+        with paddle.static.scope_guard(paddle.static.Scope()):
+            exe = paddle.static.Executor()
+            program, names, fetches = paddle.static.load_inference_model(f"{folder}/model", exe)
+            feeds = [program.global_block().var(name) for name in names]
+            paddle.static.save_inference_model(f"{target}/model", feeds, fetches, exe, program=program)
+    finally:
+        paddle.disable_static()

@@ -46,7 +46,7 @@ def offsets_of(x: Any, what: str) -> tuple[Tensor, ...]:
     return found
 
 
-def known_offsets(x: Any) -> tuple[Tensor, ...]:
+def known_offsets(x: Any) -> tuple[Any, ...]:
     """The same, () where there are none. Element-wise functions of one input hand on what it has."""
     while isinstance(x, Variable):
         found = x.__dict__.get("offsets")

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from wherry_paddle_files.sequences import known_offsets
 from wherry_program.passes.evaluation import as_in_evaluation
 from wherry_program.program.ir import FORWARD, Program, Variable
 from wherry_program.program.needs import required_nodes
@@ -29,7 +30,9 @@ def pruned(program: Program, feeds: Sequence[Variable], fetches: Sequence[Variab
     """A copy with only the nodes that compute the fetches from the feeds, and these variables in it."""
     out, new = program.copy()
     found = [new[id(x)] for x in feeds], [new[id(x)] for x in fetches]
-    out.blocks[0].nodes[:] = required_nodes(out.blocks[0], found[1], lasting=False, given=found[0])
+    offsets = [one for x in found[1] for one in known_offsets(x)]
+    given = [*found[0], *(x for x in offsets if x.is_data)]
+    out.blocks[0].nodes[:] = required_nodes(out.blocks[0], [*found[1], *offsets], lasting=False, given=given)
     _forget_unused(out, *found)
     out.feeds, out.fetches = found
     return out, *found

@@ -10,7 +10,7 @@ from wherry_graph.static.lod import LoDTensor, create_lod_tensor
 from wherry_graph.static.mode import default_main_program, paused
 from wherry_graph.static.scope import Scope, chosen_scope
 from wherry_graph.static.strategies import BuildStrategy, ExecutionStrategy
-from wherry_paddle_files.sequences import fault_of_offsets
+from wherry_paddle_files.sequences import fault_of_offsets, known_offsets
 from wherry_program.program.ir import Program, Variable
 from wherry_program.run.executor import compiled
 from wherry_tensor import _core, ops, to_tensor
@@ -383,7 +383,8 @@ class _Run:
             if x.persistable and x.made_by is not None and x.bound is None and id(x) not in given and x.made_by.block is program.blocks[0]
         ]
         self.n = len(fetches)
-        self.offsets = {i: x.__dict__["offsets"] for i, x in enumerate(fetches) if x.__dict__.get("offsets")}
+        known = {i: known_offsets(x) for i, x in enumerate(fetches)}
+        self.offsets = {i: levels for i, levels in known.items() if levels and all(id(one) in given or not one.is_data for one in levels)}
         more = [one for levels in self.offsets.values() for one in levels]
         wanted = [*fetches, *self.kept, *more]
         self.call: Callable[..., list[Any]] = compiled(program, feeds, wanted, lookup=self._lookup)
