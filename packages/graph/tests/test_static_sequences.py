@@ -135,3 +135,46 @@ def test_rows_without_offsets_are_refused():
         lod(ROWS, [[2, 2]])
     with pytest.raises(AssertionError, match="longer than maxlen"):
         run({"x": lod(ROWS)}, static.nn.sequence_pad(sequences(), wt.zeros([1]), maxlen=2)[0])
+
+
+def test_a_program_with_sequences_is_saved_and_loaded(tmp_path):
+    x = sequences()
+    s = static.nn
+    rows = s.fc(x, 3, weight_attr=nn.initializer.Constant(0.5))
+    fetches = [s.sequence_pool(rows, "max"), rows * 2.0, s.sequence_reshape(s.sequence_reverse(x), 1)]
+    wanted = run({"x": lod(ROWS)}, *fetches)
+    exe = static.Executor()
+    static.save_inference_model(str(tmp_path / "net"), [x], fetches, exe)
+    program, names, again = static.load_inference_model(str(tmp_path / "net"), exe)
+    found = exe.run(program, feed={names[0]: lod(ROWS)}, fetch_list=again, return_numpy=False)
+    assert names == ["x"] and [y.lod() for y in found] == [y.lod() for y in wanted] == [[], [[0, 2, 5]], [[0, 4, 10]]]
+    for mine, theirs in zip(found, wanted):
+        np.testing.assert_allclose(np.array(mine), np.array(theirs), rtol=1e-6)
+    with pytest.raises(ValueError, match="holds sequences"):
+        exe.run(program, feed={names[0]: ROWS}, fetch_list=again)
+
+
+@pytest.mark.parametrize(("shape", "levels", "said"), [([None, 2], 2, "sequences of sequences"), ([None], 1, "no width")])
+def test_sequences_that_are_not_written_are_refused(tmp_path, shape, levels, said):
+    x = static.data("x", shape, lod_level=levels)
+    out = static.nn.sequence_pool(x, "sum")
+    with pytest.raises(NotImplementedError, match=said):
+        static.save_inference_model(str(tmp_path / "net"), [x], [out], static.Executor())
+
+
+def test_sequences_are_not_written_for_paddle_3(tmp_path):
+    x = sequences()
+    out = static.nn.sequence_pool(x, "sum")
+    wt.set_flags({"FLAGS_enable_pir_api": True})
+    try:
+        with pytest.raises(NotImplementedError, match="wherry convert"):
+            static.save_inference_model(str(tmp_path / "net"), [x], [out], static.Executor())
+    finally:
+        wt.set_flags({"FLAGS_enable_pir_api": False})
+
+
+def test_slices_beyond_a_sequence_and_rows_that_do_not_come_out_even_are_refused():
+    x = sequences()
+    for out in static.nn.sequence_slice(x, wt.to_tensor([[1], [2]]), wt.to_tensor([[1], [2]])), static.nn.sequence_reshape(x, 4):
+        with pytest.raises(AssertionError, match=r"not inside of its sequence|whole rows of 4"):
+            run({"x": lod(ROWS)}, out)

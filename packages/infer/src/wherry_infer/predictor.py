@@ -17,6 +17,7 @@ from wherry_infer.first_run import Once
 from wherry_infer.kinds import DataType, PrecisionType
 from wherry_infer.precision import mixed
 from wherry_paddle_files.models import have_other_ranks, load_model, params_from_bytes, save_model
+from wherry_paddle_files.sequences import FedOffsets, fault_of_offsets, feed_offsets
 from wherry_program.passes import blocked, elementwise, integers, unfused
 from wherry_program.program.ir import Program, Variable
 from wherry_program.run.executor import compiled
@@ -122,7 +123,9 @@ class Tensor:
         self._shared = False  # its values are shared with the caller
         self._fitting: tuple[Any, list[int] | None] = None, None  # dtype and shape of the last input
         self._plain: tuple[Any, Any, Any] = None, None, None  # the type of array, dtype and shape of one that was copied as it is
-        self._lod: list[list[int]] = []
+        self._lod: list[list[int]] = []  # of an input, as it was set
+        self._levels: list[Tensor] = []  # of a program with sequences: what holds each level of the offsets
+        self._needs_offsets = False
 
     def name(self) -> str:
         """Its name in the program."""
@@ -237,12 +240,47 @@ class Tensor:
         return found
 
     def lod(self) -> list[list[int]]:
-        """The offsets of its sequences (level of detail), as given to `set_lod`."""
-        return [list(level) for level in self._lod]
+        """The offsets of its sequences (level of detail): of an input as given to `set_lod`; of an output as the last run found them, [] if it
+        has none."""
+        if self._is_input or not self._levels:
+            return [list(level) for level in self._lod]
+        found = [[] if level._value is None else level._value.tolist() for level in self._levels]
+        return found if all(found) else []
 
     def set_lod(self, lod: Sequence[Sequence[int]]) -> None:
-        """Set the offsets of its sequences (level of detail)."""
-        self._lod = [list(level) for level in lod]
+        """Set the offsets of its sequences (level of detail): `[[0, 2, 5]]` for one of two rows and one of three.
+
+        Args:
+            lod: for each level its offsets, from the outermost in; [] takes them away.
+
+        Raises:
+            ValueError: a level does not begin with 0 or does not grow, the levels do not fit each other, or the program has more or fewer.
+        """
+        if not isinstance(lod, (list, tuple)) or not all(isinstance(level, (list, tuple)) for level in lod):
+            raise InvalidArgumentError(f"set_lod: offsets come by level. Got {short(lod)}, expected a list of lists of ints. Write [[0, 2, 5]].")
+        levels = [[integer(n, "set_lod", "lod") for n in level] for level in lod]
+        if (fault := fault_of_offsets(levels, None)) is not None:
+            raise InvalidArgumentError(f"set_lod: the offsets of '{self._name}' do not fit. Got {short(levels)}, expected {fault}.")
+        if levels and self._levels and len(levels) != len(self._levels):
+            raise InvalidArgumentError(
+                f"set_lod: '{self._name}' has sequences of another depth. Got {len(levels)} levels, expected {len(self._levels)} as the program has."
+            )
+        self._lod = levels
+        for level, offsets in zip(self._levels, levels or [[]] * len(self._levels)):
+            level._value = wherry_tensor.to_tensor(offsets, dtype="int64")
+
+    def _require_offsets(self) -> None:
+        """Refuse offsets that do not fit the rows, or that are missing."""
+        if self._needs_offsets and not self._lod:
+            raise InvalidArgumentError(
+                f"run: '{self._name}' holds sequences. Got no offsets, expected {len(self._levels)} levels of them. "
+                f"predictor.get_input_handle({self._name!r}).set_lod([[0, 2, 5]]) says that the first sequence has two rows and the second one three."
+            )
+        rows = None if self._value is None else self._value.shape[0]
+        if self._levels and (fault := fault_of_offsets(self._lod, rows)) is not None:
+            raise InvalidArgumentError(
+                f"run: the offsets of '{self._name}' do not fit. Got {short(self._lod)}, expected {fault}. Call set_lod with those of these rows."
+            )
 
     def __repr__(self) -> str:
         return f"<{'input' if self._is_input else 'output'} '{self._name}' {self.shape()} {self._dtype}>"
@@ -368,6 +406,7 @@ class _Model:
             model, params = config.files()
             program = load_model("", model_path=model, params_path=params, sizes=self.sizes, info=False)
         self.ranks = program.__dict__["ranks"]
+        self.offsets: FedOffsets | None = feed_offsets(program)
         narrow = config.tensorrt_precision_mode() if self.hands_over else config._mixed
         if narrow in (PrecisionType.Half, PrecisionType.Bfloat16) and not eight_bits.are_wanted(config):
             program = mixed(program, narrow, not config._low_precision_io, config._mixed_off)
@@ -536,14 +575,35 @@ class Predictor:
 
     def _start(self, model: _Model, home: _Home) -> None:
         self._model, self._home = model, home
-        self._inputs = {x.name: Tensor(x.name, x.dtype.name, x.sizes, True, home) for x in model.feeds}
-        self._outputs = {x.name: Tensor(x.name, x.dtype.name, x.sizes, False, home) for x in model.fetches}
-        self._handles = list(self._inputs.values()), list(self._outputs.values())
+        self._handles = tuple(
+            [Tensor(x.name, x.dtype.name, x.sizes, is_input, home) for x in found]
+            for found, is_input in ((model.feeds, True), (model.fetches, False))
+        )
+        counts = [len(handles) for handles in self._handles]
+        self._sequences: list[Tensor] = []  # the inputs with offsets
+        if model.offsets is not None:
+            counts = self._attach_levels(model.offsets)
+        self._inputs, self._outputs = ({x.name(): x for x in handles[:n]} for handles, n in zip(self._handles, counts))
         self._hooks: list[Callable[..., Any]] = []
         config = model.config
         # Runs on the CPU that nobody watches, of one program for all shapes.
         self._plain = not (home.code or home.stream or model.ranks or config._profile or config._shape_file)
         self._threads = config._threads
+
+    def _attach_levels(self, offsets: FedOffsets) -> list[int]:
+        """Give handles those of their offsets, which stand behind all others; returns how many others there are."""
+        ins, outs = self._handles
+        fed, fetched = ins[len(offsets.fed) :], outs[len(offsets.fetched) :]
+        known, rest = [*fed, *fetched], list(fed)
+        for handle, count, needed in zip(ins, offsets.fed, offsets.needed):
+            handle._levels, rest = rest[:count], rest[count:]
+            handle._needs_offsets = needed and bool(count)
+            handle.set_lod([])
+            if count:
+                self._sequences.append(handle)
+        for handle, places in zip(outs, offsets.fetched):
+            handle._levels = [known[i] for i in places]
+        return [len(offsets.fed), len(offsets.fetched)]
 
     def get_input_names(self) -> list[str]:
         """The names of the inputs, in order."""
@@ -582,6 +642,8 @@ class Predictor:
             ValueError: an input is missing, or does not fit.
         """
         handles, results = self._handles
+        if self._sequences and inputs is None:
+            self._require_all_offsets()
         if inputs is None and self._plain and not self._hooks and not _core.get_current_device():
             given: list[Any] = [handle._value for handle in handles]
             for value in given:
@@ -598,10 +660,11 @@ class Predictor:
                     handle._value = value
                 return None
         if inputs is not None:
-            if len(inputs) != len(handles):
-                raise InvalidArgumentError(f"run: got {len(inputs)} inputs, expected {len(handles)}: {list(self._inputs)}.")
-            for handle, data in zip(handles, inputs, strict=True):
+            if len(inputs) != len(self._inputs):
+                raise InvalidArgumentError(f"run: got {len(inputs)} inputs, expected {len(self._inputs)}: {list(self._inputs)}.")
+            for handle, data in zip(handles, inputs):
                 handle._take("run", data, copy=False)
+            self._require_all_offsets()
         given = [handle._value for handle in handles]
         if any([value is None for value in given]):  # noqa: C419  a generator takes longer than the rest
             missing = [handle._name for handle in handles if handle._value is None]
@@ -625,7 +688,11 @@ class Predictor:
             with self._model.lock:
                 for handle in (*handles, *results):
                     self._model.shapes.setdefault(handle._name, Counter())[tuple(handle.shape())] += 1
-        return list(values) if inputs is not None else None
+        return list(values[: len(self._outputs)]) if inputs is not None else None
+
+    def _require_all_offsets(self) -> None:
+        for handle in self._sequences:
+            handle._require_offsets()
 
     def _answered(self, values: list[Any]) -> list[Any]:
         config, code = self._model.config, self._home.code
@@ -727,6 +794,9 @@ class Predictor:
         handles = [Tensor(x._name, x._dtype, x._shape, True, self._home) for x in self._handles[0]]
         for handle, data in zip(handles, given):
             handle._take("report", data, copy=False)
+        if given and self._sequences:  # with the offsets that were set
+            for handle, own in zip(handles[len(given) :], self._handles[0][len(given) :]):
+                handle._value = own._value
         model = self._model
         if model.ranks and given:
             model = model.at({handle._name: handle.shape() for handle in handles})

@@ -17,6 +17,7 @@ import wherry_tensor
 from wherry_infer.first_run import Once
 from wherry_infer.session_values import NP_NAMES, UNSIGNED, OrtValue, array_at, array_of, element_name, held, type_name
 from wherry_paddle_files.models import load_model
+from wherry_paddle_files.sequences import feed_offsets
 from wherry_program.program.ir import Program
 from wherry_program.run.executor import compiled
 from wherry_tensor import Tensor
@@ -308,6 +309,7 @@ class InferenceSession:
 
     def _open_program(self, path: str) -> Program:
         program = load_model(os.path.splitext(path)[0], model_path=path, info=False)
+        feed_offsets(program)  # of sequences: inputs as others, of integers
         self._inputs = [
             _Input(x.name, 0, [n if n >= 0 else None for n in x.sizes], type_name(x.dtype.name)) for x in program.feeds
         ]

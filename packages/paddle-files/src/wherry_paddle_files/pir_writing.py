@@ -43,6 +43,17 @@ class Writer3(Writer):
         """Nothing: results of a program have numbers."""
         return value
 
+    def sequences(self, x: Variable, offsets: Sequence[Tensor]) -> None:
+        """Refused: tensors of Paddle 3 have no offsets."""
+        raise UnimplementedError(
+            f"paddle files: '{x.name}' holds sequences of different lengths, which a program of Paddle 3 is not fed. Got offsets, expected none. "
+            f"Save a .pdmodel, or convert that one: `python -m wherry convert net.pdmodel net.json` makes inputs of the offsets."
+        )
+
+    def with_sequences(self, x: Value, offsets: Sequence[Tensor]) -> Value:
+        """Rows alone."""
+        return x
+
     def held(self, x: Value) -> Value:
         """Itself: Paddle 3 keeps memory of no elements."""
         return x

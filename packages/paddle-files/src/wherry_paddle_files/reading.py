@@ -23,8 +23,10 @@ from wherry_paddle_files.desc import (
     dtype_name,
     plain,
 )
+from wherry_paddle_files.handed_on import hand_on
 from wherry_paddle_files.numbers import constant_parts, known_number
 from wherry_paddle_files.pir_format import KNOWN_SIZES
+from wherry_paddle_files.sequences import MOST_LEVELS, known_offsets, with_offsets
 from wherry_program.program.capture import Capture
 from wherry_program.program.control import create_array
 from wherry_program.program.ir import BACKWARD, FORWARD, OPTIMIZE, Node, Program, StaticParameter, Variable
@@ -348,7 +350,15 @@ class Reader:
             self.run(self.desc.blocks[0].ops)
         self.program.feeds = [self._fed[i] for i in sorted(self._fed)]
         self.program.fetches = [self._fetched[i] for i in sorted(self._fetched)]
+        self._look_at_offsets()
         return self.program
+
+    def _look_at_offsets(self) -> None:
+        """Note of what is fed whether the program computes with its offsets, or only hands them on."""
+        given = [x for x in self.program.feeds if "offsets" in x.__dict__]
+        read = {id(x) for node in self.program.walk() for x in node.reads()} if given else set()
+        for x in given:
+            x.__dict__["needs_offsets"] = any(id(one) in read for one in x.__dict__["offsets"])
 
     def _block_vars(self, block: BlockDesc) -> None:
         self.descs.append({var.name: var for var in block.vars if var.name})
@@ -375,6 +385,7 @@ class Reader:
                 x = into.variable(self.sizes.get(name, tensor.dims), dtype, name, is_data=True, stop_gradient=True)
                 if name not in fed:
                     self._fed[len(self._fed)] = x
+                self._declare_offsets(x, var)
             elif var.persistable:
                 kind = StaticParameter if var.is_parameter else Variable
                 stop = not var.is_parameter if var.stop_gradient is None else var.stop_gradient
@@ -385,6 +396,21 @@ class Reader:
             else:
                 continue
             self.scopes[0][name] = x
+
+    def _declare_offsets(self, x: Variable, var: VarDesc) -> None:
+        """Declare what the offsets of sequences that are fed are fed as, for each level one variable."""
+        lod = None if var.type is None else var.type.lod_tensor
+        levels = 0 if lod is None else lod.lod_level or 0
+        if not 0 <= levels <= MOST_LEVELS or levels and not x.sizes:
+            raise ModelFileError(
+                f"the variable {x.name!r} has lod_level {levels} and shape {list(x.sizes)}. Expected at most {MOST_LEVELS} levels, of rows. "
+                f"Save the model again."
+            )
+        taken = self.descs[0].keys()
+        names = [f"{x.name}@LOD{i}" if i else f"{x.name}@LOD" for i in range(levels)]
+        if not taken.isdisjoint(names):
+            raise ModelFileError(f"the variables of the file have names of offsets. Got {names}, expected none of these. Save the model again.")
+        with_offsets(x, [self.program.blocks[0].variable([-1], _core.int64, name, is_data=True, stop_gradient=True) for name in names])
 
     def run(self, descs: Sequence[OpDesc]) -> None:
         """Read operators, one after the other."""
@@ -431,7 +457,9 @@ class Reader:
         before = {name: self.scopes[-1].get(name) for slot in op.desc.inputs for name in slot.arguments} if self._differentiates else {}
         result = self._guarded(op, lambda: found.rule(op))
         if result is not None:
-            self._bind_outputs(op, result if isinstance(result, dict) else {found.out: result})
+            results = result if isinstance(result, dict) else {found.out: result}
+            self._bind_outputs(op, results)
+            self._guarded(op, lambda: hand_on(op, results))
         if self._differentiates:
             nodes = block.nodes[begin:]
             inputs = {name: x for name, x in before.items() if x is not None}
@@ -478,7 +506,8 @@ class Reader:
             raise op.bad(f"it fetches {names}", "a tensor of the first block")
         name = names[0]
         if any(x is y for y in self._fetched.values()) or x.made_by is None:
-            x = ops.copy(x)
+            source, x = x, ops.copy(x)
+            with_offsets(x, known_offsets(source))
         x.__dict__.pop("named_by_file", None)
         self._rename(name, x)
         self._fetched[op.integer("col", len(self._fetched))] = x

@@ -32,6 +32,7 @@ from wherry_paddle_files.desc import (
     dtype_code,
     tensor_var,
 )
+from wherry_paddle_files.sequences import known_offsets
 from wherry_program.program.capture import capture
 from wherry_program.program.ir import Block, Node, Program, Variable
 from wherry_program.program.loop_forms import LOOP_FORMS
@@ -551,18 +552,46 @@ class Writer:
                 flags = {"is_parameter": True, "stop_gradient": bool(x.stop_gradient)} if x.is_parameter else {}
                 self._enter(x, persistable=True, **flags)
         self._prologue = len(block.ops)
-        self._look_at(self.program.blocks[0], fetches)
+        self._look_at(self.program.blocks[0], [*fetches, *(one for x in fetches for one in known_offsets(x))])
+        for x in feeds:
+            if (offsets := known_offsets(x)) and not any(offsets[0] is y for y in feeds):
+                self.sequences(x, offsets)
         self.nodes(self.program.blocks[0])
         values = [self.value(x) for x in fetches]
         for i, (x, value) in enumerate(zip(fetches, values, strict=True)):
             if value.made_by == "matmul_v2" and self._uses[id(x)] > 1:
                 # Paddle's predictor makes one operator of a product and the `scale` that names it: what else reads the product misses it.
                 value = self("assign", {"X": value})
+            offsets = known_offsets(x)
+            if offsets and not any(offsets[0] is y for y in (*feeds, *fetches)):
+                value = self.with_sequences(value, offsets)
             values[i] = self.result(value, results[i])
         for i, value in enumerate(values):
             block.ops.append(OpDesc("fetch", [self._slot("X", [value])], [Slot("Out", ["fetch"])], [attr_of("col", i)]))
         self._finish()
         return self.desc
+
+    def sequences(self, x: Variable, offsets: Sequence[Tensor]) -> None:
+        """Write how the offsets of sequences that are fed come about; from here on their rows are a plain tensor."""
+        if x.ndim < 2:
+            raise UnimplementedError(
+                f"paddle files: the rows of sequences have no width. Got '{x.name}' of shape {list(x.sizes)}, expected [rows, width]. "
+                f"Declare static.data(name, [None, 1], lod_level=1)."
+            )
+        rows = self.value(x)
+        declared = next(each for each in self._declared[0] if isinstance(each, VarDesc) and each.name == x.name)
+        declared.type.lod_tensor.lod_level = _one_level(offsets)  # type: ignore[union-attr]
+        pad = {"X": rows, "PadValue": self.constant(0, rows.dtype, (1,))}
+        lengths = self("sequence_pad", pad, {"padded_length": -1}, ("~Out", "Length"), dtype=[rows.dtype, "int64"], shape=(-1,))
+        ends = self("cumsum", {"X": lengths}, {"axis": 0, "flatten": False, "exclusive": False, "reverse": False})
+        self._values[id(offsets[0])] = self("concat", {"X": [self.constant(0, "int64", (1,)), ends]}, {"axis": 0}, shape=(-1,))
+        self._values[id(x)] = self("transpose2", {"X": rows}, {"axis": list(range(rows.ndim))}, ("Out", "~XShape"))  # which hands no offsets on
+
+    def with_sequences(self, x: Value, offsets: Sequence[Tensor]) -> Value:
+        """Rows with these offsets."""
+        _one_level(offsets)
+        given = {"X": self.held(x), "Y": self.cast(self.value(offsets[0]), "int32")}
+        return self("lod_reset", given, {"target_lod": [], "append": False})  # type: ignore[no-any-return]
 
     def result(self, value: Value, name: str) -> Value:
         """A result of the program under its name."""
@@ -605,6 +634,12 @@ class Writer:
             block.vars = [value if isinstance(value, VarDesc) else _described(value) for value in declared]
         used = sorted({op.type or "" for block in self.desc.blocks for op in block.ops} & set(_OP_VERSIONS))
         self.desc.op_versions = OpVersionMap([OpVersionPair(name, OpVersion(_OP_VERSIONS[name])) for name in used])
+
+
+def _one_level(offsets: Sequence[Tensor]) -> int:
+    if len(offsets) > 1:
+        raise UnimplementedError(f"paddle files: sequences of sequences are not written. Got {len(offsets)} levels of offsets, expected one.")
+    return 1
 
 
 RESULT = "save_infer_model/scale_"  # how Paddle names the results of a model

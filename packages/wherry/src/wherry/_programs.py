@@ -259,9 +259,12 @@ def _loaded(chosen: argparse.Namespace) -> Any:
     if chosen.model.endswith((".onnx", ".pt2")):
         return program_of(chosen.model)
     from wherry_paddle_files.models import load_model
+    from wherry_paddle_files.sequences import feed_offsets
 
     model, params = _files(chosen)
-    return load_model("", model_path=model, params_path=params)
+    program = load_model("", model_path=model, params_path=params)
+    feed_offsets(program)  # of sequences: inputs as others, of integers
+    return program
 
 
 def _inputs(options: list[str], names: list[str]) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from wherry_export.web.weights import PRECISIONS, Stored, bytes_of, stored
 from wherry_export.web.wheels import found
 from wherry_nn import Layer
 from wherry_paddle_files.models import load_model
+from wherry_paddle_files.sequences import feed_offsets
 from wherry_program.program.ir import Program, Variable
 from wherry_program.run.executor import compiled
 from wherry_tensor import _core
@@ -273,7 +274,9 @@ def _program_of(model: Any, input_spec: Sequence[Any] | None, trains: bool) -> t
         stem = path.removesuffix(".pdmodel")
         if input_spec is not None:
             raise ValueError("web: a .pdmodel says itself what it takes. Got input_spec with a path, expected it with a layer. Leave it out.")
-        return load_model(stem, training=False if trains else None), os.path.basename(stem), _files_at(stem)
+        program = load_model(stem, training=False if trains else None)
+        feed_offsets(program)  # of sequences: inputs as others, of integers
+        return program, os.path.basename(stem), _files_at(stem)
     if not callable(model):
         raise TypeError(f"web: this is not a model. Got {type(model).__name__}, expected a Layer, a function, a program or the path of a .pdmodel.")
     layers = list(model.sublayers(include_self=True)) if isinstance(model, Layer) else []

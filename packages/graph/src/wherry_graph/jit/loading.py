@@ -141,6 +141,13 @@ class _Method:
                 f"{[x.name for x in feeds]}. Pass them in this "
                 f"order."
             )
+        sequences = [feed.name for feed in feeds if feed.__dict__.get("needs_offsets")]
+        if sequences:
+            raise InvalidArgumentError(
+                f"TranslatedLayer.{self.name}: the program takes sequences of different lengths, of which a tensor does not say where each begins. "
+                f"Got tensors for {sequences}, expected offsets with them. Load it with paddle.static.load_inference_model and feed "
+                f"paddle.static.create_lod_tensor(array, [lengths]), or with paddle.inference and call set_lod of the handle."
+            )
         tensors = [x if isinstance(x, Tensor) else to_tensor(x) for x in inputs]
         for x, feed in zip(tensors, feeds, strict=True):
             if x.dtype is not feed.dtype:

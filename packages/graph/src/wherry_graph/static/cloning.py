@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from wherry_paddle_files.sequences import known_offsets
 from wherry_program.passes.evaluation import as_in_evaluation
 from wherry_program.program.ir import FORWARD, Program, Variable
 from wherry_program.program.needs import required_nodes
@@ -13,7 +14,7 @@ __all__ = ["clone", "pruned"]
 
 def clone(program: Program, for_test: bool = False) -> Program:
     """A copy; with `for_test` without gradients and updates, and with dropout and batch normalization as in evaluation."""
-    out, _ = copied(program)
+    out, _ = program.copy()
     if for_test:
         as_in_evaluation(out)
         for block in out.blocks:
@@ -25,21 +26,13 @@ def clone(program: Program, for_test: bool = False) -> Program:
     return out
 
 
-def copied(program: Program) -> tuple[Program, dict[int, Variable]]:
-    """`program.copy()`, with the variables that `x.data of lengths` (lod) refer to."""
-    out, new = program.copy()
-    for x in out.list_vars():
-        offsets = x.__dict__.get("offsets")
-        if offsets is not None:
-            x.__dict__["offsets"] = tuple(new[id(one)] for one in offsets)
-    return out, new
-
-
 def pruned(program: Program, feeds: Sequence[Variable], fetches: Sequence[Variable]) -> tuple[Program, list[Variable], list[Variable]]:
     """A copy with only the nodes that compute the fetches from the feeds, and these variables in it."""
-    out, new = copied(program)
+    out, new = program.copy()
     found = [new[id(x)] for x in feeds], [new[id(x)] for x in fetches]
-    out.blocks[0].nodes[:] = required_nodes(out.blocks[0], found[1], lasting=False, given=found[0])
+    offsets = [one for x in found[1] for one in known_offsets(x)]
+    given = [*found[0], *(x for x in offsets if x.is_data)]
+    out.blocks[0].nodes[:] = required_nodes(out.blocks[0], [*found[1], *offsets], lasting=False, given=given)
     _forget_unused(out, *found)
     out.feeds, out.fetches = found
     return out, *found

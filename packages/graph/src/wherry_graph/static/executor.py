@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from wherry_graph.static.cloning import copied, pruned
+from wherry_graph.static.cloning import pruned
 from wherry_graph.static.lod import LoDTensor, create_lod_tensor
 from wherry_graph.static.mode import default_main_program, paused
 from wherry_graph.static.scope import Scope, chosen_scope
 from wherry_graph.static.strategies import BuildStrategy, ExecutionStrategy
+from wherry_paddle_files.sequences import fault_of_offsets, known_offsets
 from wherry_program.program.ir import Program, Variable
 from wherry_program.run.executor import compiled
 from wherry_tensor import _core, ops, to_tensor
@@ -382,7 +383,8 @@ class _Run:
             if x.persistable and x.made_by is not None and x.bound is None and id(x) not in given and x.made_by.block is program.blocks[0]
         ]
         self.n = len(fetches)
-        self.offsets = {i: x.__dict__["offsets"] for i, x in enumerate(fetches) if x.__dict__.get("offsets")}
+        known = {i: known_offsets(x) for i, x in enumerate(fetches)}
+        self.offsets = {i: levels for i, levels in known.items() if levels and all(id(one) in given or not one.is_data for one in levels)}
         more = [one for levels in self.offsets.values() for one in levels]
         wanted = [*fetches, *self.kept, *more]
         self.call: Callable[..., list[Any]] = compiled(program, feeds, wanted, lookup=self._lookup)
@@ -415,6 +417,7 @@ class _Run:
             scope.put(x.name, value)
         rest = iter(found[self.n + len(self.kept) :])
         lods = {i: [next(rest).tolist() for _ in levels] for i, levels in self.offsets.items()}
+        lods = {i: lod if all(lod) else [] for i, lod in lods.items()}  # what got none hands none on
         return _Found(found[: self.n], lods, {id(value) for value in kept})
 
 
@@ -444,7 +447,7 @@ class _Constants:
         away = [(x, value) for x, value in bound if not x.persistable and _core.device_of(value) != self.device]
         if not away:
             return program, feeds, fetches
-        copy, new = copied(program)
+        copy, new = program.copy()
         for x, value in away:
             there = new[id(x)].bound = _core.to_device(value, self.device)
             self.copies.append((value, value.inplace_version, there))
@@ -552,16 +555,25 @@ def _fed(program: Program, given: dict[str, Any]) -> tuple[list[Variable], list[
         tensor = _checked(x, value._value() if isinstance(value, LoDTensor) else value)
         feeds.append(x)
         values.append(tensor)
-        offsets = x.__dict__.get("offsets", ())
-        if offsets and len(lod) != len(offsets):
-            raise InvalidArgumentError(
-                f"Executor.run: '{name}' holds sequences. Got {f'{len(lod)} levels of offsets' if lod else 'a tensor without offsets'}, "
-                f"expected {len(offsets)} as data(lod_level={len(offsets)}) says. Feed static.create_lod_tensor(array, [lengths])."
-            )
-        for one, level in zip(offsets, lod):
+        for one, level in zip(x.__dict__.get("offsets", ()), _levels(x, lod, tensor)):
             feeds.append(one)
             values.append(to_tensor(level, dtype="int64"))
     return feeds, values
+
+
+def _levels(x: Variable, lod: list[list[int]], tensor: Tensor) -> list[list[int]]:
+    """The offsets of what is fed; empty where none came and the program only hands them on."""
+    count = len(x.__dict__.get("offsets", ()))
+    if count and not lod and not x.__dict__.get("needs_offsets", True):
+        return [[] for _ in range(count)]
+    if count and len(lod) != count:
+        raise InvalidArgumentError(
+            f"Executor.run: '{x.name}' holds sequences. Got {f'{len(lod)} levels of offsets' if lod else 'a tensor without offsets'}, "
+            f"expected {count} as data(lod_level={count}) says. Feed static.create_lod_tensor(array, [lengths])."
+        )
+    if count and (fault := fault_of_offsets(lod, tensor.shape[0])) is not None:
+        raise InvalidArgumentError(f"Executor.run: the offsets of '{x.name}' do not fit. Got {short(lod)}, expected {fault}. Set them again.")
+    return lod
 
 
 def _checked(x: Variable, value: Any) -> Tensor:

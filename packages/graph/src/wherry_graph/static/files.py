@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from io import BytesIO
 from typing import Any
 
-from wherry_graph.static.cloning import copied, pruned
+from wherry_graph.static.cloning import pruned
 from wherry_graph.static.mode import default_main_program, paused
 from wherry_graph.static.scope import chosen_scope, global_scope
 from wherry_paddle_files.models import (
@@ -68,7 +68,7 @@ def normalize_program(program: Program, feed_vars: Any, fetch_vars: Any, **kwarg
             f"normalize_program: program type must be `fluid.Program`. Got {short(program)} ({type(program).__name__}), expected a Program."
         )
     feeds, fetches = _of_program(program, feed_vars, "feed_vars"), _of_program(program, fetch_vars, "fetch_vars")
-    out, new = copied(program)
+    out, new = program.copy()
     as_in_evaluation(out)
     for block in out.blocks:
         block.nodes[:] = [node for node in block.nodes if node.role == FORWARD]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from wherry_paddle_files.sequences import fault_of_offsets
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import integer, require_tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PreconditionNotMetError, short
@@ -147,12 +148,8 @@ def _offsets(lengths: Sequence[int]) -> list[int]:
 
 
 def _fits(levels: list[list[int]], tensor: Tensor | None) -> bool:
-    for i, level in enumerate(levels):
-        if len(level) < 2 or level[0] != 0 or any(a > b for a, b in zip(level, level[1:])):
-            return False
-        if i + 1 < len(levels) and level[-1] != len(levels[i + 1]) - 1:
-            return False
-    return not levels or tensor is None or (tensor.ndim > 0 and levels[-1][-1] == tensor.shape[0])
+    rows = None if tensor is None else tensor.shape[0] if tensor.ndim else -1
+    return fault_of_offsets(levels, rows) is None
 
 
 def create_lod_tensor(data: Any, recursive_seq_lens: Sequence[Sequence[int]], place: Any = None) -> LoDTensor:

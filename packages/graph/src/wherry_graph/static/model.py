@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from wherry_graph.static import amp
-from wherry_graph.static.cloning import copied, pruned
+from wherry_graph.static.cloning import pruned
 from wherry_graph.static.executor import Executor
 from wherry_graph.static.files import save_inference_model
 from wherry_graph.static.mode import (
@@ -141,8 +141,8 @@ class StaticModel:
 
     def _recorded(self, mode: str) -> _Ready:
         model, optimizer = self.model, self.optimizer
-        main, new = copied(self.main)
-        startup, _ = copied(self.startup)
+        main, new = self.main.copy()
+        startup, _ = self.startup.copy()
         network, loss = model.network, model._loss
         layers = [one for one in (network, loss) if isinstance(one, Layer)]
         training = network.training

@@ -2,6 +2,7 @@
 import wherry_tensor as api
 from wherry_paddle_files.column import reads, writes
 from wherry_paddle_files.numbers import number_of
+from wherry_paddle_files.sequences import known_offsets
 from wherry_paddle_files.undefined import mark_undefined, stands_for_undefined
 from wherry_paddle_files.writing import code_of, long
 from wherry_tensor import ops
@@ -50,7 +51,9 @@ def read_fill_constant(o):
 @reads("fill_constant_batch_size_like")
 def read_fill_constant_batch_size_like(o):
     shape = o.integers("shape")
-    shape[o.integer("output_dim_idx")] = o.x("Input").shape[o.integer("input_dim_idx")]
+    x, axis = o.x("Input"), o.integer("input_dim_idx")
+    offsets = known_offsets(x) if axis == 0 else ()
+    shape[o.integer("output_dim_idx")] = offsets[-1].shape[0] - 1 if offsets else x.shape[axis]  # of sequences their number
     dtype = o.dtype("dtype", "float32")
     return api.full(shape, _typed(o.text("str_value", ""), o.number("value"), dtype), dtype)
 

@@ -1,7 +1,13 @@
-"""Recurrent networks: Paddle's operator holds all layers and directions, our op one direction of one layer."""
+"""Recurrent networks: Paddle's operator `rnn` holds all layers and directions, our op one direction of one layer.
+
+The operators of Paddle 1 (`gru`, `gru_unit`, `lstm`) take sequences of rows with offsets, whose products with the weights of the input
+are computed before.
+"""
 import wherry_nn.functional as F
 import wherry_tensor as api
 from wherry_paddle_files.column import reads, writes
+from wherry_paddle_files.ops.sequence import rows_given
+from wherry_paddle_files.sequences import carried, offsets_of, rows_of, with_offsets
 from wherry_tensor import ops
 
 
@@ -87,3 +93,108 @@ def read_rnn(o):
         if p and not o.flag("is_test") and layer < layers - 1:
             x = F.dropout(x, p)
     return {"Out": x, "State": [api.stack(kept, 0) for kept in lasts]}
+
+
+_ACTIVATIONS = {"sigmoid": F.sigmoid, "tanh": api.tanh, "relu": F.relu, "identity": lambda x: x}
+
+
+def _activation(o, name, default):
+    found = o.text(name, default)
+    if found not in _ACTIVATIONS:
+        raise o.bad(f"attribute {name!r} is {found!r}", f"one of {', '.join(_ACTIVATIONS)}")
+    return _ACTIVATIONS[found]
+
+
+def _row(o, bias, width):
+    """A bias of this many numbers."""
+    if bias.size != width:
+        raise o.bad(f"its bias has shape {list(bias.shape)}", f"{width} numbers")
+    return api.reshape(bias, [width])
+
+
+def _begin(o, slot, rows, width, dtype):
+    """The states before the first rows."""
+    given = o.maybe(slot)
+    return api.zeros([rows.n, width], dtype) if given is None else given
+
+
+def _with_gates(o, x, weight, width, gates):
+    """Refuse weights that do not fit."""
+    if x.ndim != 2 or list(weight.shape) != [width, gates * width] or x.shape[1] != gates * width:
+        raise o.bad(f"its input has shape {list(x.shape)}, its weight {list(weight.shape)}", f"[rows, {gates} n] and [n, {gates} n]")
+
+
+def _gru_step(weight, gate, candidate, origin):
+    """One step: of the update and reset gates, then of the candidate, whose weights lie behind those of both gates."""
+    width = weight.shape[0]
+    flat = api.reshape(weight, [-1])
+    to_gates, to_candidate = api.reshape(flat[: 2 * width * width], [width, 2 * width]), api.reshape(flat[2 * width * width :], [width, width])
+
+    def step(x, h):
+        both = gate(x[:, : 2 * width] + api.matmul(h, to_gates))
+        update, reset = both[:, :width], both[:, width:] * h
+        new = candidate(x[:, 2 * width :] + api.matmul(reset, to_candidate))
+        return both, reset, new, new + update * (h - new) if origin else h + update * (new - h)
+
+    return step
+
+
+@reads("gru", out="Hidden")
+def read_gru(o):
+    x, weight, bias = rows_given(o, "Input"), o.x("Weight"), o.maybe("Bias")
+    width = weight.shape[0]
+    _with_gates(o, x, weight, width, 3)
+    step = _gru_step(weight, _activation(o, "gate_activation", "sigmoid"), _activation(o, "activation", "tanh"), o.flag("origin_mode"))
+    offsets, rows = offsets_of(x, o.type), rows_of(x, o.type)
+    if bias is not None:
+        x = x + _row(o, bias, 3 * width)
+    begin = [_begin(o, "H0", rows, width, x.dtype)]
+    return with_offsets(carried(x, rows, begin, lambda x, h: step(x, h)[3:], o.flag("is_reverse"))[0], offsets)
+
+
+_UNIT = ("identity", "sigmoid", "tanh", "relu")  # of gru_unit, by number
+
+
+@reads("gru_unit", out="Hidden")
+def read_gru_unit(o):
+    x, before, weight, bias = o.x("Input"), o.x("HiddenPrev"), o.x("Weight"), o.maybe("Bias")
+    width = weight.shape[0]
+    _with_gates(o, x, weight, width, 3)
+    kinds = [o.integer(name, default) for name, default in (("gate_activation", 1), ("activation", 2))]
+    if not all(0 <= kind < len(_UNIT) for kind in kinds):
+        raise o.bad(f"its activations are {kinds}", "numbers from 0 to 3")
+    gate, candidate = (_ACTIVATIONS[_UNIT[kind]] for kind in kinds)
+    if bias is not None:
+        x = x + _row(o, bias, 3 * width)
+    both, reset, new, hidden = _gru_step(weight, gate, candidate, o.flag("origin_mode"))(x, before)
+    return {"Gate": api.concat([both, new], 1), "ResetHiddenPrev": reset, "Hidden": hidden}
+
+
+@reads("lstm", out="Hidden")
+def read_lstm(o):
+    """Of the candidate and the gates i, f, o, in this order."""
+    x, weight, bias = rows_given(o, "Input"), o.x("Weight"), o.maybe("Bias")
+    width = weight.shape[0]
+    _with_gates(o, x, weight, width, 4)
+    gate, leaving, new = (
+        _activation(o, name, default)
+        for name, default in (("gate_activation", "sigmoid"), ("cell_activation", "tanh"), ("candidate_activation", "tanh"))
+    )
+    offsets, rows = offsets_of(x, o.type), rows_of(x, o.type)
+    looks = None
+    if bias is not None:
+        peepholes = o.flag("use_peepholes", True)
+        bias = _row(o, bias, 7 * width if peepholes else 4 * width)
+        x = x + bias[: 4 * width]
+        looks = api.split(bias[4 * width :], 3) if peepholes else None
+
+    def step(x, h, c):
+        fresh, enter, forget, leave = api.split(x + api.matmul(h, weight), 4, 1)
+        if looks is not None:
+            enter, forget = enter + c * looks[0], forget + c * looks[1]
+        c = gate(enter) * new(fresh) + gate(forget) * c
+        return [gate(leave if looks is None else leave + c * looks[2]) * leaving(c), c]
+
+    begin = [_begin(o, slot, rows, width, x.dtype) for slot in ("H0", "C0")]
+    hidden, cell = (with_offsets(y, offsets) for y in carried(x, rows, begin, step, o.flag("is_reverse")))
+    return {"Hidden": hidden, "Cell": cell}

@@ -520,6 +520,9 @@ class Program:
                 y.lod_level = x.lod_level
                 fresh.add(y)
                 new[id(x)] = y
+        for y in new.values():
+            if "offsets" in y.__dict__:  # of the sequences whose rows it holds
+                y.__dict__["offsets"] = tuple(new[id(one)] for one in y.__dict__["offsets"] if id(one) in new)
         out._bound = {at: new[id(x)] for at, x in self._bound.items()}
         for block, fresh in zip(self.blocks, out.blocks, strict=True):
             fresh.other_names = dict(block.other_names)

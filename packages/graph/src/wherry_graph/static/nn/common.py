@@ -5,12 +5,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from wherry_graph.static.lengths import keeps_offsets
 from wherry_graph.static.nn.making import Maker, activated
 from wherry_nn import ParamAttr, unique_name
 from wherry_nn import functional as F  # noqa: N812
 from wherry_nn.initializer import Constant, Normal
 from wherry_nn.param_attr import as_param_attr
+from wherry_paddle_files.sequences import keeps_offsets, windows
 from wherry_program.program.remote_rows import remote_look_up
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
@@ -857,6 +857,7 @@ def bilinear_tensor_product(
     return activated(F.bilinear(x, y, weight, bias), act, "bilinear_tensor_product")
 
 
+@keeps_offsets
 def row_conv(input: Tensor, future_context_size: int, param_attr: Any = None, act: str | None = None) -> Tensor:
     """Row convolution: each step of a sequence is combined with the next `future_context_size` steps, channel by channel.
 
@@ -887,24 +888,20 @@ def row_conv(input: Tensor, future_context_size: int, param_attr: Any = None, ac
         (1, 3, 2)
         >>> wherry.disable_static()
     """
-    from wherry_graph.static.lengths import offsets_of
-    from wherry_graph.static.nn.sequence import sequence_pad, sequence_unpad
-
     require_tensor(input, "row_conv", "input")
-    if input.ndim == 2:
-        offsets_of(input, "row_conv")
-        padded, lengths = sequence_pad(input, ops.full(shape=(), value=0, dtype=input.dtype))
-        return sequence_unpad(row_conv(padded, future_context_size, param_attr, act), lengths)
-    if input.ndim != 3:
+    if input.ndim not in (2, 3):
         raise InvalidArgumentError(f"row_conv: sequences have three axes. Got input of shape {input.shape}, expected [B, T, D].")
     weight = Maker("row_conv").parameter([future_context_size + 1, input.shape[-1]], param_attr, input.dtype)
-    steps = input.shape[1]
-    behind = ops.full(shape=(input.shape[0], future_context_size, input.shape[2]), value=0, dtype=input.dtype)
-    long = ops.concat(input, behind, axis=1) if future_context_size else input
-    out: Any = None
-    for i in range(future_context_size + 1):
-        part = long[:, i : i + steps] * weight[i]
-        out = part if out is None else out + part
+    if input.ndim == 2:
+        parts = windows(input, 0, future_context_size + 1, "row_conv")
+    else:
+        steps = input.shape[1]
+        behind = ops.full(shape=(input.shape[0], future_context_size, input.shape[2]), value=0, dtype=input.dtype)
+        long = ops.concat(input, behind, axis=1) if future_context_size else input
+        parts = [long[:, i : i + steps] for i in range(future_context_size + 1)]
+    out = parts[0] * weight[0]
+    for i in range(1, len(parts)):
+        out = out + parts[i] * weight[i]
     return activated(out, act, "row_conv")
 
 

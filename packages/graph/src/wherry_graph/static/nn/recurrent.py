@@ -6,12 +6,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from wherry_autograd import no_grad
-from wherry_graph.static.lengths import known_offsets, with_offsets
 from wherry_graph.static.nn.making import Maker
 from wherry_graph.static.nn.sequence import sequence_pad, sequence_unpad
 from wherry_nn import unique_name
+from wherry_paddle_files.sequences import best_tags, known_offsets, with_offsets
 from wherry_program.program.capture import Capture, current_capture
-from wherry_program.program.control import array_append, array_read, array_stack, create_array, while_loop
+from wherry_program.program.control import array_append, array_stack, create_array, while_loop
 from wherry_program.program.ir import Block, Variable
 from wherry_program.program.replay import replayed
 from wherry_tensor import ops
@@ -19,7 +19,6 @@ from wherry_tensor._core import Tensor, int64
 from wherry_tensor.arguments import require_rank, require_tensor
 from wherry_tensor.errors import InvalidArgumentError, UnavailableError, short
 from wherry_tensor.explained import explained
-from wherry_tensor.sizes import Size
 
 __all__ = ["StaticRNN", "crf_decoding"]
 
@@ -310,7 +309,7 @@ def crf_decoding(input: Tensor, param_attr: Any, label: Tensor | None = None, le
         else:
             padded = input
             lengths = ops.reshape(ops.cast(require_tensor(length, "crf_decoding", "length"), dtype=int64), shape=(input.shape[0],))
-        found = _viterbi(padded, lengths, weight)
+        found = best_tags(padded, lengths, weight)
         if length is None:
             found = sequence_unpad(ops.unsqueeze(found, (2,)), lengths)
         if label is None:
@@ -324,39 +323,6 @@ def _inside(lengths: Tensor, like: Tensor) -> Tensor:
     """1 where a sequence is, 0 where it is padded."""
     places = ops.arange(start=0, step=1, length=like.shape[1], dtype=int64)
     return ops.cast(ops.less_than(ops.unsqueeze(places, (0,)), ops.unsqueeze(lengths, (1,))), dtype=int64)
-
-
-def _viterbi(scores: Tensor, lengths: Tensor, weight: Tensor) -> Tensor:
-    """The tags of each sequence: a forward pass finds the best path to each tag, then backtracking."""
-    start, end, moves = (
-        ops.slice(weight, axes=(0,), starts=(a,), ends=(b,), steps=(1,)) for a, b in ((0, 1), (1, 2), (2, weight.shape[0]))
-    )
-    by_time = ops.transpose(scores, (1, 0, 2))
-    steps = scores.shape[1]
-    many = steps.tensor() if isinstance(steps, Size) else _number(steps)
-    zero, one = _number(0), _number(1)
-
-    def forth(at: Tensor, score: Tensor, before: Any) -> list[Any]:
-        ways = ops.add(ops.unsqueeze(score, (2,)), ops.unsqueeze(moves, (0,)))
-        best = ops.add(ops.reduce_max(ways, (1,), False), _row(by_time, at))
-        going = ops.unsqueeze(ops.less_than(at, lengths), (1,))
-        return [ops.add(at, one), ops.where(going, best, score), array_append(before, ops.argmax(ways, 1, False))]
-
-    begin = ops.add(_row(by_time, zero), start)
-    _, score, before = while_loop(lambda at, *_: ops.less_than(at, many), forth, [one, begin, create_array(int64)])
-    last = ops.argmax(ops.add(score, end), 1, False)
-
-    def kept(at: Tensor, tag: Tensor) -> Tensor:
-        return ops.where(ops.less_than(at, lengths), tag, zero)
-
-    def back(at: Tensor, tag: Tensor, path: Any) -> list[Any]:
-        ways = array_read(before, ops.subtract(at, one), (-1, moves.shape[1]))
-        earlier = ops.squeeze(ops.take_along_axis(ways, ops.unsqueeze(tag, (1,)), 1), (1,))
-        return [ops.subtract(at, one), ops.where(ops.less_than(at, lengths), earlier, tag), array_append(path, kept(at, tag))]
-
-    at, tag, path = while_loop(lambda at, *_: ops.greater_than(at, zero), back, [ops.subtract(many, one), last, create_array(int64)])
-    stacked = array_stack(array_append(path, kept(at, tag)), (-1, -1))
-    return ops.reshape(ops.transpose(ops.flip(stacked, axes=(0,)), (1, 0)), shape=tuple(scores.shape[:2]))
 
 
 explained(globals())

@@ -7,14 +7,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from wherry_graph.static.lengths import keeps_offsets, known_offsets, offsets_of, with_offsets
 from wherry_graph.static.nn.making import Maker, activated
+from wherry_paddle_files import sequences
+from wherry_paddle_files.sequences import keeps_offsets, offsets_of
 from wherry_tensor import ops
-from wherry_tensor._core import Tensor, int64
+from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import MAX_RANK, require_rank, require_tensor, tensors_of
 from wherry_tensor.errors import InvalidArgumentError, short
 from wherry_tensor.explained import explained
-from wherry_tensor.sizes import Size
 
 __all__ = [
     "sequence_concat", "sequence_conv", "sequence_enumerate", "sequence_expand", "sequence_expand_as", "sequence_first_step",
@@ -23,63 +23,8 @@ __all__ = [
 ]
 
 
-class _Rows:
-    """The layout of the rows of sequences.
-
-    Attributes:
-        offsets: int64, one more than there are sequences.
-        starts, ends: of each sequence.
-        lengths: of each sequence.
-        row: the number of each row.
-        sequence: the sequence that each row belongs to.
-    """
-
-    def __init__(self, offsets: Tensor, n_rows: Any) -> None:
-        self.offsets = offsets
-        self.starts, self.ends = offsets[:-1], offsets[1:]
-        self.lengths = ops.subtract(self.ends, self.starts)
-        self.row = ops.arange(start=0, step=1, length=n_rows, dtype=int64)
-        self.sequence = ops.searchsorted(self.ends, self.row, right=True)
-
-    @property
-    def n(self) -> Any:
-        """The number of sequences."""
-        return self.lengths.shape[0]
-
-    @property
-    def position(self) -> Tensor:
-        """The position of each row in its sequence."""
-        return ops.subtract(self.row, self.of(self.starts))
-
-    def of(self, x: Tensor) -> Tensor:
-        """For each row, the entry of `x` for its sequence."""
-        return ops.gather(x, self.sequence, axis=0)
-
-
-def _number(value: int) -> Tensor:
-    return ops.full(shape=(), value=value, dtype=int64)
-
-
-def _rows(x: Tensor, what: str) -> _Rows:
-    require_tensor(x, what)
-    return _Rows(offsets_of(x, what)[-1], x.shape[0])
-
-
-def _from_lengths(lengths: Tensor) -> _Rows:
-    """The rows that sequences of these lengths have."""
-    zero = ops.full(shape=(1,), value=0, dtype=int64)
-    ends = ops.cumsum(lengths, axis=0, reverse=False)
-    total = ops.reduce_sum(lengths, (0,), False)
-    return _Rows(ops.concat(zero, ends, axis=0), Size("value", total))
-
-
-def _outer(x: Tensor) -> tuple[Tensor, ...]:
-    return known_offsets(x)[:-1]
-
-
-def _column(x: Tensor, like: Tensor) -> Tensor:
-    """One number for each row, shaped to be combined with rows."""
-    return ops.unsqueeze(x, tuple(range(1, like.ndim))) if like.ndim > 1 else x
+def _rows(x: Tensor, what: str) -> sequences.Rows:
+    return sequences.rows_of(require_tensor(x, what), what)
 
 
 def sequence_pad(x: Tensor, pad_value: Tensor, maxlen: int | None = None, name: str | None = None) -> tuple[Tensor, Tensor]:
@@ -117,20 +62,7 @@ def sequence_pad(x: Tensor, pad_value: Tensor, maxlen: int | None = None, name: 
     """
     require_tensor(pad_value, "sequence_pad", "pad_value")
     rows = _rows(x, "sequence_pad")
-    longest = ops.reduce_max(rows.lengths, (0,), False) if maxlen is None else _number(int(maxlen))
-    length: Any = Size("value", longest) if maxlen is None else int(maxlen)
-    at = ops.add(ops.multiply(rows.sequence, longest), rows.position)
-    if maxlen is not None:
-        from wherry_program.program.control import assert_true
-
-        fits = ops.less_equal(ops.reduce_max(rows.lengths, (0,), False), longest)
-        assert_true(fits, f"sequence_pad: a sequence is longer than maxlen={maxlen}.")
-    value = ops.cast(pad_value, dtype=x.dtype) if pad_value.dtype is not x.dtype else pad_value
-    if pad_value.ndim == 1 and pad_value.shape[0] == 1:
-        value = ops.reshape(value, shape=())
-    base = ops.broadcast_to(value, shape=(rows.n * length, *x.shape[1:]))
-    filled = ops.scatter(ops.copy(base), at, x, overwrite=True)
-    return ops.reshape(filled, shape=(rows.n, length, *x.shape[1:])), rows.lengths
+    return sequences.padded(x, rows, pad_value, None if maxlen is None else int(maxlen), "sequence_pad"), rows.lengths
 
 
 def sequence_unpad(x: Tensor, length: Tensor, name: str | None = None) -> Tensor:
@@ -162,13 +94,7 @@ def sequence_unpad(x: Tensor, length: Tensor, name: str | None = None) -> Tensor
         >>> wherry.disable_static()
     """
     require_rank(x, "sequence_unpad", 2, MAX_RANK, layout="[sequences, steps, ...]")
-    require_tensor(length, "sequence_unpad", "length")
-    rows = _from_lengths(ops.reshape(ops.cast(length, dtype=int64), shape=(x.shape[0],)))
-    steps = x.shape[1]
-    many = steps.tensor() if isinstance(steps, Size) else _number(steps)
-    at = ops.add(ops.multiply(rows.sequence, many), rows.position)
-    flat = ops.reshape(x, shape=(x.shape[0] * steps, *x.shape[2:]))
-    return with_offsets(ops.gather(flat, at, axis=0), (rows.offsets,))
+    return sequences.unpadded(x, require_tensor(length, "sequence_unpad", "length"))
 
 
 def sequence_pool(input: Tensor, pool_type: str, is_test: bool = False, pad_value: float = 0.0) -> Tensor:
@@ -207,29 +133,8 @@ def sequence_pool(input: Tensor, pool_type: str, is_test: bool = False, pad_valu
         raise InvalidArgumentError(
             f"sequence_pool: pool_type must be one of average, sum, sqrt, max, last, first. Got {short(pool_type)}, expected one of these."
         )
-    rows = _rows(input, "sequence_pool")
-    empty = ops.full(shape=(), value=pad_value, dtype=input.dtype)
-    if kind in ("first", "last"):
-        at = rows.starts if kind == "first" else ops.subtract(rows.ends, _number(1))
-        limit = ops.subtract(_total(input), _number(1))
-        out = ops.gather(input, ops.maximum(ops.minimum(at, limit), _number(0)), axis=0)
-    elif kind == "max":
-        lowest = float("-inf") if input.dtype.is_floating else -(2**31)
-        padded, _ = sequence_pad(input, ops.full(shape=(), value=lowest, dtype=input.dtype))
-        out = ops.reduce_max(padded, (1,), False)
-    else:
-        zeros = ops.full(shape=(rows.n, *input.shape[1:]), value=0, dtype=input.dtype)
-        out = ops.scatter_nd_add(zeros, ops.unsqueeze(rows.sequence, (1,)), input)
-        if kind != "sum":
-            length = ops.cast(ops.maximum(rows.lengths, _number(1)), dtype=input.dtype)
-            out = ops.divide(out, _column(ops.sqrt(length) if kind == "sqrt" else length, out))
-    has_rows = _column(ops.greater_than(rows.lengths, _number(0)), out)
-    return with_offsets(ops.where(has_rows, out, empty), _outer(input))
-
-
-def _total(x: Tensor) -> Tensor:
-    n = x.shape[0]
-    return n.tensor() if isinstance(n, Size) else _number(n)
+    require_tensor(input, "sequence_pool")
+    return sequences.pooled(input, kind, pad_value, "sequence_pool")
 
 
 def sequence_first_step(input: Tensor) -> Tensor:
@@ -294,7 +199,6 @@ def sequence_last_step(input: Tensor) -> Tensor:
     return sequence_pool(input, "last")
 
 
-@keeps_offsets
 def sequence_softmax(input: Tensor, use_cudnn: bool = False, name: str | None = None) -> Tensor:
     """Softmax over each sequence.
 
@@ -321,14 +225,9 @@ def sequence_softmax(input: Tensor, use_cudnn: bool = False, name: str | None = 
         [[0.5], [0.5], [1.0]]
         >>> wherry.disable_static()
     """
-    rows = _rows(input, "sequence_softmax")
-    fixed = with_offsets(ops.copy(input.detach()), offsets_of(input, "sequence_softmax"))
-    e = ops.exp(ops.subtract(input, rows.of(sequence_pool(fixed, "max"))))
-    total = sequence_pool(with_offsets(e, offsets_of(input, "sequence_softmax")), "sum")
-    return ops.divide(e, rows.of(total))
+    return sequences.softmax(require_tensor(input, "sequence_softmax"), "sequence_softmax")
 
 
-@keeps_offsets
 def sequence_reverse(x: Tensor, name: str | None = None) -> Tensor:
     """Reverse each sequence.
 
@@ -357,9 +256,7 @@ def sequence_reverse(x: Tensor, name: str | None = None) -> Tensor:
         ([[2.0], [1.0], [3.0]], [[2, 1]])
         >>> wherry.disable_static()
     """
-    rows = _rows(x, "sequence_reverse")
-    at = ops.subtract(ops.add(rows.of(rows.starts), rows.of(rows.ends)), ops.add(rows.row, _number(1)))
-    return ops.gather(x, at, axis=0)
+    return sequences.reversed_rows(require_tensor(x, "sequence_reverse"), "sequence_reverse")
 
 
 def sequence_concat(input: Sequence[Tensor], name: str | None = None) -> Tensor:
@@ -390,20 +287,7 @@ def sequence_concat(input: Sequence[Tensor], name: str | None = None) -> Tensor:
         ([[1.0], [2.0], [1.0], [2.0], [3.0], [3.0]], [[4, 2]])
         >>> wherry.disable_static()
     """
-    parts = [_rows(x, "sequence_concat") for x in tensors_of(input, "sequence_concat", "input")]
-    lengths = parts[0].lengths
-    for part in parts[1:]:
-        lengths = ops.add(lengths, part.lengths)
-    whole = _from_lengths(lengths)
-    before: Any = None
-    targets = []
-    for part in parts:
-        start = whole.starts if before is None else ops.add(whole.starts, before)
-        targets.append(ops.add(part.of(start), part.position))
-        before = part.lengths if before is None else ops.add(before, part.lengths)
-    rows = ops.concat(*input, axis=0)
-    out = ops.scatter(ops.full_like(rows, value=0, dtype=rows.dtype), ops.concat(*targets, axis=0), rows, overwrite=True)
-    return with_offsets(out, (whole.offsets,))
+    return sequences.joined(tensors_of(input, "sequence_concat", "input"), "sequence_concat")
 
 
 def sequence_expand(x: Tensor, y: Tensor, ref_level: int = -1, name: str | None = None) -> Tensor:
@@ -438,18 +322,7 @@ def sequence_expand(x: Tensor, y: Tensor, ref_level: int = -1, name: str | None 
         >>> wherry.disable_static()
     """
     require_tensor(x, "sequence_expand")
-    levels = offsets_of(y, "sequence_expand")
-    if not -1 <= ref_level < len(levels):
-        raise InvalidArgumentError(f"sequence_expand: ref_level is out of range. Got {ref_level}, expected -1 or a level in [0, {len(levels)}).")
-    offsets = levels[ref_level]
-    copies = _from_lengths(ops.subtract(offsets[1:], offsets[:-1]))
-    own = known_offsets(x)
-    if not own:
-        return ops.gather(x, copies.sequence, axis=0)
-    mine = _Rows(own[-1], x.shape[0])
-    rows = _from_lengths(copies.of(mine.lengths))
-    at = ops.add(rows.of(copies.of(mine.starts)), rows.position)
-    return with_offsets(ops.gather(x, at, axis=0), (rows.offsets,))
+    return sequences.expanded(x, y, ref_level, "sequence_expand")
 
 
 def sequence_expand_as(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
@@ -483,8 +356,8 @@ def sequence_expand_as(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         >>> wherry.disable_static()
     """
     require_tensor(x, "sequence_expand_as")
-    rows = _rows(y, "sequence_expand_as")
-    return with_offsets(ops.gather(x, rows.sequence, axis=0), offsets_of(y, "sequence_expand_as"))
+    require_tensor(y, "sequence_expand_as", "y")
+    return sequences.expanded_as(x, y, "sequence_expand_as")
 
 
 def sequence_slice(input: Tensor, offset: Tensor, length: Tensor, name: str | None = None) -> Tensor:
@@ -516,11 +389,7 @@ def sequence_slice(input: Tensor, offset: Tensor, length: Tensor, name: str | No
         ([[2.0], [3.0]], [[1, 1]])
         >>> wherry.disable_static()
     """
-    whole = _rows(input, "sequence_slice")
-    begin, many = (ops.reshape(ops.cast(v, dtype=int64), shape=(whole.n,)) for v in (offset, length))
-    rows = _from_lengths(many)
-    at = ops.add(rows.of(ops.add(whole.starts, begin)), rows.position)
-    return with_offsets(ops.gather(input, at, axis=0), (rows.offsets,))
+    return sequences.sliced(require_tensor(input, "sequence_slice"), offset, length, "sequence_slice")
 
 
 def sequence_reshape(input: Tensor, new_dim: int) -> Tensor:
@@ -549,14 +418,12 @@ def sequence_reshape(input: Tensor, new_dim: int) -> Tensor:
         ([[1.0], [2.0], [3.0], [4.0], [5.0], [6.0]], [[4, 2]])
         >>> wherry.disable_static()
     """
-    offsets = offsets_of(input, "sequence_reshape")[-1]
+    offsets_of(input, "sequence_reshape")
     if input.ndim != 2:
         raise InvalidArgumentError(f"sequence_reshape: rows have one axis. Got input of shape {input.shape}, expected [rows, width].")
-    new = ops.floor_divide(ops.multiply(offsets, _number(input.shape[1])), _number(new_dim))
-    return with_offsets(ops.reshape(input, shape=(-1, new_dim)), (new,))
+    return sequences.reshaped(input, new_dim, "sequence_reshape")
 
 
-@keeps_offsets
 def sequence_enumerate(input: Tensor, win_size: int, pad_value: int = 0, name: str | None = None) -> Tensor:
     """For each row of integers, the window of `win_size` rows that begins there.
 
@@ -587,16 +454,7 @@ def sequence_enumerate(input: Tensor, win_size: int, pad_value: int = 0, name: s
         [[1, 2], [2, 0], [3, 0]]
         >>> wherry.disable_static()
     """
-    rows = _rows(input, "sequence_enumerate")
-    flat = ops.reshape(input, shape=(input.shape[0],))
-    end, last = rows.of(rows.ends), ops.subtract(_total(input), _number(1))
-    pad = ops.full(shape=(), value=pad_value, dtype=input.dtype)
-    columns = []
-    for i in range(win_size):
-        at = ops.add(rows.row, _number(i))
-        there = ops.gather(flat, ops.minimum(at, last), axis=0)
-        columns.append(ops.unsqueeze(ops.where(ops.less_than(at, end), there, pad), (1,)))
-    return ops.concat(*columns, axis=1)
+    return sequences.enumerated(require_tensor(input, "sequence_enumerate"), win_size, pad_value, "sequence_enumerate")
 
 
 def sequence_scatter(input: Tensor, index: Tensor, updates: Tensor, name: str | None = None) -> Tensor:
@@ -629,10 +487,7 @@ def sequence_scatter(input: Tensor, index: Tensor, updates: Tensor, name: str | 
     """
     require_tensor(input, "sequence_scatter", "input")
     require_tensor(updates, "sequence_scatter", "updates")
-    rows = _rows(index, "sequence_scatter")
-    column = ops.reshape(ops.cast(index, dtype=int64), shape=(index.shape[0], 1))
-    at = ops.concat(ops.unsqueeze(rows.sequence, (1,)), column, axis=1)
-    return ops.scatter_nd_add(input, at, ops.reshape(updates, shape=(updates.shape[0],)))
+    return sequences.scattered(input, require_tensor(index, "sequence_scatter"), updates, "sequence_scatter")
 
 
 @keeps_offsets
@@ -679,18 +534,11 @@ def sequence_conv(
     """
     if filter_stride != 1:
         raise InvalidArgumentError(f"sequence_conv: the stride is 1. Got filter_stride={short(filter_stride)}, expected 1.")
-    rows = _rows(input, "sequence_conv")
+    offsets_of(require_tensor(input, "sequence_conv"), "sequence_conv")
     make = Maker("sequence_conv", name)
     weight = make.parameter([filter_size * input.shape[1], num_filters], param_attr, input.dtype)
-    start, end = rows.of(rows.starts), rows.of(rows.ends)
-    zero, last = _number(0), ops.subtract(_total(input), _number(1))
     first = -(filter_size // 2) if padding_start is None else padding_start
-    parts = []
-    for i in range(filter_size):
-        at = ops.add(rows.row, _number(first + i))
-        inside = ops.logical_and(ops.greater_equal(at, start), ops.less_than(at, end))
-        there = ops.gather(input, ops.maximum(ops.minimum(at, last), zero), axis=0)
-        parts.append(ops.where(ops.unsqueeze(inside, (1,)), there, ops.full(shape=(), value=0, dtype=input.dtype)))
+    parts = sequences.windows(input, first, filter_size, "sequence_conv")
     out = ops.matmul(ops.concat(*parts, axis=1), weight, False, False)
     bias = make.parameter([num_filters], bias_attr, out.dtype, is_bias=True)
     return activated(out if bias is None else ops.add(out, bias), act, "sequence_conv")
