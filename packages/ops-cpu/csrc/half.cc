@@ -95,6 +95,10 @@ static void pack_pairs(bfloat16 *out, int64_t count, int64_t k, Matrix<bfloat16>
   }
 }
 
+void pack_columns_of_pairs(bfloat16 *out, int64_t count, int64_t k, Matrix<bfloat16> from) {
+  pack_pairs<gemm_columns<float>>(out, count, k, from);
+}
+
 template <int Rows>
 __attribute__((noinline)) static void tile_of_pairs(int64_t columns, int64_t pairs, const bfloat16 *WRY_RESTRICT a,
                                                     const bfloat16 *WRY_RESTRICT b, float *WRY_RESTRICT c, int64_t ldc,
