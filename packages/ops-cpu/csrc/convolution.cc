@@ -132,15 +132,15 @@ bool correlate_planes(const wry_call *call, const Correlation<T> &op) {
     T *out = op.out + image * m * outputs + y0 * op.ow;
     for (int64_t c = 0; c < op.cin; ++c) copy_lines(op, s, in + c * op.ih * op.iw, y0, y1, strip + c * s.plane);
     fill_zero(strip + op.cin * s.plane, 4 * lanes<T>);
-    Ahead<T> ahead = {in, op.ih * op.iw, 1, 0, 0};
+    Ahead<T> ahead = {in, op.ih * op.iw, 1, 0};
     if (y1 < op.oh) {
       const auto input_row = [&](int64_t y) { return max_of<int64_t>(0, min_of(op.ih, y)) * op.iw; };
       const int64_t first = input_row(y1 * op.step_y + s.first_dy);
       const int64_t last = input_row((min_of(op.oh, y1 + cut.rows) - 1) * op.step_y + s.first_dy + s.span_y + 1);
-      ahead.from += first, ahead.run = ceil_div((last - first) * int64_t(sizeof(T)), 64), ahead.count = op.cin * ahead.run;
+      ahead.from += first, ahead.run = ceil_div((last - first) * int64_t(sizeof(T)), 64), ahead.channels = op.cin;
     }
     const int64_t tiles = ceil_div(max_of<int64_t>(1, bottom - top), rows) * ceil_div(count, gathered * columns) * max_of<int64_t>(1, ceil_div(k, gemm_depth));
-    const int64_t lines_ahead = ceil_div(ahead.count, tiles);
+    const int64_t lines_ahead = ceil_div(ahead.channels * ahead.run, tiles);
     for (int64_t p0 = 0; p0 < count; p0 += gathered * columns) {
       const int64_t end = min_of(count, p0 + gathered * columns);
       int64_t k0 = 0;

@@ -59,6 +59,15 @@ void tap_offsets(const Correlation<T> &op, const Strips &s, int64_t *offsets) {
 template <typename T>
 void copy_strip(const Correlation<T> &op, const Strips &s, const T *plane, int64_t y0, int64_t y1, T *strip) {
   const int64_t rows = s.input_rows(y1 - y0, op.step_y), top = y0 * op.step_y + s.first_dy;
+#if defined(WRY_AVX512)
+  if constexpr (std::is_same<T, bfloat16>::value) {
+    if (op.step_x == 2) {
+      for (int64_t r = 0; r < rows; ++r, strip += s.pitch)
+        split_line(plane + (top + r) * op.iw, top + r >= 0 && top + r < op.ih ? op.iw : 0, s.first_dx, strip, s.columns);
+      return;
+    }
+  }
+#endif
   for (int64_t remainder = 0; remainder < op.step_x; ++remainder) {
     int64_t first, last;
     valid_range(s.columns, op.step_x, s.first_dx + remainder, op.iw, &first, &last);

@@ -18,8 +18,6 @@ namespace pairs {
 
 inline constexpr int64_t columns = gemm_columns<float>;
 
-WRY_INLINE __mmask32 first_lanes(int64_t n) { return n >= 32 ? 0xffffffffu : (1u << max_of<int64_t>(n, 0)) - 1; }
-
 // Words of a[i] and b[i], for lanes 0 to 15 and 16 to 31.
 struct Words {
   __m512i low, high;
@@ -58,7 +56,7 @@ __attribute__((noinline)) static void tile(int64_t n, int64_t count, const bfloa
       for (int v = 0; v < V; ++v) sum[i][v] = _mm512_dpbf16_ps(sum[i][v], x, row[v]);
     }
   }
-  const __mmask32 mask = first_lanes(n);
+  const __mmask32 mask = first_words(n);
 #pragma GCC unroll 16
   for (int i = 0; i < Rows; ++i) {
     const __m512 start = _mm512_set1_ps(bias ? float(bias[i]) : 0.0f);
@@ -67,34 +65,59 @@ __attribute__((noinline)) static void tile(int64_t n, int64_t count, const bfloa
   }
 }
 
+// Neighbours in a row of outputs: from lane `lane` of a panel on, beginning at value `at` of a strip.
+struct Piece {
+  int64_t lane, at;
+  bool both;  // more than a vector
+};
+
+template <int Count>
+__attribute__((noinline)) static void gather_pieces(int count, const Piece *pieces, const bfloat16 *strip, const int64_t *offsets, int64_t k,
+                                                    bfloat16 *out) {
+  Piece own[Count ? Count : 1];
+  for (int i = 0; i < Count; ++i) own[i] = pieces[i];
+  const auto row = [&](const bfloat16 *even, const bfloat16 *odd, bool last, const Piece &piece) {
+    const __m512i a = _mm512_loadu_si512(even + piece.at), b = last ? _mm512_setzero_si512() : _mm512_loadu_si512(odd + piece.at);
+    const Words words = words_of(a, b);
+    _mm512_storeu_si512(out + 2 * piece.lane, words.low);
+    if (piece.both) _mm512_storeu_si512(out + 2 * piece.lane + 32, words.high);
+  };
+  const auto rows = [&](int64_t q, bool last) {
+    const bfloat16 *even = strip + offsets[q], *odd = strip + offsets[last ? q : q + 1];
+    // What a piece writes beyond its end the next one overwrites, or the next row.
+    if constexpr (Count > 0) {
+#pragma GCC unroll 3
+      for (int i = 0; i < Count; ++i) row(even, odd, last, own[i]);
+    } else {
+      for (int i = 0; i < count; ++i) row(even, odd, last, pieces[i]);
+    }
+    out += 2 * columns;
+  };
+  int64_t q = 0;
+  for (; q + 2 <= k; q += 2) rows(q, false);
+  if (q < k) rows(q, true);
+}
+
 // The inputs that outputs [p0, p0 + n) of a strip meet as words, in one row of the panel for each two of the k steps. As
 // gather_panel reads them.
 static void gather(int64_t ow, int64_t line, const bfloat16 *strip, const int64_t *offsets, int64_t p0, int64_t n, int64_t k,
                    bfloat16 *out) {
-  struct {
-    int64_t lane, at;
-    bool both;
-  } pieces[columns];
+  Piece pieces[columns];
   int count = 0;
   for (int64_t lane = 0; lane < n; ++count) {
     const int64_t x = (p0 + lane) % ow, length = min_of(ow - x, n - lane);
-    pieces[count] = {2 * lane, (p0 + lane) / ow * line + x, length > 16};
+    pieces[count] = {lane, (p0 + lane) / ow * line + x, length > 16};
     lane += length;
   }
-  // What a piece writes beyond its end the next one overwrites, or the next row.
-  for (int64_t q = 0; q < k; q += 2, out += 2 * columns)
-    for (int i = 0; i < count; ++i) {
-      const __m512i a = _mm512_loadu_si512(strip + offsets[q] + pieces[i].at);
-      const __m512i b = q + 1 < k ? _mm512_loadu_si512(strip + offsets[q + 1] + pieces[i].at) : _mm512_setzero_si512();
-      const Words words = words_of(a, b);
-      _mm512_storeu_si512(out + pieces[i].lane, words.low);
-      if (pieces[i].both) _mm512_storeu_si512(out + pieces[i].lane + 32, words.high);
-    }
+  const auto f = count == 1 ? gather_pieces<1> : count == 2 ? gather_pieces<2>
+                                             : count == 3   ? gather_pieces<3>
+                                                            : gather_pieces<0>;
+  f(count, pieces, strip, offsets, k, out);
 }
 
 // The same for a 1x1 window with step 1: n values of each of k planes.
 static void gather_points(const bfloat16 *from, int64_t plane, int64_t n, int64_t k, bfloat16 *out) {
-  const __mmask32 mask = first_lanes(n);
+  const __mmask32 mask = first_words(n);
   for (int64_t q = 0; q < k; q += 2, from += 2 * plane, out += 2 * columns) {
     // The next panel's: a few bytes from each of many planes is nothing that hardware foresees.
     __builtin_prefetch(from + columns, 0, 2), __builtin_prefetch(from + plane + columns, 0, 2);
@@ -180,6 +203,16 @@ inline bool run(const wry_call *call, const Correlation<bfloat16> &given) {
       for (int64_t c = 0; c < op.cin; ++c) copy_lines(op, s, in + c * op.ih * op.iw, y0, y1, strip + c * s.plane);
       fill_zero(strip + op.cin * s.plane, 2 * columns);
     }
+    Ahead<bfloat16> ahead = {op.in, op.ih * op.iw, 1, 0};
+    if (!points && cut.parts == 1 && task + 1 < tasks) {
+      const auto input_row = [&](int64_t y) { return max_of<int64_t>(0, min_of(op.ih, y)) * op.iw; };
+      const int64_t next = (task + 1) % shares * cut.rows;
+      const int64_t from = input_row(next * op.step_y + s.first_dy);
+      const int64_t to = input_row((min_of(op.oh, next + cut.rows) - 1) * op.step_y + s.first_dy + s.span_y + 1);
+      ahead.from += (task + 1) / shares * op.cin * op.ih * op.iw + from, ahead.run = max_of<int64_t>(1, ceil_div((to - from) * 2, 64));
+      ahead.channels = op.cin;
+    }
+    const int64_t lines_ahead = ceil_div(ahead.channels * ahead.run, max_of<int64_t>(1, ceil_div(bottom - top, gemm_rows) * ceil_div(count, gathered * columns)));
     for (int64_t p0 = 0; p0 < count; p0 += gathered * columns) {
       const int64_t end = min_of(count, p0 + gathered * columns);
       for (int64_t p = p0; p < end; p += columns) {
@@ -188,6 +221,7 @@ inline bool run(const wry_call *call, const Correlation<bfloat16> &given) {
         else gather(op.ow, line, strip, offsets, p, min_of(end - p, columns), k, to);
       }
       for (int64_t i = top; i < bottom; i += gemm_rows) {
+        ahead.fetch(lines_ahead);
         const bfloat16 *weight = left.data + g * (left.row == k ? m * k : ceil_div(m, gemm_rows) * left.panel) + i / gemm_rows * left.panel;
         each_height(min_of<int64_t>(bottom - i, gemm_rows), [&](auto height, int64_t row) {
           constexpr int rows = decltype(height)::value;

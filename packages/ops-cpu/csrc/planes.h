@@ -11,12 +11,15 @@ namespace WRY_NAMESPACE {
 template <typename T>
 struct Ahead {
   const T *from;
-  int64_t plane;      // from channel to channel
-  int64_t run;        // cache lines of one channel
-  int64_t at, count;  // lines
+  int64_t plane;     // from channel to channel
+  int64_t run;       // cache lines of one channel
+  int64_t channels;  // that are left
+  int64_t at = 0;    // the line of the first of them
   WRY_INLINE void fetch(int64_t lines) {
-    for (const int64_t end = min_of(count, at + lines); at < end; ++at)
-      __builtin_prefetch(from + at / run * plane + at % run * (64 / int64_t(sizeof(T))), 0, 2);
+    for (; lines > 0 && channels > 0; --lines) {
+      __builtin_prefetch(from + at * (64 / int64_t(sizeof(T))), 0, 2);
+      if (++at >= run) at = 0, from += plane, --channels;
+    }
   }
 };
 
