@@ -242,6 +242,11 @@ bool correlate_floats(const wry_call *call, const Correlation<T> &given) {
     points = !op.channels_last;
   }
   if (op.channels_last && op.cin == 1 && op.cout == 1 && op.groups > 1) return depthwise_channels_last(call, op);
+#if defined(WRY_AVX512)
+  if constexpr (std::is_same<T, float>::value) {
+    if (direct_applies(op)) return direct_planes(call, op);
+  }
+#endif
   if (!op.channels_last && op.cout <= 4 && (op.cin == 1 || op.ow >= lanes<T> / 2)) return few_planes(call, op);
   if constexpr (std::is_same<T, float>::value) {
     if (winograd::applies(op)) return winograd::run(call, op);
@@ -443,8 +448,10 @@ int conv2d_in(const wry_call *call) {
 
 template <typename T>
 int conv2d(const wry_call *call) {
-  const bool last = attr_equals(call, 4, "NHWC");
-  if (pairs::applies<T>(input(call, 1)->shape[0] / attr_int(call, 3), last)) return conv2d_in<T, operand_t<T>>(call);
+  const wry_tensor *weight = input(call, 1);
+  const int64_t cout = weight->shape[0] / attr_int(call, 3);
+  if (pairs::applies<T>(weight, weight->shape[1], cout, attr_ints(call, 0), attr_ints(call, 2), attr_equals(call, 4, "NHWC")))
+    return conv2d_in<T, operand_t<T>>(call);
   return conv2d_in<T, arithmetic_t<T>>(call);
 }
 
@@ -574,7 +581,10 @@ int transpose_convolution_in(const wry_call *call, const char *name, const wry_t
 
 template <typename T>
 int transpose_convolution(const wry_call *call, const char *name, const wry_tensor *bias, bool last) {
-  if (pairs::applies<T>(input(call, 1)->shape[1], last)) return transpose_convolution_in<T, operand_t<T>>(call, name, bias, last);
+  const wry_tensor *weight = input(call, 1);
+  const int64_t cin = weight->shape[0] / attr_int(call, 3);
+  if (pairs::applies<T>(weight, cin, weight->shape[1], attr_ints(call, 0), attr_ints(call, 2), last))
+    return transpose_convolution_in<T, operand_t<T>>(call, name, bias, last);
   return transpose_convolution_in<T, arithmetic_t<T>>(call, name, bias, last);
 }
 

@@ -157,6 +157,7 @@ inline Left left_of(const wry_call *call, const Correlation<bfloat16> &op) {
 
 // False when there is no memory.
 inline bool run(const wry_call *call, const Correlation<bfloat16> &given) {
+  if (direct_applies(given)) return direct_planes(call, given);
   Correlation<bfloat16> op = given;
   // A 1x1 window keeps no neighbours apart: one long row has no ends to look after, and planes are read where they lie.
   const bool points = op.taps == 1 && op.dy[0] == 0 && op.dx[0] == 0 && op.step_y == 1 && op.step_x == 1 && op.iw == op.ow && op.ih == op.oh;
@@ -346,9 +347,13 @@ bool run_weight(const wry_call *call, const Correlation<T> &op, float *weight_ct
 
 #endif
 
-// Whether products of pairs compute this convolution or its transpose, from channels of one group to channels of one group.
+// Whether products of pairs compute this convolution or its transpose; so does few.h where 3 x 3 neighbours of single channels meet.
 template <typename T>
-WRY_INLINE bool applies(int64_t cout, bool channels_last) { return in_pairs<T> && !channels_last && cout > 4; }
+WRY_INLINE bool applies(const wry_tensor *weight, int64_t cin, int64_t cout, const Ints &strides, const Ints &dilations, bool channels_last) {
+  if (!in_pairs<T> || channels_last) return false;
+  const bool single = cin == 1 && cout == 1 && weight->shape[2] == 3 && weight->shape[3] == 3;
+  return cout > 4 || (single && strides[0] == 1 && strides[1] == 1 && dilations[0] == 1 && dilations[1] == 1);
+}
 
 // The same for the gradient of its weight.
 template <typename T>

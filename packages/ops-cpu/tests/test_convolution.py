@@ -27,6 +27,7 @@ SHAPES = {
     "1x1": ((3, 40, 20, 30), (70, 40, 1, 1), _window()),
     "strided": ((3, 20, 31, 30), (30, 20, 5, 3), _window(strides=(2, 3), paddings=(2, 2, 1, 1))),
     "depthwise": ((3, 40, 31, 30), (40, 1, 3, 3), _window(strides=(2, 2), paddings=(1, 1, 1, 1), groups=40)),
+    "neighbours of single channels": ((3, 40, 31, 70), (40, 1, 3, 3), _window(paddings=(1, 1, 1, 1), groups=40)),
     "groups": ((3, 24, 20, 30), (36, 8, 3, 3), _window(paddings=(1, 1, 1, 1), groups=3)),
 }
 
@@ -154,6 +155,7 @@ def test_windows_of_one_point_in_16_bits_are_rounded_once(dtype, digits, layout,
     ((9, 33, 5, 9), (40, 33, 1, 1), _window()),
     ((2, 16, 15, 15), (32, 16, 1, 1), _window(strides=(2, 2))),
     ((1, 5, 1, 100), (3, 5, 1, 3), _window()),
+    ((2, 5, 9, 33), (5, 1, 3, 3), _window(paddings=(1, 1, 1, 1), groups=5)),
 ])
 def test_bfloat16_is_summed_in_floats_and_rounded_once(x_shape, weight_shape, window):
     rng = np.random.default_rng(9)
@@ -173,3 +175,16 @@ def test_bfloat16_is_summed_in_floats_and_rounded_once(x_shape, weight_shape, wi
         got, exact = ops.cast(got, dtype=wherry_tensor.float32).numpy().astype(np.float64), exact.numpy()
         assert got.shape == exact.shape
         assert np.all(np.abs(got - exact) <= 2.0**-8 * np.abs(exact) + 2e-6 * np.abs(exact).max())
+
+
+@pytest.mark.parametrize("dtype, digits", [("float32", 2.0**-22), ("bfloat16", 2.0**-8)])
+@pytest.mark.parametrize("paddings", [(1, 1, 1, 1), (0, 0, 0, 0), (2, 1, 0, 2), (5, 5, 5, 5)])
+@pytest.mark.parametrize("size", [(3, 3), (4, 31), (9, 32), (70, 65)])
+def test_neighbours_of_single_channels_read_nothing_beside_their_plane(dtype, digits, paddings, size):
+    rng = np.random.default_rng(10)
+    x, weight, bias = (ops.cast(_tensor(rng, *shape), dtype=getattr(wherry_tensor, dtype)) for shape in ((2, 3, *size), (3, 1, 3, 3), (3,)))
+    wide = [ops.cast(ops.cast(t, dtype=wherry_tensor.float32), dtype=wherry_tensor.float64) for t in (x, weight, bias)]
+    window = _window(paddings=paddings, groups=3)
+    got = ops.cast(ops.conv2d(x, weight, bias, **window), dtype=wherry_tensor.float32).numpy()
+    exact = ops.conv2d(*wide, **window).numpy()
+    assert np.all(np.abs(got - exact) <= digits * np.abs(exact) + 1e-5)
