@@ -4,13 +4,12 @@
 // taps backwards and, with strides, falls apart into one correlation for each remainder of the output
 // position. A correlation is computed in the cheapest of these ways:
 //
+//   pairs.h       bfloat16 where its products come by twos
 //   few.h         groups of few output channels, above all depthwise
 //   winograd.h    3x3 windows with step 1
 //   flat.h        small images and few output channels
 //   below         everything else, as a matrix product whose left or right factor is never written
 //                 out whole: a panel of it is gathered when its turn comes (an implicit im2col)
-//
-//   pairs.h       bfloat16 where its products come by twos
 //
 // Other 16 bit floats are computed in float32. Results do not depend on the number of threads.
 #include "correlation.h"

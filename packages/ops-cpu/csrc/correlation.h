@@ -97,6 +97,19 @@ WRY_INLINE void copy_run(bfloat16 *WRY_RESTRICT to, const bfloat16 *WRY_RESTRICT
   }
 }
 
+// Words of a[i] and b[i], for lanes 0 to 15 and 16 to 31.
+struct Words {
+  __m512i low, high;
+};
+WRY_INLINE Words words_of(__m512i a, __m512i b) {
+  const auto order = [](int from) {
+    __m512i at = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    at = _mm512_add_epi32(at, _mm512_set1_epi32(from));
+    return _mm512_or_si512(at, _mm512_slli_epi32(_mm512_add_epi32(at, _mm512_set1_epi32(32)), 16));
+  };
+  return {_mm512_permutex2var_epi16(a, order(0), b), _mm512_permutex2var_epi16(a, order(16), b)};
+}
+
 // to[i] = from[2 * i + first] and to[n + i] = from[2 * i + 1 + first] for i in [0, n), with zeros outside of from[0, size).
 WRY_INLINE void split_line(const bfloat16 *from, int64_t size, int64_t first, bfloat16 *to, int64_t n) {
   const auto load_inside = [&](int64_t x) {
@@ -131,6 +144,17 @@ WRY_INLINE void interleave(T *WRY_RESTRICT to, const T *WRY_RESTRICT even, const
   for (; i < n / 2; ++i) to[2 * i] = even[i], to[2 * i + 1] = odd[i];
   if (n % 2) to[n - 1] = even[n / 2];
 }
+
+#if defined(WRY_AVX512)
+WRY_INLINE void interleave(bfloat16 *WRY_RESTRICT to, const bfloat16 *WRY_RESTRICT even, const bfloat16 *WRY_RESTRICT odd, int64_t n) {
+  for (int64_t i = 0; 2 * i < n; i += 32) {
+    const int64_t left = n - 2 * i;
+    const Words words = words_of(_mm512_maskz_loadu_epi16(first_words((left + 1) / 2), even + i), _mm512_maskz_loadu_epi16(first_words(left / 2), odd + i));
+    _mm512_mask_storeu_epi16(to + 2 * i, first_words(left), words.low);
+    _mm512_mask_storeu_epi16(to + 2 * i + 32, first_words(left - 32), words.high);
+  }
+}
+#endif
 
 // to[first, last) = from[0], from[step], ..., and zeros in the rest of [0, n).
 template <typename T>

@@ -18,19 +18,6 @@ namespace pairs {
 
 inline constexpr int64_t columns = gemm_columns<float>;
 
-// Words of a[i] and b[i], for lanes 0 to 15 and 16 to 31.
-struct Words {
-  __m512i low, high;
-};
-WRY_INLINE Words words_of(__m512i a, __m512i b) {
-  const auto order = [](int from) {
-    __m512i at = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-    at = _mm512_add_epi32(at, _mm512_set1_epi32(from));
-    return _mm512_or_si512(at, _mm512_slli_epi32(_mm512_add_epi32(at, _mm512_set1_epi32(32)), 16));
-  };
-  return {_mm512_permutex2var_epi16(a, order(0), b), _mm512_permutex2var_epi16(a, order(16), b)};
-}
-
 // ---- forward ------------------------------------------------------------------------------------
 
 // out[i, 0 .. n) of `Rows` output channels, n <= 16 V. a: rows of words `a_row` values apart, from word to word `a_step`.
