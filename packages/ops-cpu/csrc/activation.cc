@@ -42,7 +42,7 @@ WRY_INLINE f64 normal_probability(f64 x) {
   return each(x, [](double v) { return 0.5 * ::erfc(-0.7071067811865476 * v); });
 }
 
-// Ways of functors below to these functions: of both widths, and for results that are rounded to 16 bits.
+// Ways of functors below to these functions: of both widths, and for results that are rounded to 16 bits or to bfloat16.
 struct Fine {
   template <typename V>
   static WRY_INLINE V logistic(V x) { return WRY_NAMESPACE::logistic(x); }
@@ -55,6 +55,11 @@ struct Coarse {
   static WRY_INLINE f32 logistic(f32 x) { return coarse_sigmoid(x); }
   static WRY_INLINE f32 normal_probability(f32 x) { return coarse_normal_cdf(x); }
   static WRY_INLINE f32 exponential(f32 x) { return coarse_exp(x); }
+};
+struct Rough {
+  static WRY_INLINE f32 logistic(f32 x) { return rough_sigmoid(x); }
+  static WRY_INLINE f32 normal_probability(f32 x) { return rough_normal_cdf(x); }
+  static WRY_INLINE f32 exponential(f32 x) { return rough_exp(x); }
 };
 
 // A number in every lane of the vectors V.
@@ -77,7 +82,7 @@ WRY_INLINE V clamp(V x, V low, V high) { return min(high, max(low, x)); }
     WRY_INLINE V operator()(V x) const { __VA_ARGS__ } \
   };
 
-// The same by functions of `Way`, Fine or Coarse.
+// The same by functions of `Way`, Fine, Coarse or Rough.
 #define WRY_COARSE_ACTIVATION(Name, cost, ...)                      \
   struct Name {                                                     \
     static constexpr Lanes lanes = Lanes::all;                      \
@@ -88,6 +93,7 @@ WRY_INLINE V clamp(V x, V low, V high) { return min(high, max(low, x)); }
     template <typename V>                                           \
     WRY_INLINE V operator()(V x) const { return value<Fine>(x); }   \
     WRY_INLINE f32 coarse(f32 x) const { return value<Coarse>(x); } \
+    WRY_INLINE f32 rough(f32 x) const { return value<Rough>(x); }   \
   };
 
 WRY_ACTIVATION(Relu6, cheap, return clamp(x, V{}, of<V>(6));)
@@ -193,6 +199,7 @@ struct TanhVjp {
     template <typename V>                                                       \
     WRY_INLINE V operator()(V ct, V x) const { return value<Fine>(ct, x); }     \
     WRY_INLINE f32 coarse(f32 ct, f32 x) const { return value<Coarse>(ct, x); } \
+    WRY_INLINE f32 rough(f32 ct, f32 x) const { return value<Rough>(ct, x); }   \
   };
 WRY_COARSE_VJP(SiluVjp,
                const V s = Way::logistic(x);

@@ -4,35 +4,25 @@
 // taps backwards and, with strides, falls apart into one correlation for each remainder of the output
 // position. A correlation is computed in the cheapest of these ways:
 //
+//   pairs.h       bfloat16 where its products come by twos
 //   few.h         groups of few output channels, above all depthwise
 //   winograd.h    3x3 windows with step 1
 //   flat.h        small images and few output channels
 //   below         everything else, as a matrix product whose left or right factor is never written
 //                 out whole: a panel of it is gathered when its turn comes (an implicit im2col)
 //
-// 16 bit floats are computed in float32. Results do not depend on the number of threads.
+// Other 16 bit floats are computed in float32. Results do not depend on the number of threads.
 #include "correlation.h"
 #include "flat.h"
 #include "images.h"
+#include "pairs.h"
+#include "planes.h"
 #include "winograd.h"
 
 namespace WRY_NAMESPACE {
 namespace {
 
 // ---- planes: [n, channels, h, w] ----------------------------------------------------------------
-
-// What the next task reads, asked for bit by bit while this one computes: the same run of values of each channel.
-template <typename T>
-struct Ahead {
-  const T *from;
-  int64_t plane;      // from channel to channel
-  int64_t run;        // cache lines of one channel
-  int64_t at, count;  // lines
-  WRY_INLINE void fetch(int64_t lines) {
-    for (const int64_t end = min_of(count, at + lines); at < end; ++at)
-      __builtin_prefetch(from + at / run * plane + at % run * (64 / int64_t(sizeof(T))), 0, 2);
-  }
-};
 
 // A packed panel of B with room for one more vector: the inputs that outputs [p0, p0 + n) of a strip meet, in one row for
 // each tap of each channel. Output (y, x), of rows of `ow`, meets value y * line + x of the strip from the row's offset on.
@@ -52,50 +42,6 @@ void gather_panel(int64_t ow, int64_t line, const T *strip, const int64_t *offse
   // What a piece writes beyond its end the next one overwrites, or the next row.
   for (int64_t row = 0; row < rows; ++row, out += columns)
     for (int i = 0; i < count; ++i) store(out + pieces[i].lane, load(strip + offsets[row] + pieces[i].at));
-}
-
-// Copies what the taps of outputs in rows [y0, y1) meet of one plane, with its zero border: the columns sorted by their
-// remainder by the step (copy_strip), or for one tap only those that it meets.
-template <typename T>
-void copy_lines(const Correlation<T> &op, const Strips &s, const T *plane, int64_t y0, int64_t y1, T *to) {
-  if (op.taps > 1) return copy_strip(op, s, plane, y0, y1, to);
-  int64_t first, last;
-  valid_range(op.ow, op.step_x, op.dx[0], op.iw, &first, &last);
-  for (int64_t row = y0; row < y1; ++row, to += op.ow) {
-    const int64_t y = row * op.step_y + op.dy[0];
-    const bool inside = y >= 0 && y < op.ih;
-    copy_bordered(to, op.ow, inside ? first : 0, inside ? last : 0, plane + y * op.iw + first * op.step_x + op.dx[0], op.step_x);
-  }
-}
-
-// How the outputs of one image and group are shared out: rows of one task, and tasks that share the output channels.
-struct Cut {
-  int64_t rows, parts;
-};
-
-// For few images several tasks for each thread, but of outputs enough to repay copying.
-template <typename T>
-Cut cut_of(const wry_call *call, const Correlation<T> &op, const Strips &s) {
-  constexpr int64_t columns = gemm_columns<T>;
-  constexpr int64_t room = 256 * 1024 / int64_t(sizeof(T));  // of a strip, in the second-level cache
-  const int64_t threads = threads_for(call, INT32_MAX), images = op.images * op.groups;
-  const int64_t wanted = threads > 1 ? ceil_div(4 * threads, images) : 1;
-  const int64_t input_rows = room / max_of<int64_t>(s.pitch * op.cin, 1);
-  int64_t most = max_of<int64_t>(1, min_of(op.oh, (input_rows - s.span_y - 1) / op.step_y + 1));
-  if (ceil_div(op.oh, most) < wanted) most = max_of(min_of(most, ceil_div(2 * columns, op.ow)), ceil_div(op.oh, wanted));
-  // Rows that fill whole panels, if there is such a number near. The last panel of a strip costs two thirds when one
-  // vector of it is filled.
-  const auto cost_of = [&](int64_t outputs) {
-    const int64_t rest = outputs % columns;
-    return outputs / columns * 3 + (rest > columns / 2) + 2 * (rest > 0);
-  };
-  const auto cost = [&](int64_t rows) { return op.oh / rows * cost_of(rows * op.ow) + cost_of(op.oh % rows * op.ow); };
-  Cut cut = {most, 1};
-  for (int64_t rows = most - 1; rows > most / 2; --rows)
-    if (cost(rows) < cost(cut.rows)) cut.rows = rows;
-  const int64_t tasks = images * ceil_div(op.oh, cut.rows);
-  if (threads > 1 && tasks < 2 * threads) cut.parts = max_of<int64_t>(1, min_of(ceil_div(2 * threads, tasks), op.cout / 64));
-  return cut;
 }
 
 // A 1x1 window with step 1: the channels are the right factor as they lie.
@@ -185,15 +131,15 @@ bool correlate_planes(const wry_call *call, const Correlation<T> &op) {
     T *out = op.out + image * m * outputs + y0 * op.ow;
     for (int64_t c = 0; c < op.cin; ++c) copy_lines(op, s, in + c * op.ih * op.iw, y0, y1, strip + c * s.plane);
     fill_zero(strip + op.cin * s.plane, 4 * lanes<T>);
-    Ahead<T> ahead = {in, op.ih * op.iw, 1, 0, 0};
+    Ahead<T> ahead = {in, op.ih * op.iw, 1, 0};
     if (y1 < op.oh) {
       const auto input_row = [&](int64_t y) { return max_of<int64_t>(0, min_of(op.ih, y)) * op.iw; };
       const int64_t first = input_row(y1 * op.step_y + s.first_dy);
       const int64_t last = input_row((min_of(op.oh, y1 + cut.rows) - 1) * op.step_y + s.first_dy + s.span_y + 1);
-      ahead.from += first, ahead.run = ceil_div((last - first) * int64_t(sizeof(T)), 64), ahead.count = op.cin * ahead.run;
+      ahead.from += first, ahead.run = ceil_div((last - first) * int64_t(sizeof(T)), 64), ahead.channels = op.cin;
     }
     const int64_t tiles = ceil_div(max_of<int64_t>(1, bottom - top), rows) * ceil_div(count, gathered * columns) * max_of<int64_t>(1, ceil_div(k, gemm_depth));
-    const int64_t lines_ahead = ceil_div(ahead.count, tiles);
+    const int64_t lines_ahead = ceil_div(ahead.channels * ahead.run, tiles);
     for (int64_t p0 = 0; p0 < count; p0 += gathered * columns) {
       const int64_t end = min_of(count, p0 + gathered * columns);
       int64_t k0 = 0;
@@ -285,7 +231,7 @@ bool correlate_channels_last(const wry_call *call, const Correlation<T> &op) {
 }
 
 template <typename T>
-bool correlate(const wry_call *call, const Correlation<T> &given) {
+bool correlate_floats(const wry_call *call, const Correlation<T> &given) {
   Correlation<T> op = given;
   bool points = false;
   if (op.taps == 1 && op.dy[0] == 0 && op.dx[0] == 0 && op.step_y == 1 && op.step_x == 1 && op.iw == op.ow &&
@@ -295,6 +241,11 @@ bool correlate(const wry_call *call, const Correlation<T> &given) {
     points = !op.channels_last;
   }
   if (op.channels_last && op.cin == 1 && op.cout == 1 && op.groups > 1) return depthwise_channels_last(call, op);
+#if defined(WRY_AVX512)
+  if constexpr (std::is_same<T, float>::value) {
+    if (direct_applies(op)) return direct_planes(call, op);
+  }
+#endif
   if (!op.channels_last && op.cout <= 4 && (op.cin == 1 || op.ow >= lanes<T> / 2)) return few_planes(call, op);
   if constexpr (std::is_same<T, float>::value) {
     if (winograd::applies(op)) return winograd::run(call, op);
@@ -302,6 +253,12 @@ bool correlate(const wry_call *call, const Correlation<T> &given) {
   if (flat::applies(op, max_of<int64_t>(16, 2 * lanes<T>))) return flat::run(call, op);
   if (points) return correlate_points(call, op);
   return op.channels_last ? correlate_channels_last(call, op) : correlate_planes(call, op);
+}
+
+template <typename T>
+bool correlate(const wry_call *call, const Correlation<T> &given) {
+  if constexpr (in_pairs<T>) return pairs::run(call, given);
+  else return correlate_floats(call, given);
 }
 
 // ---- the gradient for the weight ----------------------------------------------------------------
@@ -344,7 +301,7 @@ __attribute__((noinline)) void lines_tile(int64_t height, int64_t length, const 
 // (columns: output channels), summed over the outputs. The left factor is read where it lies, in a
 // copy of the image with its zero border; the right one is packed. In one piece: copying, packing and products share the sizes of the blocks.
 template <typename T>
-bool correlate_weight(const wry_call *call, const Correlation<T> &op, T *weight_ct) {
+bool correlate_weight_floats(const wry_call *call, const Correlation<T> &op, T *weight_ct) {
   if (op.cin == 1 && op.groups > 1 && op.cout == 1)
     return op.channels_last ? depthwise_weight_channels_last(call, op, weight_ct)
                             : depthwise_weight_planes(call, op, weight_ct);
@@ -434,6 +391,10 @@ bool correlate_weight(const wry_call *call, const Correlation<T> &op, T *weight_
 
 // ---- arguments ----------------------------------------------------------------------------------
 
+// What convolutions of T read and write while they compute: floats, or pairs where there are products of these.
+template <typename T>
+using operand_t = std::conditional_t<in_pairs<T>, T, arithmetic_t<T>>;
+
 int no_memory(const wry_call *call, const char *op) {
   const int64_t *s = output(call, 0)->shape;
   return fail(call, WRY_OUT_OF_MEMORY,
@@ -473,20 +434,28 @@ struct Windows {
 // ---- kernels: contiguous inputs and output, none of which overlap -------------------------------
 
 // x, weight [out, in / groups, kh, kw], bias [out] or absent.
-template <typename T>
-int conv2d(const wry_call *call) {
-  using A = arithmetic_t<T>;
+template <typename T, typename A>
+int conv2d_in(const wry_call *call) {
   const wry_tensor *out = output(call, 0), *weight = input(call, 1);
   if (out->size == 0) return WRY_OK;
   const Windows windows(call, input(call, 0), out, weight);
   bool failed = !windows.dy;
-  A *result = result_for<T>(call, out);
-  const A *x = as_arithmetic<T>(call, input(call, 0), &failed), *w = as_arithmetic<T>(call, weight, &failed);
-  const A *bias = as_arithmetic<T>(call, input(call, 2), &failed);
+  A *result = result_for<T, A>(call, out);
+  const A *x = as_arithmetic<T, A>(call, input(call, 0), &failed), *w = as_arithmetic<T, A>(call, weight, &failed);
+  const A *bias = as_arithmetic<T, A>(call, input(call, 2), &failed);
   if (failed || !result) return no_memory(call, "conv2d");
   if (!correlate(call, windows.correlation<A>(x, w, bias, result))) return no_memory(call, "conv2d");
   deliver<T>(call, result, out);
   return WRY_OK;
+}
+
+template <typename T>
+int conv2d(const wry_call *call) {
+  const wry_tensor *weight = input(call, 1);
+  const int64_t cout = weight->shape[0] / attr_int(call, 3);
+  if (pairs::applies<T>(weight, weight->shape[1], cout, attr_ints(call, 0), attr_ints(call, 2), attr_equals(call, 4, "NHWC")))
+    return conv2d_in<T, operand_t<T>>(call);
+  return conv2d_in<T, arithmetic_t<T>>(call);
 }
 
 // The taps that reach outputs of remainder r along one axis: input = position + offset.
@@ -544,9 +513,8 @@ WRY_INLINE int64_t fullest_remainder(int64_t size, int64_t stride, int64_t paddi
 // The transpose of a convolution: x, weight [in, out / groups, kh, kw], bias [out] or null. Output y
 // meets input (y + padding - i * dilation) / stride through tap i, where that is a whole number:
 // outputs of one remainder by the stride are a correlation with the taps that fit.
-template <typename T>
-int transpose_convolution(const wry_call *call, const char *name, const wry_tensor *bias_tensor, bool last) {
-  using A = arithmetic_t<T>;
+template <typename T, typename A>
+int transpose_convolution_in(const wry_call *call, const char *name, const wry_tensor *bias_tensor, bool last) {
   const wry_tensor *out = output(call, 0), *weight = input(call, 1);
   if (out->size == 0) return WRY_OK;
   const Geometry in = geometry_of(input(call, 0), last), to = geometry_of(out, last);
@@ -557,9 +525,9 @@ int transpose_convolution(const wry_call *call, const char *name, const wry_tens
   int64_t *dy = workspace<int64_t>(call, 2 * taps + 2 * (kh + kw) + 1), *dx = dy + taps;
   int64_t *iy = dx + taps, *oy = iy + kh, *ix = oy + kh, *ox = ix + kw;
   bool failed = !dy;
-  A *result = result_for<T>(call, out);
-  const A *x = as_arithmetic<T>(call, input(call, 0), &failed), *w = as_arithmetic<T>(call, weight, &failed);
-  const A *bias = as_arithmetic<T>(call, bias_tensor, &failed);
+  A *result = result_for<T, A>(call, out);
+  const A *x = as_arithmetic<T, A>(call, input(call, 0), &failed), *w = as_arithmetic<T, A>(call, weight, &failed);
+  const A *bias = as_arithmetic<T, A>(call, bias_tensor, &failed);
   A *turned = workspace<A>(call, groups * cout * cin * taps + 1);  // [groups * cout, cin, taps]
   // The outputs of one remainder along y, those of each remainder along x by themselves.
   const int64_t part_size = in.n * to.channels * ceil_div(to.h, sy) * ceil_div(to.w, sx);
@@ -615,6 +583,15 @@ int transpose_convolution(const wry_call *call, const char *name, const wry_tens
 }
 
 template <typename T>
+int transpose_convolution(const wry_call *call, const char *name, const wry_tensor *bias, bool last) {
+  const wry_tensor *weight = input(call, 1);
+  const int64_t cin = weight->shape[0] / attr_int(call, 3);
+  if (pairs::applies<T>(weight, cin, weight->shape[1], attr_ints(call, 0), attr_ints(call, 2), last))
+    return transpose_convolution_in<T, operand_t<T>>(call, name, bias, last);
+  return transpose_convolution_in<T, arithmetic_t<T>>(call, name, bias, last);
+}
+
+template <typename T>
 int conv2d_transpose(const wry_call *call) {
   return transpose_convolution<T>(call, "conv2d_transpose", input(call, 2), attr_equals(call, 5, "NHWC"));
 }
@@ -626,24 +603,35 @@ int conv2d_input_vjp(const wry_call *call) {
 }
 
 // ct (of the output), x, weight (only its shape).
-template <typename T>
-int conv2d_weight_vjp(const wry_call *call) {
-  using A = arithmetic_t<T>;
+template <typename T, typename A>
+int conv2d_weight_vjp_in(const wry_call *call) {
   const wry_tensor *ct = input(call, 0), *out = output(call, 0);
   if (out->size == 0) return WRY_OK;
   const Windows windows(call, input(call, 1), ct, out);
   bool failed = !windows.dy;
-  A *result = result_for<T>(call, out);
-  const A *g = as_arithmetic<T>(call, ct, &failed), *x = as_arithmetic<T>(call, input(call, 1), &failed);
+  arithmetic_t<T> *result = result_for<T>(call, out);
+  const A *g = as_arithmetic<T, A>(call, ct, &failed), *x = as_arithmetic<T, A>(call, input(call, 1), &failed);
   if (failed || !result) return no_memory(call, "conv2d_weight_vjp");
   if (ct->size == 0 || input(call, 1)->size == 0) {
     fill_zero(result, out->size);
     deliver<T>(call, result, out);
     return WRY_OK;
   }
+  const auto correlate_weight = [](const auto &...given) {
+    if constexpr (in_pairs<A>) return pairs::run_weight(given...);
+    else return correlate_weight_floats(given...);
+  };
   if (!correlate_weight(call, windows.correlation<A>(x, nullptr, nullptr, const_cast<A *>(g)), result)) return no_memory(call, "conv2d_weight_vjp");
   deliver<T>(call, result, out);
   return WRY_OK;
+}
+
+template <typename T>
+int conv2d_weight_vjp(const wry_call *call) {
+  const int64_t *shape = output(call, 0)->shape, groups = attr_int(call, 3);
+  if (pairs::applies_to_weight<T>(shape[1], shape[0] / groups, groups, attr_equals(call, 4, "NHWC")))
+    return conv2d_weight_vjp_in<T, operand_t<T>>(call);
+  return conv2d_weight_vjp_in<T, arithmetic_t<T>>(call);
 }
 
 #include <wherry/kernels/rows/convolution.h>

@@ -12,9 +12,12 @@ template <typename T>
 int full(const wry_call *call) {
   // `full` has the attributes shape, value, dtype; `full_like` value, dtype.
   const T value = attr_scalar<T>(call, call->n_attrs - 2);
-  T *out = data<T>(output(call, 0));
+  using Word = std::conditional_t<sizeof(T) == 2, uint16_t, T>;  // compilers store 16 bit floats one by one
+  Word word;
+  memcpy(&word, &value, sizeof word);
+  Word *out = data<Word>(output(call, 0));
   parallel_for(call, output(call, 0)->size, bytes_per_piece / int64_t(sizeof(T)), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) out[i] = value;
+    for (int64_t i = begin; i < end; ++i) out[i] = word;
   });
   return WRY_OK;
 }

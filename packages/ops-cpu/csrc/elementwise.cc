@@ -167,6 +167,7 @@ WRY_INLINE complex128 complex_atan(complex128 z) { return from_native(__builtin_
   WRY_FUNCTION(Fine##Name, name, complex_value)                     \
   struct Name : Fine##Name {                                        \
     WRY_INLINE f32 coarse(f32 x) const { return coarse_##name(x); } \
+    WRY_INLINE f32 rough(f32 x) const { return rough_##name(x); }   \
   };
 
 WRY_COARSE_FUNCTION(Exp, exp, from_native(__builtin_cexp(z)))

@@ -59,6 +59,15 @@ void tap_offsets(const Correlation<T> &op, const Strips &s, int64_t *offsets) {
 template <typename T>
 void copy_strip(const Correlation<T> &op, const Strips &s, const T *plane, int64_t y0, int64_t y1, T *strip) {
   const int64_t rows = s.input_rows(y1 - y0, op.step_y), top = y0 * op.step_y + s.first_dy;
+#if defined(WRY_AVX512)
+  if constexpr (std::is_same<T, bfloat16>::value) {
+    if (op.step_x == 2) {
+      for (int64_t r = 0; r < rows; ++r, strip += s.pitch)
+        split_line(plane + (top + r) * op.iw, top + r >= 0 && top + r < op.ih ? op.iw : 0, s.first_dx, strip, s.columns);
+      return;
+    }
+  }
+#endif
   for (int64_t remainder = 0; remainder < op.step_x; ++remainder) {
     int64_t first, last;
     valid_range(s.columns, op.step_x, s.first_dx + remainder, op.iw, &first, &last);
@@ -147,6 +156,93 @@ void depthwise_strip3(const T *strip, int64_t pitch, const int64_t *offsets, con
   }
   if (y < rows) depthwise_rows3<T, 1>(strip + y * pitch, pitch, w, bias, out + y * n, n, n);
 }
+
+#if defined(WRY_AVX512)
+WRY_INLINE f32 load_masked(const float *p, __mmask16 mask) { return (f32)_mm512_maskz_loadu_ps(mask, p); }
+WRY_INLINE f32 load_masked(const bfloat16 *p, __mmask16 mask) { return (f32)widen_bf16(_mm256_maskz_loadu_epi16(mask, p)); }
+
+WRY_INLINE void store_masked(float *p, __mmask16 mask, f32 v) { _mm512_mask_storeu_ps(p, mask, (__m512)v); }
+WRY_INLINE void store_masked(bfloat16 *p, __mmask16 mask, f32 v) { _mm256_mask_storeu_epi16(p, mask, narrow_bf16((__m512)v)); }
+
+// 3 x 3 neighbours of a plane where it lies: masks keep out what is beside it, so that no strip is copied.
+struct Neighbours3 {
+  static constexpr int width = f32_lanes, V = 2;
+  int64_t ih, iw, oh, ow, first_dy, first_dx;
+  f32 weight[9];
+  float bias;
+
+  // `Rows` rows of outputs from row y on, V vectors of each. `in` and `out`: of column x of row 0, `in` by the first tap.
+  template <int Rows, typename T>
+  WRY_INLINE void rows(const T *in, int64_t y, const __mmask16 (&inside)[V][3], const __mmask16 (&written)[V], T *out) const {
+    f32 sum[Rows][V];
+#pragma GCC unroll 4
+    for (int i = 0; i < Rows; ++i)
+#pragma GCC unroll 2
+      for (int v = 0; v < V; ++v) sum[i][v] = splat<f32>(bias);
+#pragma GCC unroll 6
+    for (int r = 0; r < Rows + 2; ++r) {
+      if (WRY_UNLIKELY(uint64_t(y + r + first_dy) >= uint64_t(ih))) continue;
+      const T *from = in + (y + r) * iw;
+#pragma GCC unroll 3
+      for (int j = 0; j < 3; ++j)
+#pragma GCC unroll 2
+        for (int v = 0; v < V; ++v) {
+          const f32 value = load_masked(from + j + v * width, inside[v][j]);
+#pragma GCC unroll 4
+          for (int i = 0; i < Rows; ++i)
+            if (r - i >= 0 && r - i < 3) sum[i][v] = fma(value, weight[3 * (r - i) + j], sum[i][v]);
+        }
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < Rows; ++i)
+#pragma GCC unroll 2
+      for (int v = 0; v < V; ++v) store_masked(out + (y + i) * ow + v * width, written[v], sum[i][v]);
+  }
+
+  // Rows [y0, y1) of a plane.
+  template <typename T>
+  __attribute__((noinline)) void plane(const T *in, int64_t y0, int64_t y1, T *out) const {
+    const Neighbours3 own = *this;  // what is written does not change it
+    in += first_dy * iw + first_dx;
+    for (int64_t x = 0; x < ow; x += V * width) {
+      __mmask16 inside[V][3], written[V];
+      for (int v = 0; v < V; ++v) {
+        written[v] = __mmask16(first_words(min_of<int64_t>(ow - x - v * width, width)));
+        for (int j = 0; j < 3; ++j) {
+          const int64_t from = x + v * width + j + first_dx;
+          inside[v][j] = __mmask16(first_words(min_of<int64_t>(iw - from, width)) & ~first_words(min_of<int64_t>(-from, width)));
+        }
+      }
+      int64_t y = y0;
+      for (; y + 4 <= y1; y += 4) own.rows<4>(in + x, y, inside, written, out + x);
+      for (; y < y1; ++y) own.rows<1>(in + x, y, inside, written, out + x);
+    }
+  }
+};
+
+// Whether these are 3 x 3 neighbours of single channels with step 1.
+template <typename T>
+bool direct_applies(const Correlation<T> &op) {
+  if (op.channels_last || op.cin != 1 || op.cout != 1 || op.taps != 9 || op.step_x != 1 || op.step_y != 1) return false;
+  const Strips s = strips_of(op, 1);
+  return s.span_x == 2 && s.span_y == 2;
+}
+
+template <typename T>
+bool direct_planes(const wry_call *call, const Correlation<T> &op) {
+  const Strips s = strips_of(op, 1);
+  const int64_t rows = min_of(op.oh, rounded_up(ceil_div(4096, op.ow), 4)), strips = ceil_div(op.oh, rows);
+  parallel_for(call, op.images * op.groups * strips, max_of<int64_t>(1, 8192 / (rows * op.ow)), [&](int64_t begin, int64_t end) {
+    for (int64_t at = begin; at < end; ++at) {
+      const int64_t plane = at / strips, g = plane % op.groups, y1 = min_of(op.oh, (at % strips + 1) * rows);
+      Neighbours3 n = {op.ih, op.iw, op.oh, op.ow, s.first_dy, s.first_dx, {}, op.bias ? float(op.bias[g]) : 0.0f};
+      for (int t = 0; t < 9; ++t) n.weight[(op.dy[t] - s.first_dy) * 3 + op.dx[t] - s.first_dx] = splat<f32>(float(op.weight[g * 9 + t]));
+      n.plane(op.in + plane * op.ih * op.iw, at % strips * rows, y1, op.out + plane * op.oh * op.ow);
+    }
+  });
+  return true;
+}
+#endif
 
 // One row of M output channels from cin input channels. weight [cin, taps, M]; bias [M] or null.
 template <typename T, int M>

@@ -95,10 +95,15 @@ static void pack_pairs(bfloat16 *out, int64_t count, int64_t k, Matrix<bfloat16>
   }
 }
 
+void pack_columns_of_pairs(bfloat16 *out, int64_t count, int64_t k, Matrix<bfloat16> from) {
+  pack_pairs<gemm_columns<float>>(out, count, k, from);
+}
+
+// `out`: where the values go, rounded, after the last step of k; else null, and they stay in `c`.
 template <int Rows>
 __attribute__((noinline)) static void tile_of_pairs(int64_t columns, int64_t pairs, const bfloat16 *WRY_RESTRICT a,
                                                     const bfloat16 *WRY_RESTRICT b, float *WRY_RESTRICT c, int64_t ldc,
-                                                    const Start<float> &start) {
+                                                    const Start<float> &start, bfloat16 *WRY_RESTRICT out, int64_t out_row) {
   constexpr int V = 2;
   __m512 total[Rows][V];
 #pragma GCC unroll 16
@@ -123,15 +128,29 @@ __attribute__((noinline)) static void tile_of_pairs(int64_t columns, int64_t pai
   for (int i = 0; i < Rows; ++i)
 #pragma GCC unroll 2
     for (int v = 0; v < V; ++v) sum[i][v] = (f32)total[i][v];
-  finish_tile<float>(sum, columns, c, ldc, start);
+  if (!out) return finish_tile<float>(sum, columns, c, ldc, start);
+  const __mmask32 mask = columns >= 32 ? 0xffffffffu : (1u << columns) - 1;
+#pragma GCC unroll 16
+  for (int i = 0; i < Rows; ++i) {
+    __m512 value[V];
+#pragma GCC unroll 2
+    for (int v = 0; v < V; ++v) {
+      __m512 from = _mm512_setzero_ps();
+      if (start.accumulate) from = _mm512_loadu_ps(c + i * ldc + v * f32_lanes);
+      else if (start.per_row) from = _mm512_set1_ps(start.per_row[i]);
+      else if (start.per_column) from = _mm512_maskz_loadu_ps(__mmask16(mask >> (v * f32_lanes)), start.per_column + v * f32_lanes);
+      value[v] = _mm512_add_ps(total[i][v], from);
+    }
+    _mm512_mask_storeu_epi16(out + i * out_row, mask, (__m512i)_mm512_cvtne2ps_pbh(value[1], value[0]));
+  }
 }
 
 template <typename T, int width>
 static void pack_half(bfloat16 *out, int64_t count, int64_t k, Matrix<T> from) { pack_pairs<width>(out, count, k, from); }
 static void half_tile(int64_t rows, int64_t columns, int64_t k, const bfloat16 *a, const bfloat16 *b, float *c, int64_t ldc,
-                      const Start<float> &start) {
+                      const Start<float> &start, bfloat16 *out, int64_t out_row) {
   each_height(rows, [&](auto height, int64_t i) {
-    tile_of_pairs<decltype(height)::value>(columns, k / 2, a + 2 * i, b, c + i * ldc, ldc, start.at(i, 0));
+    tile_of_pairs<decltype(height)::value>(columns, k / 2, a + 2 * i, b, c + i * ldc, ldc, start.at(i, 0), out ? out + i * out_row : nullptr, out_row);
   });
 }
 #endif
@@ -140,8 +159,9 @@ static void half_tile(int64_t rows, int64_t columns, int64_t k, const bfloat16 *
 
 template <typename T, int width>
 static void pack_half(float *out, int64_t count, int64_t k, Matrix<T> from) { pack_wide<T, width>(out, count, k, from); }
+template <typename T>  // put_row rounds them
 static void half_tile(int64_t rows, int64_t columns, int64_t k, const float *a, const float *b, float *c, int64_t ldc,
-                      const Start<float> &start) {
+                      const Start<float> &start, T *, int64_t) {
   gemm_tile<float, 2>(rows, columns, k, a, 1, gemm_rows, b, gemm_columns<float>, c, ldc, start);
 }
 
@@ -171,8 +191,8 @@ static void multiply_block(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<
       pack_half<T, columns>(panel, count, steps, b.from(at, j).transposed());
       for (int64_t i = 0; i < m; i += rows)
         half_tile(min_of<int64_t>(m - i, rows), n - j, whole, left + i * whole, panel, to + i * columns, columns,
-                  at > 0 ? Start<float>{true, nullptr, nullptr} : start.at(i, j));
-      if (last)
+                  at > 0 ? Start<float>{true, nullptr, nullptr} : start.at(i, j), last ? c + i * ldc + j : nullptr, ldc);
+      if (last && !in_pairs<T>)
         for (int64_t i = 0; i < m; ++i) put_row(c + i * ldc + j, to + i * columns, count);
     }
     at += depth;

@@ -29,6 +29,12 @@ using Packed = std::conditional_t<in_pairs<T>, T, float>;
 template <typename T>
 inline constexpr int64_t half_depth = in_pairs<T> ? 2 * gemm_depth : gemm_depth;
 
+#if defined(WRY_AVX512) && defined(__AVX512BF16__)
+// A panel of `count` columns, which lie from.row apart, by k steps as pairs: out[(p / 2 * gemm_columns + column) * 2 + p % 2]. Missing
+// columns are 0, and after an odd k stands a step of zeros.
+void pack_columns_of_pairs(bfloat16 *out, int64_t count, int64_t k, Matrix<bfloat16> from);
+#endif
+
 // Scratch memory of products of up to this size, for each thread by itself.
 template <typename T>
 struct HalfScratch {
@@ -55,8 +61,10 @@ void gemm(const wry_call *call, int64_t m, int64_t n, int64_t k, Matrix<T> a, Ma
 // An instruction set that extends another by products of pairs has rows of its own for bfloat16 alone.
 #if WRY_ONLY_BFLOAT16
 #undef WRY_REAL_ROWS
+#undef WRY_FLOAT_ROWS
 #undef WRY_COMPLEX_ROWS
 #define WRY_REAL_ROWS(op, flags, kernel, ...) WRY_ROW(op, bfloat16, flags, kernel)
+#define WRY_FLOAT_ROWS WRY_REAL_ROWS
 #define WRY_COMPLEX_ROWS WRY_REAL_ROWS
 #endif
 

@@ -19,11 +19,11 @@ WRY_INLINE Geometry geometry_of(const wry_tensor *t, bool channels_last) {
   return channels_last ? Geometry{s[0], s[3], s[1], s[2]} : Geometry{s[0], s[1], s[2], s[3]};
 }
 
-// Values in the type that the arithmetic uses: where they are, or converted into scratch memory.
-template <typename T>
-const arithmetic_t<T> *as_arithmetic(const wry_call *call, const wry_tensor *t, bool *failed) {
+// Values in the type A that the arithmetic uses: where they are, or converted into scratch memory.
+template <typename T, typename A = arithmetic_t<T>>
+const A *as_arithmetic(const wry_call *call, const wry_tensor *t, bool *failed) {
   if (!t) return nullptr;
-  if constexpr (std::is_same<T, arithmetic_t<T>>::value) {
+  if constexpr (std::is_same<T, A>::value) {
     return data<T>(t);
   } else {
     float *to = workspace<float>(call, t->size + 1);
@@ -37,15 +37,15 @@ const arithmetic_t<T> *as_arithmetic(const wry_call *call, const wry_tensor *t, 
   }
 }
 
-template <typename T>
-arithmetic_t<T> *result_for(const wry_call *call, const wry_tensor *out) {
-  if constexpr (std::is_same<T, arithmetic_t<T>>::value) return data<T>(out);
+template <typename T, typename A = arithmetic_t<T>>
+A *result_for(const wry_call *call, const wry_tensor *out) {
+  if constexpr (std::is_same<T, A>::value) return data<T>(out);
   else return workspace<float>(call, out->size);
 }
 
-template <typename T>
-void deliver(const wry_call *call, const arithmetic_t<T> *from, const wry_tensor *out) {
-  if constexpr (!std::is_same<T, arithmetic_t<T>>::value) {
+template <typename T, typename A>
+void deliver(const wry_call *call, const A *from, const wry_tensor *out) {
+  if constexpr (!std::is_same<T, A>::value) {
     T *to = data<T>(out);
     parallel_for(call, out->size, 16384, [&](int64_t begin, int64_t end) { narrow(from + begin, to + begin, end - begin); });
   }

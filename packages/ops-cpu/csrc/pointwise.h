@@ -101,7 +101,7 @@ WRY_INLINE vec<T> load_some(const T *p, int64_t n) {
   return WRY_LIKELY(n >= lanes<T>) ? load(p) : load_partial(p, n);
 }
 
-// A functor may have a `coarse` way to values that are rounded to 16 bits after it.
+// A functor may have a `coarse` way to values that are rounded to 16 bits after it, and then a `rough` one for bfloat16.
 template <typename F, typename = void>
 inline constexpr bool has_coarse = false;
 template <typename F>
@@ -120,13 +120,18 @@ struct LaneInput {
 template <typename F, typename T, typename... Input>
 WRY_INLINE void lane_row(const F &f, int64_t n, T *out, bool far, Input... x) {
   if constexpr (is_half<T>) {
-    for (int64_t i = 0; i < n; i += lanes<T>) {
-      vec<T> value;
-      if constexpr (has_coarse<F>) value = f.coarse(x.at(i, n - i)...);
-      else value = f(x.at(i, n - i)...);
-      if (WRY_LIKELY(n - i >= lanes<T>)) store(out + i, value);
-      else store_partial(out + i, value, n - i);
+    constexpr bool rough = has_coarse<F> && same_type<T, bfloat16>;
+    const auto value = [&](int64_t i, int64_t left) {
+      if constexpr (rough) return f.rough(x.at(i, left)...);
+      else if constexpr (has_coarse<F>) return f.coarse(x.at(i, left)...);
+      else return f(x.at(i, left)...);
+    };
+    int64_t i = 0;
+    for (; i + lanes<T> <= n; i += lanes<T>) {
+      if constexpr (rough) store_upper_half(out + i, value(i, lanes<T>));
+      else store(out + i, value(i, lanes<T>));
     }
+    if (i < n) store_partial(out + i, rough ? upper_half_rounded(value(i, n - i)) : value(i, n - i), n - i);
   } else {
     const int64_t before = int64_t(-(uintptr_t(out) / sizeof(T)) % lanes<T>);  // up to where vectors of `out` lie straight
     if constexpr (F::lanes == Lanes::all) {

@@ -185,6 +185,19 @@ WRY_INLINE void store(bfloat16 *p, f32 v) {
 #endif
 }
 
+// In two steps for what a function has computed from bfloat16: halves between two numbers, which the value only seems to be, go up,
+// and a NaN is one of an input, whose low bits are 0.
+WRY_INLINE f32 upper_half_rounded(f32 v) { return (f32)(((u32)v + 0x8000u) & 0xffff0000u); }
+// The same into memory.
+WRY_INLINE void store_upper_half(bfloat16 *p, f32 v) {
+#if defined(WRY_AVX512)
+  _mm256_storeu_si256((__m256i *)p, upper_words((__m512i)((u32)v + 0x8000u)));
+#else
+  const vecn<uint16_t, f32_lanes> half = __builtin_convertvector(((u32)v + 0x8000u) >> 16, vecn<uint16_t, f32_lanes>);
+  __builtin_memcpy(p, &half, sizeof half);
+#endif
+}
+
 // The first n < lanes<T> values; the other lanes hold `fill`.
 template <typename T>
 WRY_INLINE vec<T> load_partial(const T *p, int64_t n, T fill = T(0)) {

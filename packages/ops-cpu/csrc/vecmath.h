@@ -192,6 +192,53 @@ WRY_INLINE f32 coarse_normal_cdf(f32 x) {
   return x < 0.0f ? tail : 1.0f - tail;
 }
 
+// ---- float, for results that are rounded to bfloat16 ---------------------------------------------
+
+// Within 2^-12 of the value: a twentieth of a unit. AVX-512 takes what stands behind the point, multiplies by a power of two and
+// estimates a quotient (2^-14) in an instruction each; a short chain matters more than few instructions, for chains of several
+// vectors must find room at once. Other instruction sets compute as above.
+#if defined(WRY_AVX512)
+
+// 2^y.
+WRY_INLINE f32 rough_power(f32 y) {
+  const f32 r = (f32)_mm512_reduce_ps((__m512)y, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);  // 0 of infinities
+  static const float c[] = {0.999925196f, 0.695833504f, 0.226067171f, 0.0780245215f};
+  return scale_by_power(polynomial(r, c), y);  // 2^-13.7; the scale takes y rounded down
+}
+WRY_INLINE f32 rough_inverse(f32 x) { return (f32)_mm512_rcp14_ps((__m512)x); }
+
+WRY_INLINE f32 rough_exp(f32 x) { return rough_power(x * splat<f32>(1.44269504f)); }
+
+WRY_INLINE f32 rough_sigmoid(f32 x) {
+  const f32 e = rough_exp(-abs(x)), inverse = rough_inverse(e + 1.0f);
+  return x < 0.0f ? e * inverse : inverse;
+}
+
+WRY_INLINE f32 rough_tanh(f32 x) {
+  x = max(splat<f32>(-4.6f), min(splat<f32>(4.6f), x));
+  const f32 square = x * x;
+  static const float top[] = {0.999968052f, 0.103625596f, 0.000709605403f}, bottom[] = {1.0f, 0.436748266f, 0.0131972935f};
+  return x * polynomial(square, top) * rough_inverse(polynomial(square, bottom));  // 2^-14.9
+}
+
+// As normal_cdf.
+WRY_INLINE f32 rough_normal_cdf(f32 x) {
+  const f32 t = abs(x), near = min(splat<f32>(7.0f), t), square = near * near;
+  static const float low[] = {-1.14960003f, -0.463063627f}, middle[] = {-0.0496555753f, 0.00665053166f}, high[] = {-0.000524848583f, 1.79802373e-05f};
+  const f32 q = fma(fma(polynomial(near, high), square, polynomial(near, middle)), square, polynomial(near, low));  // 2^-13
+  const f32 tail = rough_power(fma(q, t, -1.0f));
+  return x < 0.0f ? tail : 1.0f - tail;
+}
+
+#else
+
+WRY_INLINE f32 rough_exp(f32 x) { return coarse_exp(x); }
+WRY_INLINE f32 rough_sigmoid(f32 x) { return coarse_sigmoid(x); }
+WRY_INLINE f32 rough_tanh(f32 x) { return coarse_tanh(x); }
+WRY_INLINE f32 rough_normal_cdf(f32 x) { return coarse_normal_cdf(x); }
+
+#endif
+
 // ---- double, to the accuracy of float -----------------------------------------------------------
 
 WRY_INLINE f64 wide_exp(f64 x) {

@@ -27,19 +27,22 @@ SHAPES = {
     "1x1": ((3, 40, 20, 30), (70, 40, 1, 1), _window()),
     "strided": ((3, 20, 31, 30), (30, 20, 5, 3), _window(strides=(2, 3), paddings=(2, 2, 1, 1))),
     "depthwise": ((3, 40, 31, 30), (40, 1, 3, 3), _window(strides=(2, 2), paddings=(1, 1, 1, 1), groups=40)),
+    "neighbours of single channels": ((3, 40, 31, 70), (40, 1, 3, 3), _window(paddings=(1, 1, 1, 1), groups=40)),
     "groups": ((3, 24, 20, 30), (36, 8, 3, 3), _window(paddings=(1, 1, 1, 1), groups=3)),
 }
 
 
 @pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.parametrize("data_format", ["NCHW", "NHWC"])
-def test_convolutions_do_not_depend_on_the_number_of_threads(threads, name, data_format):
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_convolutions_do_not_depend_on_the_number_of_threads(threads, name, data_format, dtype):
     rng = np.random.default_rng(0)
     x_shape, weight_shape, window = SHAPES[name]
     window = {**window, "data_format": data_format}
     if data_format == "NHWC":
         x_shape = (x_shape[0], *x_shape[2:], x_shape[1])
-    x, weight, bias = _tensor(rng, *x_shape), _tensor(rng, *weight_shape), _tensor(rng, weight_shape[0])
+    given = _tensor(rng, *x_shape), _tensor(rng, *weight_shape), _tensor(rng, weight_shape[0])
+    x, weight, bias = (ops.cast(t, dtype=getattr(wherry_tensor, dtype)) for t in given)
     results = []
     for count in 1, 2, 3, 5:
         threads(count)
@@ -140,3 +143,48 @@ def test_windows_of_one_point_in_16_bits_are_rounded_once(dtype, digits, layout,
     exact = exact if layout == "NHWC" else np.moveaxis(exact, -1, 1)
     assert got.shape == exact.shape
     assert np.all(np.abs(got - exact) <= digits * np.abs(exact) + 1e-4)
+
+
+@pytest.mark.parametrize("x_shape, weight_shape, window", [
+    ((2, 20, 31, 30), (37, 20, 3, 3), _window(paddings=(1, 1, 1, 1))),
+    ((2, 20, 31, 29), (37, 20, 3, 3), _window(strides=(2, 2), paddings=(1, 1, 1, 1))),
+    ((3, 3, 37, 41), (17, 3, 7, 7), _window(strides=(2, 2), paddings=(3, 3, 3, 3))),  # an odd number of products
+    ((2, 6, 13, 11), (10, 6, 3, 2), _window(strides=(3, 1), paddings=(1, 0, 2, 1), dilations=(2, 3))),
+    ((2, 12, 15, 7), (36, 3, 3, 3), _window(paddings=(1, 1, 1, 1), groups=4)),
+    ((1, 2048, 7, 7), (70, 2048, 1, 1), _window()),  # rows of the weight 4 KiB apart
+    ((9, 33, 5, 9), (40, 33, 1, 1), _window()),
+    ((2, 16, 15, 15), (32, 16, 1, 1), _window(strides=(2, 2))),
+    ((1, 5, 1, 100), (3, 5, 1, 3), _window()),
+    ((2, 5, 9, 33), (5, 1, 3, 3), _window(paddings=(1, 1, 1, 1), groups=5)),
+])
+def test_bfloat16_is_summed_in_floats_and_rounded_once(x_shape, weight_shape, window):
+    rng = np.random.default_rng(9)
+
+    def both(*shape):
+        x = ops.cast(_tensor(rng, *shape), dtype=wherry_tensor.bfloat16)
+        return x, ops.cast(ops.cast(x, dtype=wherry_tensor.float32), dtype=wherry_tensor.float64)
+
+    x, weight, bias = both(*x_shape), both(*weight_shape), both(weight_shape[0])
+    ct = both(*ops.conv2d(x[0], weight[0], bias[0], **window).shape)
+    results = [
+        (ops.conv2d(x[i], weight[i], bias[i], **window), ops.conv2d_input_vjp(ct[i], weight[i], x[i], **window),
+         ops.conv2d_weight_vjp(ct[i], x[i], weight[i], **window))
+        for i in (0, 1)
+    ]
+    for got, exact in zip(*results):
+        got, exact = ops.cast(got, dtype=wherry_tensor.float32).numpy().astype(np.float64), exact.numpy()
+        assert got.shape == exact.shape
+        assert np.all(np.abs(got - exact) <= 2.0**-8 * np.abs(exact) + 2e-6 * np.abs(exact).max())
+
+
+@pytest.mark.parametrize("dtype, digits", [("float32", 2.0**-22), ("bfloat16", 2.0**-8)])
+@pytest.mark.parametrize("paddings", [(1, 1, 1, 1), (0, 0, 0, 0), (2, 1, 0, 2), (5, 5, 5, 5)])
+@pytest.mark.parametrize("size", [(3, 3), (4, 31), (9, 32), (70, 65)])
+def test_neighbours_of_single_channels_read_nothing_beside_their_plane(dtype, digits, paddings, size):
+    rng = np.random.default_rng(10)
+    x, weight, bias = (ops.cast(_tensor(rng, *shape), dtype=getattr(wherry_tensor, dtype)) for shape in ((2, 3, *size), (3, 1, 3, 3), (3,)))
+    wide = [ops.cast(ops.cast(t, dtype=wherry_tensor.float32), dtype=wherry_tensor.float64) for t in (x, weight, bias)]
+    window = _window(paddings=paddings, groups=3)
+    got = ops.cast(ops.conv2d(x, weight, bias, **window), dtype=wherry_tensor.float32).numpy()
+    exact = ops.conv2d(*wide, **window).numpy()
+    assert np.all(np.abs(got - exact) <= digits * np.abs(exact) + 1e-5)
