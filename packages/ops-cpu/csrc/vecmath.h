@@ -194,7 +194,7 @@ WRY_INLINE f32 coarse_normal_cdf(f32 x) {
 
 // ---- float, for results that are rounded to bfloat16 ---------------------------------------------
 
-// Within 2^-12 of the value: a twentieth of a unit. AVX-512 takes what stands behind the point, multiplies by a power of two and
+// Within 2^-12 of the value: a twentieth of a unit. AVX-512 takes what stands after the point, multiplies by a power of two and
 // estimates a quotient (2^-14) in an instruction each; a short chain matters more than few instructions, for chains of several
 // vectors must find room at once. Other instruction sets compute as above.
 #if defined(WRY_AVX512)

@@ -591,7 +591,7 @@ class Predictor:
         self._threads = config._threads
 
     def _attach_levels(self, offsets: FedOffsets) -> list[int]:
-        """Give handles those of their offsets, which stand behind all others; returns how many others there are."""
+        """Give handles those of their offsets, which stand after all others; returns how many others there are."""
         ins, outs = self._handles
         fed, fetched = ins[len(offsets.fed) :], outs[len(offsets.fetched) :]
         known, rest = [*fed, *fetched], list(fed)

@@ -125,7 +125,7 @@ def _with_gates(o, x, weight, width, gates):
 
 
 def _gru_step(weight, gate, candidate, origin):
-    """One step: of the update and reset gates, then of the candidate, whose weights lie behind those of both gates."""
+    """One step: of the update and reset gates, then of the candidate, whose weights lie after those of both gates."""
     width = weight.shape[0]
     flat = api.reshape(weight, [-1])
     to_gates, to_candidate = api.reshape(flat[: 2 * width * width], [width, 2 * width]), api.reshape(flat[2 * width * width :], [width, width])
