@@ -409,10 +409,10 @@ def test_a_squeezed_axis_stays_where_its_size_is_not_one(tmp_path, optimized):
 
 
 def test_passes_of_a_predictor_wait_for_the_first_run_of_any_clone(model, net, monkeypatch):
-    made = []
+    made = []  # on the cpu, wherever tests run: elsewhere a predictor is made ready at once
     prepared = predictors._Model._prepared
     monkeypatch.setattr(predictors._Model, "_prepared", lambda self, program: made.append(program) or prepared(self, program))
-    predictor = create_predictor(config_of(model))
+    predictor = create_predictor(Config(f"{model}.pdmodel", f"{model}.pdiparams"))
     clones = [predictor.clone() for _ in range(4)]
     assert predictor.get_input_names() == ["x"] and not made
     found = {}
@@ -424,7 +424,7 @@ def test_passes_of_a_predictor_wait_for_the_first_run_of_any_clone(model, net, m
     assert len(made) == 1 and len(found) == 4
     for y in found.values():
         np.testing.assert_allclose(y, net(wt.to_tensor(batch(3))).numpy(), atol=2e-6)
-    config = config_of(model)
+    config = Config(f"{model}.pdmodel", f"{model}.pdiparams")
     config.switch_ir_debug(True)  # who wants to see what passes do sees it at once
     create_predictor(config)
     assert len(made) == 2
