@@ -203,7 +203,7 @@ def figures() -> str:
     return "\n".join(lines)
 
 
-FIGURES = ("speed: a training step of LeNet", "size: all wheels", "compatibility: names")
+FIGURES = ("speed: a training step of LeNet", "size: the wheels that", "compatibility: names")
 
 def environments() -> str:
     """The environments of `make test`: every package with the oldest and the newest Pythons; what is compiled for each, and the facade, with that

@@ -3,31 +3,19 @@ import copy
 import io
 import json
 import random
-import zipfile
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import wherry_tensor as wt
+from archives import cases_of
 from wherry_paddle_files import ops, pir  # noqa: F401  the rules
 from wherry_paddle_files.models import load_model, params_from_bytes, read_program, save_model
 from wherry_program.run.executor import compiled
 from wherry_tensor.errors import UnimplementedError
 from wherry_tensor.protobuf import ModelFileError
 
-ARCHIVE = Path(__file__).parent / "data" / "paddle3.zip"
-
-
-def _cases():
-    with zipfile.ZipFile(ARCHIVE) as archive:
-        found = {}
-        for name in archive.namelist():
-            found.setdefault(name.partition("/")[0], {})[name.partition("/")[2]] = archive.read(name)
-    return found
-
-
-CASES = _cases()
+CASES = cases_of("paddle3.zip")
 
 
 def _arrays(name, kind):

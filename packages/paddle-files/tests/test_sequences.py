@@ -2,13 +2,12 @@
 import contextlib
 import io
 import random
-import zipfile
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import wherry_tensor as wt
+from archives import cases_of
 from wherry_paddle_files import desc, models, sequences
 from wherry_paddle_files import ops as rules  # noqa: F401  the rules
 from wherry_paddle_files.desc import Attr, AttrType, OpDesc, Slot, tensor_var
@@ -16,18 +15,7 @@ from wherry_paddle_files.reading import program_of
 from wherry_program.run.executor import compiled
 from wherry_tensor.protobuf import ModelFileError
 
-ARCHIVE = Path(__file__).parent / "data" / "sequences.zip"
-
-
-def _cases():
-    with zipfile.ZipFile(ARCHIVE) as archive:
-        found = {}
-        for name in archive.namelist():
-            found.setdefault(name.partition("/")[0], {})[name.partition("/")[2]] = archive.read(name)
-    return found
-
-
-CASES = _cases()
+CASES = cases_of("sequences.zip")
 
 
 def _loaded(name, described=None):

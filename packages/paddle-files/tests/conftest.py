@@ -1,0 +1,5 @@
+"""Lets the tests find what they share."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))  # for archives
