@@ -810,3 +810,12 @@ def test_attention_as_exporters_write_it(turned):
     mask[0, 0, 2], mask[1, 0, :, 3:] = -np.inf, -np.inf
     values = [tensor(2, 5, 3, 4), tensor(2, 6, 3, 4, seed=1), tensor(2, 6, 3, 4, seed=2), wt.to_tensor(mask)]
     same(program, changed, *values, rtol=1e-5, atol=1e-6)
+
+
+def test_attention_by_a_key_of_another_rank_stays():
+    def net(q, k, v):
+        return wt.matmul(F.softmax(wt.matmul(q, k.transpose([0, 2, 1])), axis=-1), v)
+
+    program = recorded(net, [2, 3, 5, 4], [3, 6, 4], [2, 3, 6, 4])
+    changed = passes.attention(program)
+    assert types(changed) == types(program)

@@ -3,9 +3,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from wherry_program.passes.rewriting import Uses, drop, is_pure, number_of, put_before, to_change, volatile
+from wherry_program.passes.rewriting import Uses, drop, inferred, is_pure, number_of, put_before, to_change, volatile
 from wherry_program.program.ir import Node, Program, Variable
-from wherry_tensor import _core, ops
+from wherry_tensor import ops
 from wherry_tensor._core import float32
 
 __all__ = ["attention"]
@@ -84,7 +84,7 @@ def _match(last: Node, uses: Uses, changing: set[int]) -> tuple[Any, ...] | None
         gone.append(scaled)
     if not product.attrs[1]:  # k is transposed before the product
         turned = _maker(k, ops.transpose, uses, changing, reader)
-        if turned is not None and turned.inputs[0] is not None:
+        if turned is not None and turned.inputs[0] is not None and len(turned.attrs[0]) == 4:
             a, b, c, d = turned.attrs[0]
             k, perm = turned.inputs[0], (a, b, d, c)
             gone.append(turned)
@@ -146,9 +146,8 @@ def _put(
         turned = last.block.variable(tuple(k.sizes[a] for a in perm), k.dtype, f"{k.name}.turned")
         put_before(last, ops.transpose, (k,), (perm,), (turned,))
         k = turned
-    ghosts = tuple(None if x is None else _core.symbolic([-1 if n < 0 else n for n in x.sizes], x.dtype) for x in (q, k, v, mask))
     try:
-        _out, lse = ops.attention.infer(ghosts, (scale, False))
+        _out, lse = inferred(ops.attention, (q, k, v, mask), (scale, False))
     except (ValueError, TypeError):  # shapes that the op does not take, such as a mask of another rank
         return
     second = last.block.variable(lse.shape, lse.dtype, f"{last.outputs[0].name}.lse")

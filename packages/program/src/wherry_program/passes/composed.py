@@ -9,6 +9,7 @@ from wherry_program.passes.rewriting import (
     Uses,
     bound_constant,
     drop,
+    inferred,
     is_pure,
     number_of,
     put_before,
@@ -276,10 +277,10 @@ def _put_layer_norm(program: Program, x: Variable, node: Node, epsilon: float, u
         parameters.append(found)
         if reader is not None and found is not None:
             node = reader
-    rows = math.prod(x.sizes[:-1]) if all(n >= 0 for n in x.sizes[:-1]) else -1
-    name, out = node.outputs[0].name, node.outputs[0]
-    statistics = [node.block.variable((rows,), x.dtype, f"{name}.{what}") for what in ("mean", "rstd")]
-    put_before(node, ops.layer_norm, (x, *parameters), (epsilon, len(x.sizes) - 1), (out, *statistics))
+    out, inputs, attrs = node.outputs[0], (x, *parameters), (epsilon, len(x.sizes) - 1)
+    _out, *metas = inferred(ops.layer_norm, inputs, attrs)
+    statistics = [node.block.variable(meta.shape, meta.dtype, f"{out.name}.{what}") for meta, what in zip(metas, ("mean", "rstd"))]
+    put_before(node, ops.layer_norm, inputs, attrs, (out, *statistics))
     drop([node])
 
 

@@ -6,12 +6,12 @@ from typing import Any
 
 from wherry_program.program.ir import Block, Node, Program, Variable, attrs_with, tensors_of_attrs
 from wherry_program.program.needs import alias_classes
-from wherry_tensor import ops
+from wherry_tensor import _core, ops
 from wherry_tensor._core import Op, Tensor, hold_sizes
 
 __all__ = [
-    "OF_OUTPUTS", "Uses", "bound_constant", "drop", "forget_unused", "is_pure", "number_of", "put_before", "put_instead", "replace", "to_change",
-    "volatile",
+    "OF_OUTPUTS", "Uses", "bound_constant", "drop", "forget_unused", "inferred", "is_pure", "number_of", "put_before", "put_instead", "replace",
+    "to_change", "volatile",
 ]
 
 
@@ -115,6 +115,16 @@ def number_of(x: Variable | None) -> float | None:
     if x is None or x.bound is None or x.bound.size != 1:
         return None
     return float(x.bound.item())
+
+
+def inferred(op: Op, inputs: Sequence[Variable | None], attrs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Shapes and dtypes of what an op would give, with -1 for every size that is open.
+
+    Raises:
+        ValueError, TypeError: it does not take these inputs.
+    """
+    ghosts = tuple(None if x is None else _core.symbolic([-1 if n < 0 else n for n in x.sizes], x.dtype) for x in inputs)
+    return op.infer(ghosts, attrs)  # type: ignore[no-any-return]
 
 
 def drop(nodes: Iterable[Node]) -> None:
