@@ -278,6 +278,33 @@ def test_what_looks_at_a_size_holds_for_every_size(function, path):
         np.testing.assert_allclose(loaded(x).numpy(), function(x).numpy(), rtol=1e-4, atol=1e-5)
 
 
+def test_an_open_axis_in_equal_parts(path):
+    jit.save(lambda x: wt.split(x, 2, axis=1) + wt.chunk(x, 3), path, input_spec=[InputSpec([None, None], "float32")])
+    loaded = jit.load(path)
+    for shape in ((3, 4), (6, 2), (0, 2)):
+        x = wt.arange(shape[0] * shape[1], dtype="float32").reshape(shape)
+        for found, expected in zip(loaded(x), wt.split(x, 2, axis=1) + wt.chunk(x, 3), strict=True):
+            np.testing.assert_array_equal(found.numpy(), expected.numpy())
+    with pytest.raises(ValueError, match="reshape"):
+        loaded(wt.ones([3, 5]))
+
+
+@pytest.mark.parametrize(
+    ("equation", "open_shapes", "shapes"),
+    [
+        ("ij,jk->ik", ([None, 3], [None, 4]), ([2, 3], [3, 4])),
+        ("ij,jk,kl->il", ([None, None], [None, 4], [None, None]), ([2, 3], [3, 4], [4, 5])),
+        ("...id,...jd->...ij", ([None, 2, None, 4], [None, 1, 3, 4]), ([2, 2, 5, 4], [2, 1, 3, 4])),
+        ("nkctv,kvw->nctw", ([None, 2, 3, None, 4], [2, None, 4]), ([2, 2, 3, 5, 4], [2, 4, 4])),
+    ],
+)
+def test_einsum_of_letters_whose_size_is_open_in_one_operand(equation, open_shapes, shapes, path):
+    jit.save(lambda *xs: wt.einsum(equation, *xs), path, input_spec=[InputSpec(shape, "float32") for shape in open_shapes])
+    random = np.random.default_rng(0)
+    xs = [wt.to_tensor(random.standard_normal(shape).astype("float32")) for shape in shapes]
+    np.testing.assert_allclose(jit.load(path)(*xs).numpy(), np.einsum(equation, *[x.numpy() for x in xs]), rtol=1e-4, atol=1e-5)
+
+
 def test_norm_that_was_captured_with_one_batch_takes_another(path):
     weight = nn.Linear(1, 4).bias
     jit.save(lambda x: (x + weight) / wt.norm(x + weight, axis=1, keepdim=True), path, input_spec=[InputSpec([3, 4], "float32")])

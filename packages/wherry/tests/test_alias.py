@@ -82,6 +82,12 @@ def test_programs_come_in_every_form_that_python_knows(tmp_path, arguments, text
     assert done.stdout.startswith("__main__ 2.6.2 [") and done.stdout.endswith("'a', '-b']\n"), done.stderr
 
 
+def test_pillow_brings_its_images_along_as_after_paddle():
+    pytest.importorskip("PIL")
+    said = "import wherry.alias, sys; import numpy; assert 'PIL' not in sys.modules; import PIL; print(PIL.Image.new('L', (2, 3)).size, PIL.__version__)"
+    assert python("-c", said).stdout.startswith("(2, 3) ")
+
+
 @pytest.mark.parametrize(("arguments", "said"), [(["-m"], "-m names no module"), (["-m", "no_such.thing"], "no such module"), (["-c"], "no code")])
 def test_what_cannot_be_run_is_explained(arguments, said):
     done = python("-m", "wherry", "run", *arguments)

@@ -58,6 +58,14 @@ def alias_in_children() -> None:
         os.environ["PYTHONPATH"] = os.pathsep.join([FOLDER, *filter(None, known)])
 
 
+class _PillowLoader(importlib.machinery.SourceFileLoader):
+    """Brings `PIL.Image` along with `PIL`: Paddle has imported it by now, and libraries say `import PIL` and then `PIL.Image.Image`."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        super().exec_module(module)
+        importlib.import_module("PIL.Image")
+
+
 class _PaddleFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -66,6 +74,11 @@ class _PaddleFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             # Paddle has imported setuptools by now. It refuses to come after pip, which brings the standard library's distutils.
             with contextlib.suppress(ImportError):
                 importlib.import_module("setuptools")
+        if name == "PIL":
+            spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+            if spec is not None and isinstance(spec.loader, importlib.machinery.SourceFileLoader):
+                spec.loader = _PillowLoader(spec.loader.name, spec.loader.path)
+            return spec
         if name.partition(".")[0] != "paddle":
             return None
         return importlib.machinery.ModuleSpec(name, self, is_package=not name.endswith(".__main__"))

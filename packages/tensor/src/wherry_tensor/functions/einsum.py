@@ -18,6 +18,7 @@ from wherry_tensor.arguments import one_axis, refused, require_tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions.creation import diag_embed
 from wherry_tensor.ops.shapes import UNKNOWN
+from wherry_tensor.sizes import equals, is_unknown
 from wherry_tensor.spellings import spelled
 
 __all__ = ["einsum", "tensordot"]
@@ -153,6 +154,10 @@ def _sizes(equation: str, inputs: tuple[Labels, ...], operands: Sequence[Tensor]
     for labels, x in zip(inputs, operands, strict=True):
         for label, size in zip(labels, x.shape, strict=True):
             have = sizes.setdefault(label, size)
+            if is_unknown(size) or is_unknown(have):  # the known one, which the product asks for when it runs
+                if is_unknown(have) or (equals(have, 1) and isinstance(label, int)):
+                    sizes[label] = size
+                continue
             if have == size or size == UNKNOWN:
                 continue
             if have == UNKNOWN or (have == 1 and isinstance(label, int)):
@@ -196,7 +201,7 @@ def _next_pair(terms: list[Labels], output: Labels, sizes: dict[Label, int]) -> 
     def amount(labels: set[Label]) -> int:
         total = 1
         for label in labels:
-            total *= sizes[label] if sizes[label] >= 0 else _GUESS
+            total *= _GUESS if is_unknown(sizes[label]) or sizes[label] < 0 else sizes[label]
         return total
 
     best: tuple[int, int, int, int] | None = None
@@ -247,7 +252,7 @@ def _size_in(x: Tensor, labels: Labels, label: Label) -> int:
 def _spread(x: Tensor, labels: Labels, label: Label, sizes: dict[Label, int]) -> Tensor:
     at = labels.index(label)
     shape = x.shape
-    if shape[at] == sizes[label] or shape[at] != 1:
+    if isinstance(label, str) or not equals(shape[at], 1) or equals(sizes[label], 1):
         return x
     shape[at] = sizes[label]
     return ops.broadcast_to(x, tuple(shape))

@@ -973,6 +973,8 @@ def _parts(x: Any, num_or_sections: Any, axis: Any, op_name: str) -> list[Tensor
     at = one_axis(axis, rank, op_name)
     size = x.shape[at]
     if type(num_or_sections) is int:
+        if is_unknown(size) and num_or_sections > 0:
+            return _equal_parts(x, num_or_sections, at)
         if num_or_sections < 1 or size % num_or_sections or size == UNKNOWN:
             raise InvalidArgumentError(
                 f"{op_name}: the axis does not divide into equal parts. Got {num_or_sections} parts of axis {at} of shape "
@@ -1000,6 +1002,13 @@ def _parts(x: Any, num_or_sections: Any, axis: Any, op_name: str) -> list[Tensor
         parts.append(_slice(x, (at,), (start,), (start + n,), (1,)))
         start += n
     return parts
+
+
+def _equal_parts(x: Tensor, count: int, at: int) -> list[Tensor]:
+    """Parts of an axis whose size only a run tells: `reshape` refuses there what does not divide."""
+    shape = list(x.shape)
+    rows = _reshape(x, (*shape[:at], count, shape[at] // count, *shape[at + 1 :]))
+    return [_select(rows, at, k) for k in range(count)]
 
 
 def chunk(x: Tensor, chunks: int, axis: Any = 0, name: str | None = None) -> list[Tensor]:
