@@ -268,3 +268,16 @@ else:
     raise SystemExit("BuildExtension was made without setuptools")
 """
     subprocess.run([sys.executable, "-c", "import wherry\n" + program], check=True)
+
+
+def test_what_files_of_paddle_import_themselves_is_found_in_each():
+    import wherry
+    from wherry import vision
+    from wherry.device import core, framework
+    from wherry.nn.functional.common import LayerHelper, check_variable_and_dtype, in_dynamic_mode
+    from wherry.tensor.manipulation import Variable
+
+    assert vision.ops._C_ops is wherry._C_ops and framework.Parameter is wherry.base.framework.Parameter and core is wherry.base.core
+    assert in_dynamic_mode() and Variable is wherry.static.Variable and LayerHelper and check_variable_and_dtype
+    for package in (wherry.nn, wherry.nn.functional, wherry.vision.models, wherry.static):  # whose __init__ imports none of them
+        assert not hasattr(package, "LayerHelper") and not hasattr(package, "in_dygraph_mode"), package

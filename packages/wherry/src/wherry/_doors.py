@@ -135,6 +135,8 @@ dataset.uci_housing: train=housing_train test=housing_test < wherry._inside.read
 dataset.imdb: train=imdb_train test=imdb_test word_dict=imdb_word_dict < wherry._inside.readers
 dataset.imikolov: train=imikolov_train test=imikolov_test build_dict=imikolov_build_dict < wherry._inside.readers
 device: _convert_to_place < wherry._inside.framework
+device: framework=* < wherry._inside.framework
+device: core=* < wherry._inside.core
 distributed: ParallelMode < wherry_distributed.topology
 distributed: io=* < wherry.static
 distributed: fleet=* < wherry._inside.fleet
@@ -405,6 +407,33 @@ io.dataloader.fetcher: _IterableDatasetFetcher _MapDatasetFetcher
 )
 
 
+# What nearly every file of Paddle imports, and programs take from there: `from paddle.vision.ops import _C_ops`.
+IMPORTED = """
+: paddle=* < wherry
+: nn=* < wherry.nn
+: F=* < wherry.nn.functional
+: core=* < wherry._inside.core
+: framework=* < wherry._inside.framework
+: _C_ops=* < wherry._C_ops
+: _legacy_C_ops=* < wherry._inside.legacy_c_ops
+: unique_name=* < wherry.utils.unique_name
+: LayerHelper < wherry._inside.helper
+: check_dtype check_type check_variable_and_dtype convert_dtype < wherry._inside.checks
+: in_dygraph_mode in_dynamic_or_pir_mode in_pir_mode convert_np_dtype_to_dtype_ < wherry._inside.framework
+: _create_tensor _current_expected_place _dygraph_tracer _get_paddle_place _global_flags < wherry._inside.framework
+: in_dynamic_mode no_grad ParamAttr < wherry
+: Layer < wherry.nn
+: Program Variable default_main_program default_startup_program device_guard global_scope name_scope program_guard < wherry.static
+"""
+# Of packages that are one file of Paddle, or whose __init__ is such a file; and packages whose modules are the files.
+FILES = frozenset("amp device fft metric regularizer signal".split())
+PACKAGES = frozenset("""
+    audio.features base.dygraph distributed.fleet distribution.distribution incubate.nn incubate.nn.functional incubate.optimizer io.dataloader
+    jit.dy2static nn.functional nn.initializer nn.layer nn.quant nn.utils sparse.nn sparse.nn.functional static.nn utils.cpp_extension
+    vision.datasets vision.models vision.transforms
+""".split())
+
+
 class Door:
     """What stands behind one path: where its names are, and the modules below it."""
 
@@ -470,6 +499,7 @@ def _refusal(path: str, name: str, advice: str) -> Callable[[], Any]:
 
 
 DOORS = _read()
+IN_FILES = {name.partition("=")[0]: _forward(module, name.partition("=")[2] or name) for _, names, (module,) in _lines(IMPORTED) for name in names}
 
 
 def find(path: str, name: str) -> Any:
@@ -488,6 +518,8 @@ def find(path: str, name: str) -> Any:
                 return getattr(module, name)
         if name in door.below:
             return importlib.import_module(f"wherry.{path}.{name}".replace("..", "."))
+    if name in IN_FILES and (path not in PACKAGES if "." in path else path in FILES):
+        return IN_FILES[name]()
     raise LookupError(name)
 
 
