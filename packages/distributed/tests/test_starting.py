@@ -43,6 +43,9 @@ def test_spawn_refuses_what_it_does_not_know(spawned):
     for arguments, text in [({"nprocs": 0}, "nprocs"), ({"nprocs": 2, "backend": "hccl"}, "backend"), ({"speed": 3}, "speed")]:
         with pytest.raises(ValueError, match=text):
             dist.spawn(spawned.add, **arguments)
+    for function, arguments in ((lambda: 1, ()), (spawned.add, (lambda: 1,))):
+        with pytest.raises(ValueError, match=r"spawn: the function or its arguments cannot be handed to a process .* Define it at the top"):
+            dist.spawn(function, args=arguments, nprocs=2)
 
 
 @pytest.mark.parametrize("counts", [(2, 4), pytest.param((2, 4, 8), marks=pytest.mark.slow)], ids=str)

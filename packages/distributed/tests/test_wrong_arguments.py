@@ -9,6 +9,8 @@ from wherry_distributed import fleet
 X = wt.ones([1, 4, 2, 8])
 
 CALLS = {
+    "fleet of a data set": (lambda: dist.InMemoryDataset().global_shuffle(3), "global_shuffle asks the job. Got 3"),
+    "ids of a table": (lambda: dist.CountFilterEntry(2).admits("a", [1]), "admits: ids and counts are arrays"),
     "get_group": (lambda: dist.get_group(np.ones(3)), "argument 'id' must be one integer"),
     "save_state_dict": (lambda: dist.save_state_dict({}, {}), "'path' must be a file name"),
     "load_state_dict": (lambda: dist.load_state_dict({}, X), "'path' must be a file name"),
@@ -34,3 +36,9 @@ def test_what_is_something_else_is_refused(name):
     call, said = CALLS[name]
     with pytest.raises(TypeError, match=said):
         call()
+
+
+def test_a_place_that_a_group_has_not():
+    assert dist.get_group(0).get_global_rank(0) == 0
+    with pytest.raises(IndexError, match="there is no such place in the group. Got 7, expected 0 to 0"):
+        dist.get_group(0).get_global_rank(7)

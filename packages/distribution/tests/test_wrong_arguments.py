@@ -1,7 +1,7 @@
 """Arguments of another kind than a variable or a tensor are named."""
 import pytest
 
-from wherry_distribution import ContinuousBernoulli, constraint, variable
+from wherry_distribution import ContinuousBernoulli, Poisson, constraint, variable
 
 
 @pytest.mark.parametrize(
@@ -16,6 +16,13 @@ from wherry_distribution import ContinuousBernoulli, constraint, variable
 def test_arguments_of_another_kind_are_named(call, text):
     with pytest.raises(TypeError, match=text):
         call()
+
+
+@pytest.mark.parametrize("rate", [float("inf"), float("nan"), 1e20])
+def test_the_entropy_of_counts_without_end_is_refused(rate):
+    with pytest.raises(ValueError, match=r"Poisson.entropy: it sums over counts. Got a rate of .*, expected less than 1e9"):
+        Poisson(rate).entropy()
+
 
 def test_bounds_of_a_distribution_are_two():
     with pytest.raises(ValueError, match=r"ContinuousBernoulli: lims are the lower and the upper bound. Got \[0\], expected two numbers"):

@@ -115,6 +115,12 @@ def test_inputs_and_outputs_stay_bound(mlp):
     assert binding.get_outputs()[0].data_type() == "tensor(float)"
     with pytest.raises(RuntimeError, match="Failed to find NodeArg with name: z"):
         binding.bind_cpu_input("z", x)
+    for call in (
+        lambda: ours.IOBinding(3), lambda: binding.bind_ortvalue_input("x", x), lambda: binding.bind_ortvalue_output("y", x),
+        lambda: ours.OrtValue(x).update_inplace([1]), lambda: ours.ModelMetadata(3),
+    ):
+        with pytest.raises(TypeError, match="Got (int|ndarray|list)"):
+            call()
 
 
 def test_values_of_sessions_are_arrays_with_a_type(mlp):

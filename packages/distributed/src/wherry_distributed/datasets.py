@@ -16,7 +16,14 @@ import numpy as np
 
 from wherry_distributed.collective import all_gather_object
 from wherry_distributed.ranks import get_rank, get_world_size
-from wherry_tensor.errors import ExternalError, InvalidArgumentError, PreconditionNotMetError, UnimplementedError, short
+from wherry_tensor.errors import (
+    ExternalError,
+    InvalidArgumentError,
+    InvalidTypeError,
+    PreconditionNotMetError,
+    UnimplementedError,
+    short,
+)
 
 __all__ = ["DatasetBase", "InMemoryDataset", "QueueDataset", "Sequences"]
 
@@ -293,6 +300,7 @@ class InMemoryDataset(DatasetBase):
             fleet: the job; None is this process alone.
             thread_num: no effect.
         """
+        _require_fleet(fleet, "global_shuffle")
         if fleet is not None:
             rank, size = fleet.worker_index(), fleet.worker_num()
             if size > 1:
@@ -346,7 +354,13 @@ class InMemoryDataset(DatasetBase):
         return self._memory
 
     def _total(self, mine: int, fleet: Any) -> int:
+        _require_fleet(fleet, "the number of samples")
         return mine if fleet is None else int(fleet.util.all_reduce(mine, "sum"))
+
+
+def _require_fleet(fleet: Any, what: str) -> None:
+    if fleet is not None and not hasattr(fleet, "worker_index"):
+        raise InvalidTypeError(f"InMemoryDataset: {what} asks the job. Got {short(fleet)}, expected fleet, or None for this process.")
 
 
 def _exchanged(parts: list[list[Sample]], rank: int) -> list[Sample]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import sys
 import threading
 import time
@@ -35,6 +36,7 @@ def spawn(
         An object with `processes` and `join()`.
 
     Raises:
+        ValueError: an option is wrong, or the function or its arguments cannot be pickled.
         OSError: a process has failed; the message holds the traceback of the first one. All others are ended.
 
     Source:
@@ -75,8 +77,13 @@ class Context:
                     sender.close()
                     self.processes.append(process)
                     self.errors.append(receiver)
-            except BaseException:
+            except BaseException as error:
                 self._end()
+                if isinstance(error, (pickle.PicklingError, AttributeError, TypeError)):
+                    raise InvalidArgumentError(
+                        f"spawn: the function or its arguments cannot be handed to a process ({error}). Got {short(func)}, expected a "
+                        f"function of a module and arguments that pickle takes. Define it at the top of a module, not in a function or as a lambda."
+                    ) from error
                 raise
             finally:
                 os.environ.clear()

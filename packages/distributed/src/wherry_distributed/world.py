@@ -17,7 +17,7 @@ from wherry_distributed import board as boards
 from wherry_distributed import environment
 from wherry_distributed.board import Board, CollectiveError, site
 from wherry_tensor.arguments import integer
-from wherry_tensor.errors import InvalidArgumentError, PreconditionNotMetError, UnavailableError, short
+from wherry_tensor.errors import InvalidArgumentError, OutOfRangeError, PreconditionNotMetError, UnavailableError, short
 from wherry_tensor.explained import explained
 
 __all__ = ["Group", "destroy_process_group", "get_group", "new_group"]  # what programs call, whose arguments errors explain
@@ -87,7 +87,13 @@ class Group:
     def __deepcopy__(self, memo: Any) -> Group:
         return self  # parameters name it, and models are copied
 
-    get_global_rank = property(lambda self: lambda rank: self.ranks[rank])
+    get_global_rank = property(lambda self: self._global_rank)
+
+    def _global_rank(self, rank: int) -> int:
+        at = integer(rank, "get_global_rank", "rank")
+        if not 0 <= at < len(self.ranks):
+            raise OutOfRangeError(f"get_global_rank: there is no such place in the group. Got {at}, expected 0 to {len(self.ranks) - 1}.")
+        return self.ranks[at]
 
     def __repr__(self) -> str:
         return f"rank: {self.rank}, nranks: {self.nranks}, id: {self.id}, ranks: {', '.join(map(str, self.ranks))}; name: {self.name}"

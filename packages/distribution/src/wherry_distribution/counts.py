@@ -9,7 +9,7 @@ from wherry_distribution.exponential_family import ExponentialFamily
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int64
 from wherry_tensor.arguments import at_hand, to_dtype
-from wherry_tensor.errors import UnimplementedError
+from wherry_tensor.errors import InvalidArgumentError, UnimplementedError
 from wherry_tensor.explained import explained
 from wherry_tensor.functions import creation, draws, logic, movement, reduction
 
@@ -142,6 +142,10 @@ class Poisson(ExponentialFamily):
                 "Poisson.entropy: it sums over counts. Got a rate that a program does not know, expected values. Run the program."
             )
         largest = float(self.rate.max())
+        if not largest < 1e9:  # nor NaN: the counts to sum over would not fit into memory
+            raise InvalidArgumentError(
+                f"Poisson.entropy: it sums over counts. Got a rate of {largest}, expected less than 1e9. Of a large one it is 0.5 * log(2 pi e rate)."
+            )
         values = movement.reshape(creation.arange(int(largest + 30 * (largest + 1) ** 0.5) + 1, dtype=self.rate.dtype), [-1, *[1] * self.rate.ndim])
         return _expected(values, self.log_prob(values + 0.0 * self.rate))
 

@@ -22,7 +22,7 @@ from wherry_program.program.ir import Program
 from wherry_program.run.executor import compiled
 from wherry_tensor import Tensor
 from wherry_tensor._core import from_buffer, set_grad_mode, set_thread_budget
-from wherry_tensor.errors import InvalidArgumentError, NotFoundError, UnimplementedError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, NotFoundError, UnimplementedError
 from wherry_tensor.protobuf import ModelFileError
 from wherry_train.pickle_reader import FileFormatError
 
@@ -216,6 +216,8 @@ class ModelMetadata:
     """
 
     def __init__(self, model: OnnxModel | None) -> None:
+        if model is not None and not hasattr(model, "proto"):
+            raise InvalidTypeError(f"ModelMetadata: a session makes it. Got {type(model).__name__}, expected a model. Call session.get_modelmeta().")
         proto = None if model is None else model.proto
         self.producer_name = "" if proto is None else proto.producer_name
         self.graph_name = "" if proto is None or proto.graph is None else proto.graph.name
@@ -580,6 +582,8 @@ class IOBinding:
     """
 
     def __init__(self, session: InferenceSession) -> None:
+        if not isinstance(session, InferenceSession):
+            raise InvalidTypeError(f"IOBinding: it belongs to a session. Got {type(session).__name__}, expected InferenceSession.")
         self._session = session
         self._bound: dict[str, Any] = {}
         self._targets: dict[str, OrtValue | None] = {}
@@ -589,6 +593,11 @@ class IOBinding:
         if name not in names:
             raise RuntimeError(f"Failed to find NodeArg with name: {name} in the def list")
 
+    @staticmethod
+    def _require_value(value: Any) -> None:
+        if not isinstance(value, OrtValue):
+            raise InvalidTypeError(f"IOBinding: only an OrtValue is bound so. Got {type(value).__name__}, expected an OrtValue.")
+
     def bind_cpu_input(self, name: str, arr_on_cpu: np.ndarray) -> None:
         """Bind an array to an input."""
         self._require(name, [x.name for x in self._session._inputs])
@@ -596,6 +605,7 @@ class IOBinding:
 
     def bind_ortvalue_input(self, name: str, ortvalue: OrtValue) -> None:
         """Bind an OrtValue to an input."""
+        self._require_value(ortvalue)
         self.bind_cpu_input(name, ortvalue._value)
 
     def bind_input(self, name: str, device_type: str, device_id: int, element_type: Any, shape: Sequence[int], buffer_ptr: int) -> None:
@@ -615,6 +625,7 @@ class IOBinding:
 
     def bind_ortvalue_output(self, name: str, ortvalue: OrtValue) -> None:
         """Write an output to an OrtValue."""
+        self._require_value(ortvalue)
         self._require(name, self._session._names)
         self._targets[name] = ortvalue
 

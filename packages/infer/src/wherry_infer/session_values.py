@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from wherry_tensor._core import Tensor, from_buffer
-from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -125,9 +125,16 @@ class OrtValue:
         """Write an array of the same shape and dtype into it.
 
         Raises:
+            TypeError: it is not an array, or the value holds none (also a ValueError).
             ValueError: the shape or dtype is another.
         """
+        import numpy as np
+
         mine = self.numpy()
+        if not isinstance(np_arr, np.ndarray) or not isinstance(mine, np.ndarray):
+            raise InvalidTypeError(
+                f"OrtValue.update_inplace: only arrays are written. Got {type(np_arr).__name__} for {type(mine).__name__}, expected arrays."
+            )
         if mine.shape != np_arr.shape or mine.dtype != np_arr.dtype:
             raise InvalidArgumentError(
                 f"OrtValue.update_inplace: the array does not fit. Got {np_arr.dtype} of shape {list(np_arr.shape)}, expected {mine.dtype} of shape "

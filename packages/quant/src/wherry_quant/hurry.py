@@ -28,7 +28,7 @@ from wherry_quant.programs import bytes_of, for_inference, program_of, time_of
 from wherry_quant.weight_only import quantize_weights
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import among
-from wherry_tensor.errors import InvalidArgumentError, short
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_train.atomic_files import replace_file
 
 __all__ = ["Choice", "Trial", "quantize"]
@@ -67,6 +67,8 @@ class Choice:
     """
 
     def __init__(self, trials: list[Trial], taken: Trial, why: str, scored_by: str) -> None:
+        if not isinstance(trials, list) or not trials or not all(isinstance(trial, Trial) for trial in [*trials, taken]):
+            raise InvalidTypeError(f"Choice: it is made of trials. Got {short(trials)} and {short(taken)}, expected what quantize() has tried..")
         self.trials, self.taken, self.why, self.scored_by = trials, taken, why, scored_by
 
     def __str__(self) -> str:

@@ -334,6 +334,8 @@ def _format(self: Tensor, spec: str) -> str:
     """A 0-d tensor formats as its number, all else as text; without a spec every tensor as `str` does."""
     if not spec:
         return str(self)
+    if not isinstance(spec, str):
+        raise InvalidTypeError(f"format: a format is text. Got {type(spec).__name__}, expected a str such as '.3f'.")
     if self.ndim == 0:
         return format(self.item(), spec)
     raise TypeError(

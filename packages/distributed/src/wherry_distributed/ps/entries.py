@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from wherry_tensor.errors import InvalidArgumentError, short
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 
 __all__ = ["CountFilterEntry", "Entry", "ProbabilityEntry", "ShowClickEntry"]
 
@@ -46,6 +46,8 @@ class CountFilterEntry(Entry):
 
     def admits(self, ids: np.ndarray[Any, Any], counts: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """See `Entry`."""
+        if not isinstance(ids, np.ndarray) or not isinstance(counts, np.ndarray) or ids.shape != counts.shape:
+            raise InvalidTypeError(f"admits: ids and counts are arrays [n]. Got {short(ids)} and {short(counts)}, expected as many counts as ids.")
         chosen = np.zeros(len(ids), bool)
         for i, (key, count) in enumerate(zip(ids.tolist(), counts.tolist(), strict=True)):
             seen = self._seen.pop(key, 0) + count

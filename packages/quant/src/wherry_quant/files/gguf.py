@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wherry_quant.files.weights import QuantizedWeight
-from wherry_tensor.errors import InvalidArgumentError, UnimplementedError, short
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnimplementedError, short
 from wherry_train.pickle_reader import FileFormatError
 
 __all__ = ["GGUFFile", "GGUFTensor", "load_gguf"]
@@ -102,6 +102,8 @@ class GGUFTensor:
     """
 
     def __init__(self, name: str, kind: _Type, shape: tuple[int, ...], data: Any) -> None:
+        if not isinstance(kind, _Type):
+            raise InvalidTypeError(f"GGUFTensor: a file makes it. Got {short(kind)} for its kind, expected a type of GGUF. Call load_gguf.")
         self.name, self.kind, self.shape = name, kind.name, shape
         self._kind, self._data = kind, data
 

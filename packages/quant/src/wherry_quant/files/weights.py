@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 
 __all__ = ["QuantizedWeight"]
 
@@ -39,6 +39,12 @@ class QuantizedWeight:
         return cls((q + 8).astype(np.uint8) if bits == 4 else q.astype(np.int8), scales, None, bits, group)
 
     def __post_init__(self) -> None:
+        for name in ("codes", "scales", "zeros", "order"):
+            value = getattr(self, name)
+            if not isinstance(value, np.ndarray) and (value is not None or name in ("codes", "scales")):
+                raise InvalidTypeError(f"QuantizedWeight: {name} is not an array. Got {type(value).__name__}, expected a NumPy array.")
+        if self.codes.ndim != 2:
+            raise InvalidArgumentError(f"QuantizedWeight: codes are not a matrix. Got shape {list(self.codes.shape)}, expected [in, out].")
         rows, columns = self.codes.shape
         groups = len(self.scales) if self.order is not None else -(-rows // max(1, self.group))
         if self.group < 1 or self.scales.shape != (groups, columns) or (self.zeros is not None and self.zeros.shape != self.scales.shape):
