@@ -352,14 +352,6 @@ _many = {
 }  # fmt: skip
 
 
-@dataclass(slots=True)
-class _AttrMessage:
-    """An attribute as it is in the file."""
-
-    values: dict[str, Any] = field(default_factory=dict)
-    unknown: bytes = b""
-
-
 class _AttrSchema(Schema):
     """Attributes: the most frequent message, which keeps one value instead of sixteen fields."""
 
@@ -376,20 +368,19 @@ class _AttrSchema(Schema):
         fields += [Field(number, f"f{number}", kind) for number, kind in _one.values()]
         fields += [Field(number, f"f{number}", kind, repeated=True) for number, kind in _many.values()]
         fields += [Field(20, "f20", scalar), Field(21, "f21", scalar, repeated=True)]
-        super().__init__(_AttrMessage, "an attribute", *fields)
-        self._number = {int(kind): number for kind, (number, _) in {**_one, **_many}.items()} | {16: 20, 17: 21}
+        self.kinds = {int(kind): f"f{number}" for kind, (number, _) in {**_one, **_many}.items()} | {16: "f20", 17: "f21"}
+        super().__init__(Attr, "an attribute", *fields)
         self._put = dict(zip((f.name for f in fields), (put for _, _, put in self._putters), strict=True))
         self._repeated = frozenset(f.name for f in fields if f.repeated)
 
-    def made(self, message: _AttrMessage) -> Attr:
-        values, unknown = message.values, message.unknown
+    def made(self, values: dict[str, Any], unknown: bytes) -> Attr:
         name, kind = values.pop("name", None), values.pop("type", None)
-        if name is None or kind is None or kind not in self._number:
+        if name is None or kind is None or kind not in self.kinds:
             raise ModelFileError(
                 f"the file is damaged: the attribute {name!r} has no type that is known. Got {kind}, expected one of 0 to 17. "
                 f"Save the model again, with Paddle 2.6 or earlier."
             )
-        wanted = f"f{self._number[kind]}"
+        wanted = self.kinds[kind]
         value = values.pop(wanted, None)
         if values:  # more than one value: the one of the type is used, the others are kept
             out = bytearray()
@@ -405,7 +396,7 @@ class _AttrSchema(Schema):
         out = bytearray()
         self._put["name"](out, message.name)
         self._put["type"](out, message.type)
-        label = f"f{self._number[message.type]}"
+        label = self.kinds[message.type]
         if message.value is not None:
             put = self._put[label]
             for item in message.value if label in self._repeated else (message.value,):
