@@ -270,11 +270,17 @@ class OpDesc:
 
     def input(self, slot: str) -> list[str]:
         """The variables of an input; none where the operator has no such input."""
-        return next((found.arguments for found in self.inputs if found.name == slot), [])
+        for found in self.inputs:
+            if found.name == slot:
+                return found.arguments
+        return []
 
     def output(self, slot: str) -> list[str]:
         """The variables of an output; none where the operator has no such output."""
-        return next((found.arguments for found in self.outputs if found.name == slot), [])
+        for found in self.outputs:
+            if found.name == slot:
+                return found.arguments
+        return []
 
     def attr(self, name: str, default: Any = None) -> Any:
         """The value of an attribute as Python has it: text for STRING, a number for a scalar."""
@@ -449,12 +455,12 @@ _program = Schema(
 )  # fmt: skip
 
 
-_AS_IT_IS = frozenset(int(kind) for kind in AttrType) - {AttrType.STRING, AttrType.STRINGS, AttrType.SCALAR, AttrType.SCALARS}
+AS_IT_IS = frozenset(int(kind) for kind in AttrType) - {AttrType.STRING, AttrType.STRINGS, AttrType.SCALAR, AttrType.SCALARS}
 
 
 def plain(attr: Attr) -> Any:
     """The value of an attribute as Python has it."""
-    if attr.type in _AS_IT_IS:
+    if attr.type in AS_IT_IS:
         return attr.value
     if attr.type == AttrType.STRING:
         return attr.value.decode(errors="surrogateescape")
@@ -534,9 +540,11 @@ def _check_tensor(var: VarDesc) -> None:
     tensor = var.tensor
     if tensor is None:
         return
-    dtype_name(tensor.dtype or 0, f"the variable {var.name!r}")
-    # Paddle itself multiplies sizes that are not known: instance_norm of [-1, 3, 4, 4] has means of shape [-3].
-    tensor.dims = [max(size, -1) for size in tensor.dims]
+    if tensor.dtype not in _dtypes:
+        dtype_name(tensor.dtype or 0, f"the variable {var.name!r}")
+    if tensor.dims and min(tensor.dims) < -1:
+        # Paddle itself multiplies sizes that are not known: instance_norm of [-1, 3, 4, 4] has means of shape [-3].
+        tensor.dims = [max(size, -1) for size in tensor.dims]
 
 
 # Of attributes: numbers of blocks, names of variables, and scalars, which have parts.
@@ -552,7 +560,7 @@ def _check_op(op: OpDesc, block: int, blocks: int, known: set[str]) -> None:
             if slot.name in seen:
                 raise ModelFileError(f"the file is damaged: {op.type!r} has the {kind} {slot.name!r} twice. Save the model again.")
             seen.add(slot.name)
-            for name in slot.arguments:
+            for name in () if known.issuperset(slot.arguments) else slot.arguments:
                 if name not in known and name != EMPTY:
                     raise ModelFileError(
                         f"the file is damaged: {op.type!r} of block {block} has {name!r} as {kind} {slot.name!r}, which no block "
