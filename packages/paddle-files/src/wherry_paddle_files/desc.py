@@ -70,6 +70,7 @@ class VarKind(IntEnum):
     SPARSE_CSR = 31
 
 
+_LOD_TENSOR = int(VarKind.LOD_TENSOR)
 _dtypes = {
     0: "bool", 1: "int16", 2: "int32", 3: "int64", 4: "float16", 5: "float32", 6: "float64", 20: "uint8", 21: "int8",
     22: "bfloat16", 23: "complex64", 24: "complex128",
@@ -188,8 +189,7 @@ class VarDesc:
 
 def tensor_var(name: str, dtype: str, dims: list[int], **flags: Any) -> VarDesc:
     """The description of a tensor. `flags` are persistable, is_parameter, stop_gradient and need_check_feed."""
-    tensor = TensorDesc(dtype_code(dtype), list(dims))
-    return VarDesc(name, VarType(int(VarKind.LOD_TENSOR), lod_tensor=LodTensorDesc(tensor, 0)), **flags)
+    return VarDesc(name, VarType(_LOD_TENSOR, None, LodTensorDesc(TensorDesc(_codes[dtype], list(dims)), 0)), **flags)
 
 
 @dataclass(slots=True)
