@@ -18,7 +18,7 @@ from wherry_infer.kinds import DataType, PrecisionType
 from wherry_infer.precision import mixed
 from wherry_paddle_files.models import have_other_ranks, load_model, params_from_bytes, save_model
 from wherry_paddle_files.sequences import FedOffsets, fault_of_offsets, feed_offsets
-from wherry_program.passes import blocked, elementwise, integers, unfused
+from wherry_program.passes import Steps, blocked, elementwise, integers, unfused
 from wherry_program.program.ir import Program, Variable
 from wherry_program.run.executor import compiled
 from wherry_program.run.interpreter import Interpreter
@@ -420,19 +420,22 @@ class _Model:
             last = integers if eight_bits.is_quantized(program) else elementwise
             builder = config.pass_builder()
             program.in_passes = True
+            steps, weights = Steps(), program.bound_variables()
             for one in builder.functions():
                 if one is blocked:  # from here on it is made for the kernels of this machine
                     self._save(program)
                     if self.home.code:
                         continue  # of its CPU
+                    _let_go(program, weights)
+                    weights = program.bound_variables()
                 if one is last and hands_over:
                     hands_over = self._handed_over(program)
-                weights = list(program.bound_variables())
-                program = one(program)
-                _let_go(program, weights)
+                program = steps.after(one, program)
                 if builder._debug or config._ir_debug:
                     print(f"--- after {one.__name__}\n{program}")
             program.in_passes = False
+            if _let_go(program, weights):
+                _core.release_memory_cache()
         if hands_over:
             self._handed_over(program)
         self._save(program)
@@ -504,14 +507,13 @@ def _keep_memory(device: int, config: Config) -> None:
         _core.set_memory_cache_limit(wanted, device)
 
 
-def _let_go(program: Program, weights: Sequence[Variable]) -> None:
+def _let_go(program: Program, weights: Sequence[Variable]) -> bool:
     """Drop those weights that the program no longer has: variables are parts of cycles, so that they would stay until garbage is collected."""
     kept = set(map(id, program.bound_variables()))
     gone = [x for x in weights if id(x) not in kept]
     for x in gone:
         x.bound = None
-    if gone:
-        _core.release_memory_cache()
+    return bool(gone)
 
 
 class _Watching(Interpreter):

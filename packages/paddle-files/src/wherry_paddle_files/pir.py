@@ -219,6 +219,7 @@ class _Translation:
         blocks: of Paddle 2, the first one the program's.
         names: of the tensors of each value; several for a list.
         known: numbers of values that are constants.
+        constants: what makes those that no operation has read as a tensor so far.
     """
 
     def __init__(self) -> None:
@@ -227,6 +228,7 @@ class _Translation:
         self.known: dict[int, Any] = {}
         self.fed = 0
         self.types: dict[Any, VarType] = {}
+        self.constants: dict[int, OpDesc] = {}
 
     def program(self, described: dict[str, Any]) -> Translated:
         region = described["regions"]
@@ -238,6 +240,10 @@ class _Translation:
         # Paddle's own files list them from the last to the first.
         first.ops = [*reversed(feeds), *(op for op in first.ops if op.type != "feed")]
         first.vars += [VarDesc("feed", VarType(int(VarKind.FEED_MINIBATCH))), VarDesc("fetch", VarType(int(VarKind.FETCH_LIST)))]
+        if self.constants:  # they became attributes
+            unread = set(map(id, self.constants.values()))
+            for block in self.blocks:
+                block.ops = [op for op in block.ops if id(op) not in unread]
         program = Translated()
         program.blocks = self.blocks
         return program
@@ -299,6 +305,7 @@ class _Translation:
             return []
         if value not in self.names:
             raise _damaged(f"it reads the value %{value}, which nothing has made")
+        self.constants.pop(value, None)
         return self.names[value]
 
     def make(self, block: BlockDesc, value: int, type: Any) -> list[str]:
@@ -452,6 +459,8 @@ class _Translation:
         if whole:
             attrs.append(_attr("str_value", str(int(number))))
         block.ops.append(OpDesc("fill_constant", [], self.outputs(block, op, ["Out"]), attrs))
+        if value in self.known:
+            self.constants[value] = block.ops[-1]
 
     def full_int_array(self, block: BlockDesc, op: _Operation, depth: int) -> None:
         numbers = op.attrs["value"]
@@ -460,6 +469,7 @@ class _Translation:
         dtype = dtype_code(_tensor_type(op.outputs[0][1], op.full_name)[0])
         attrs = [_attr("shape", [len(numbers)]), _attr("dtype", dtype), _attr("int64_values", list(numbers))]
         block.ops.append(OpDesc("assign_value", [], [values], attrs))
+        self.constants[op.outputs[0][0]] = block.ops[-1]
 
     def assign_value(self, block: BlockDesc, op: _Operation, depth: int) -> None:
         dtype = _tensor_type(op.outputs[0][1], op.full_name)[0]
