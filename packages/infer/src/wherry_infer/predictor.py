@@ -20,7 +20,7 @@ from wherry_paddle_files.models import have_other_ranks, load_model, params_from
 from wherry_paddle_files.sequences import FedOffsets, fault_of_offsets, feed_offsets
 from wherry_program.passes import Steps, blocked, elementwise, integers, unfused
 from wherry_program.program.ir import Program, Variable
-from wherry_program.run.executor import compiled
+from wherry_program.run.executor import Executor, compiled
 from wherry_program.run.interpreter import Interpreter
 from wherry_program.run.products import Report, report_of
 from wherry_tensor import Tensor as WherryTensor
@@ -314,6 +314,7 @@ class _Model:
                 program = self.in_whole_numbers(program)
                 if self._may_wait:
                     self.feeds, self.fetches = program.feeds, program.fetches
+                    self._waiting: Program | None = program
                     me = weakref.ref(self)  # no cycle; whoever calls it holds the model
                     self._ready = Once(lambda: me()._prepared(program), "create_predictor")  # type: ignore[union-attr]
                     return
@@ -380,7 +381,7 @@ class _Model:
             _keep_memory(self.home.code, self.config)
         self._program = program
         self.run = compiled(program)  # type: ignore[method-assign]
-        self._ready = None
+        self._ready = self._waiting = None
 
     def watched(self, values: Sequence[Any], hooks: Sequence[Callable[..., Any]] = ()) -> list[Any]:
         """A run op by op: for hooks, to measure, and to calibrate."""
@@ -406,6 +407,7 @@ class _Model:
             model, params = config.files()
             program = load_model("", model_path=model, params_path=params, sizes=self.sizes, info=False)
         self.ranks = program.__dict__["ranks"]
+        program.__dict__.pop("described", None)  # other sizes are read from the files again
         self.offsets: FedOffsets | None = feed_offsets(program)
         narrow = config.tensorrt_precision_mode() if self.hands_over else config._mixed
         if narrow in (PrecisionType.Half, PrecisionType.Bfloat16) and not eight_bits.are_wanted(config):
@@ -469,6 +471,11 @@ class _Model:
             self.saved = True
 
     def __del__(self) -> None:
+        # Weights and plans are parts of cycles, which would keep them until garbage is collected.
+        if isinstance(run := self.__dict__.get("run"), Executor):
+            run.close()
+        elif (waiting := self.__dict__.get("_waiting")) is not None:
+            waiting.dissolve()
         if getattr(self, "shapes", None) and self.config._shape_file:
             self.write_shapes()
         if getattr(self, "times", None) and self.config._profile:

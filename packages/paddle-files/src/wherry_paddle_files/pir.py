@@ -151,7 +151,7 @@ def _attr(name: str, value: Any) -> Attr:
     kind = _KIND_OF.get(type(value))
     if kind is not None:
         return Attr(name, kind, value)
-    if type(value) is list and value and type(value[0]) is int and all([type(v) is int for v in value]):
+    if type(value) is list and value and set(map(type, value)) == {int}:
         return Attr(name, _LONGS, value)
     first = value[0] if isinstance(value, list) and value else value
     several = isinstance(value, list)
