@@ -336,8 +336,12 @@ class _Model:
 
     def run(self, *values: Any) -> list[Any]:
         """The first run, if passes have waited for it; `_take` puts that of the program in its place."""
-        _ = self.program
-        return self.run(*values)
+        recording = set_grad_mode(False)
+        try:
+            _ = self.program
+            return self.run(*values)
+        finally:
+            set_grad_mode(recording)
 
     @property
     def program(self) -> Program:
@@ -385,6 +389,13 @@ class _Model:
 
     def watched(self, values: Sequence[Any], hooks: Sequence[Callable[..., Any]] = ()) -> list[Any]:
         """A run op by op: for hooks, to measure, and to calibrate."""
+        recording = set_grad_mode(False)
+        try:
+            return self._watched(values, hooks)
+        finally:
+            set_grad_mode(recording)
+
+    def _watched(self, values: Sequence[Any], hooks: Sequence[Callable[..., Any]]) -> list[Any]:
         found = self.calibrating
         program = None if found is None else found.program
         if found is None or program is None:
@@ -659,11 +670,10 @@ class Predictor:
                 if value is None or _core.device_of(value):
                     break  # the rest says what is missing, or copies it here
             else:
-                before, recording = set_thread_budget(self._threads), set_grad_mode(False)
+                before = set_thread_budget(self._threads)
                 try:
-                    values = self._model.run(*given)
+                    values = self._model.run(*given)  # which records no gradients
                 finally:
-                    set_grad_mode(recording)
                     set_thread_budget(before)
                 for handle, value in zip(results, values, strict=True):
                     handle._value = value

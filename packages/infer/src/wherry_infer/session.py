@@ -424,11 +424,10 @@ class InferenceSession:
                 given.append(from_buffer(data) if fits else self._taken(x, input_feed))
         else:
             given = self._given(input_feed)
-        threads, recording = set_thread_budget(self._threads), set_grad_mode(False)
+        threads = set_thread_budget(self._threads)
         try:
             values = self._first(given) if self._run is None else self._run(*given)
         finally:
-            set_grad_mode(recording)
             set_thread_budget(threads)
         if not output_names:
             if self._plain:
@@ -485,11 +484,15 @@ class InferenceSession:
 
     def _first(self, values: list[Any]) -> list[Any]:
         """The first run of a program, and each of a model without one."""
-        if self._ready is None:
-            return self._without_program(values)
-        self._run = run = self._ready()
-        self._program = None  # its run has it
-        return run(*values)
+        recording = set_grad_mode(False)
+        try:
+            if self._ready is None:
+                return self._without_program(values)
+            self._run = run = self._ready()
+            self._program = None  # its run has it
+            return run(*values)
+        finally:
+            set_grad_mode(recording)
 
     def _without_program(self, values: list[Any]) -> list[Any]:
         """A program for these shapes, or for these shapes and numbers, if that is enough; else the model runs node by node."""
