@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import wherry_tensor
+from wherry_autograd import no_grad
 from wherry_infer import eight_bits, tensorrt
 from wherry_infer.config import Config
 from wherry_infer.first_run import Once
@@ -25,7 +26,7 @@ from wherry_program.run.interpreter import Interpreter
 from wherry_program.run.products import Report, report_of
 from wherry_tensor import Tensor as WherryTensor
 from wherry_tensor import _core
-from wherry_tensor._core import set_grad_mode, set_thread_budget
+from wherry_tensor._core import set_thread_budget
 from wherry_tensor.arguments import integer, require
 from wherry_tensor.device import Stream, absent, current_stream, device_code, is_known
 from wherry_tensor.errors import InvalidArgumentError, NotFoundError, PreconditionNotMetError, UnavailableError, short
@@ -334,14 +335,11 @@ class _Model:
         config = self.config
         return not (self.home.code or self.hands_over or config._save_optimized or config._ir_debug or config.pass_builder()._debug)
 
+    @no_grad()
     def run(self, *values: Any) -> list[Any]:
         """The first run, if passes have waited for it; `_take` puts that of the program in its place."""
-        recording = set_grad_mode(False)
-        try:
-            _ = self.program
-            return self.run(*values)
-        finally:
-            set_grad_mode(recording)
+        _ = self.program
+        return self.run(*values)
 
     @property
     def program(self) -> Program:
@@ -387,15 +385,9 @@ class _Model:
         self.run = compiled(program)  # type: ignore[method-assign]
         self._ready = self._waiting = None
 
+    @no_grad()
     def watched(self, values: Sequence[Any], hooks: Sequence[Callable[..., Any]] = ()) -> list[Any]:
         """A run op by op: for hooks, to measure, and to calibrate."""
-        recording = set_grad_mode(False)
-        try:
-            return self._watched(values, hooks)
-        finally:
-            set_grad_mode(recording)
-
-    def _watched(self, values: Sequence[Any], hooks: Sequence[Callable[..., Any]]) -> list[Any]:
         found = self.calibrating
         program = None if found is None else found.program
         if found is None or program is None:
@@ -447,8 +439,8 @@ class _Model:
                 if builder._debug or config._ir_debug:
                     print(f"--- after {one.__name__}\n{program}")
             program.in_passes = False
-            if _let_go(program, weights):
-                _core.release_memory_cache()
+            _let_go(program, weights)
+            _core.release_memory_cache()
         if hands_over:
             self._handed_over(program)
         self._save(program)
@@ -525,13 +517,12 @@ def _keep_memory(device: int, config: Config) -> None:
         _core.set_memory_cache_limit(wanted, device)
 
 
-def _let_go(program: Program, weights: Sequence[Variable]) -> bool:
+def _let_go(program: Program, weights: Sequence[Variable]) -> None:
     """Drop those weights that the program no longer has: variables are parts of cycles, so that they would stay until garbage is collected."""
     kept = set(map(id, program.bound_variables()))
-    gone = [x for x in weights if id(x) not in kept]
-    for x in gone:
-        x.bound = None
-    return bool(gone)
+    for x in weights:
+        if id(x) not in kept:
+            x.bound = None
 
 
 class _Watching(Interpreter):
@@ -714,8 +705,7 @@ class Predictor:
             handle._require_offsets()
 
     def _answered(self, values: list[Any]) -> list[Any]:
-        config, code = self._model.config, self._home.code
-        model = self._model
+        model, config, code = self._model, self._model.config, self._home.code
         if model.ranks:
             model = model.at({handle._name: value.shape for handle, value in zip(self._handles[0], values)})
         for value in values:
@@ -723,13 +713,11 @@ class Predictor:
                 values = [_core.to_device(value, code) for value in values]
                 break
         before = set_thread_budget(config._threads)
-        recording = set_grad_mode(False)
         try:
             if self._hooks or config._profile:
                 return model.watched(values, self._hooks)
             return model.run(*values)
         finally:
-            set_grad_mode(recording)
             set_thread_budget(before)
 
     def clone(self, stream: Stream | None = None) -> Predictor:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import wherry_tensor
+from wherry_autograd import no_grad
 from wherry_infer.first_run import Once
 from wherry_infer.session_values import NP_NAMES, UNSIGNED, OrtValue, array_at, array_of, element_name, held, type_name
 from wherry_paddle_files.models import load_model
@@ -21,7 +22,7 @@ from wherry_paddle_files.sequences import feed_offsets
 from wherry_program.program.ir import Program
 from wherry_program.run.executor import Executor, compiled
 from wherry_tensor import Tensor
-from wherry_tensor._core import from_buffer, set_grad_mode, set_thread_budget
+from wherry_tensor._core import from_buffer, set_thread_budget
 from wherry_tensor.errors import InvalidArgumentError, NotFoundError, UnimplementedError
 from wherry_tensor.protobuf import ModelFileError
 from wherry_train.pickle_reader import FileFormatError
@@ -484,15 +485,12 @@ class InferenceSession:
 
     def _first(self, values: list[Any]) -> list[Any]:
         """The first run of a program, and each of a model without one."""
-        recording = set_grad_mode(False)
-        try:
+        with no_grad():
             if self._ready is None:
                 return self._without_program(values)
             self._run = run = self._ready()
             self._program = None  # its run has it
             return run(*values)
-        finally:
-            set_grad_mode(recording)
 
     def _without_program(self, values: list[Any]) -> list[Any]:
         """A program for these shapes, or for these shapes and numbers, if that is enough; else the model runs node by node."""

@@ -178,13 +178,11 @@ class _Reader:
             )
         values = _core.uninitialized(tuple(found.dims), _core.uint8 if dtype.is_bool else dtype)
         if count:
-            view = memoryview(values).cast("B")
-            got = self._file.readinto(view)  # type: ignore[attr-defined]
-            at = got
+            view, at = memoryview(values).cast("B"), 0
             while at < count:
+                got = self._file.readinto(view[at:])  # type: ignore[attr-defined]
                 if not got:
                     raise ModelFileError(f"{self._what}: the file has become shorter while it was read. Read it again.")
-                got = self._file.readinto(view[at:])  # type: ignore[attr-defined]
                 at += got
             self.left -= count
         # A byte of the file may be anything, a bool is 0 or 1.

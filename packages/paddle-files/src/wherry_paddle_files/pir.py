@@ -48,7 +48,6 @@ _MOST_DEPTH = 64  # of regions within regions
 _PLAIN_KINDS = frozenset(f"0.a_{kind}" for kind in ("bool", "f32", "f64", "i32", "i64", "str"))  # of attributes whose data are the value
 _KIND_OF = {bool: int(AttrType.BOOLEAN), int: int(AttrType.LONG), float: int(AttrType.FLOAT64)}
 _LONGS = int(AttrType.LONGS)
-_ELEMENTS = {prefix + kind: name for kind, name in DTYPES.items() for prefix in ("", "0.")}  # of tensors, and their dtypes
 
 
 class Translated(ProgramDesc):
@@ -195,21 +194,15 @@ class _Form:
         return found
 
 
-_forms: dict[str, _Form] = {}
 _MOST_KEPT = 2000
 
 
+@functools.lru_cache(_MOST_KEPT)
 def _form_of(name: str) -> _Form | None:
     """What is known of the operations of a name; None if nothing is."""
-    found = _forms.get(name)
-    if found is None:
-        table, base = operator_table()[0], name.removesuffix("_")
-        known = _OTHERS.get(base) or table.get(name) or table.get(base) or _as_written(name)
-        if known is not None:
-            found = _Form(known)
-            if len(_forms) < _MOST_KEPT:
-                _forms[name] = found
-    return found
+    table, base = operator_table()[0], name.removesuffix("_")
+    known = _OTHERS.get(base) or table.get(name) or table.get(base) or _as_written(name)
+    return None if known is None else _Form(known)
 
 
 class _Translation:
@@ -270,7 +263,7 @@ class _Translation:
             raise _damaged(f"a block takes {len(taken)} values. Got {len(arguments)}")
         for each, name in zip(taken, arguments):
             self.names[each["#"]] = [name]
-            block.vars.append(self.variable(name, each.get("TT")))
+            block.vars.append(VarDesc(name, self.type_of(each.get("TT"), name)))
         yielded: list[str] = []
         for each in described["ops"]:
             if each["#"] == "p":
@@ -317,10 +310,10 @@ class _Translation:
             self.names[value] = []
         elif kind == "0.t_vec":
             self.names[value] = [f"v{value}.{i}" for i in range(len(type["D"]))]
-            block.vars += [self.variable(name, each) for name, each in zip(self.names[value], type["D"])]
+            block.vars += [VarDesc(name, self.type_of(each, name)) for name, each in zip(self.names[value], type["D"])]
         else:
             self.names[value] = [f"v{value}"]
-            block.vars.append(self.variable(f"v{value}", type))
+            block.vars.append(VarDesc(f"v{value}", self.type_of(type, f"v{value}")))
         return self.names[value]
 
     def type_of(self, type: Any, what: str) -> VarType:
@@ -333,16 +326,10 @@ class _Translation:
         if found is None:
             dtype, dims = _tensor_type(type, what)
             tensor = LodTensorDesc(TensorDesc(dtype_code(dtype), dims), 0)
-            if type["#"].endswith("t_dense_tensor_array"):
-                found = VarType(int(VarKind.LOD_TENSOR_ARRAY), tensor_array=tensor)
-            else:
-                found = VarType(int(VarKind.LOD_TENSOR), lod_tensor=tensor)
+            array = type["#"].endswith("t_dense_tensor_array")
+            found = VarType(int(VarKind.LOD_TENSOR_ARRAY), tensor_array=tensor) if array else VarType(int(VarKind.LOD_TENSOR), lod_tensor=tensor)
             self.types[key] = found
         return found
-
-    def variable(self, name: str, type: Any) -> VarDesc:
-        """The declaration of a variable."""
-        return VarDesc(name, self.type_of(type, name))
 
     def outputs(self, block: BlockDesc, op: _Operation, slots: Sequence[str]) -> list[Slot]:
         made = [self.make(block, value, type) for value, type in op.outputs]
@@ -561,18 +548,13 @@ class _Translation:
 
 def _tensor_type(type: Any, what: str) -> tuple[str, list[int]]:
     """Dtype and sizes of a type of the file."""
-    if not isinstance(type, dict) or type["#"] not in _TENSORS and type["#"].rpartition(".")[2] not in _TENSORS:
+    if not isinstance(type, dict) or type["#"].rpartition(".")[2] not in ("t_dtensor", "t_dense_tensor_array"):
         raise _damaged(f"{what!r} is of type {_short(type)}. Expected a tensor")
     element, dims = type["D"][:2]
-    name = element["#"]
-    if name not in _ELEMENTS:
-        name = name.rpartition(".")[2]
-    if name not in _ELEMENTS or not all([isinstance(n, int) for n in dims]):  # noqa: C419  a generator takes longer
+    name = element["#"].rpartition(".")[2]
+    if name not in DTYPES or not all([isinstance(n, int) for n in dims]):  # noqa: C419  a generator takes longer
         raise _damaged(f"{what!r} has dtype {name!r} and sizes {_short(dims)}")
-    return _ELEMENTS[name], [n if n > -1 else -1 for n in dims]
-
-
-_TENSORS = frozenset({"0.t_dtensor", "t_dtensor", "t_dense_tensor_array"})
+    return DTYPES[name], [n if n > -1 else -1 for n in dims]
 
 
 @functools.cache

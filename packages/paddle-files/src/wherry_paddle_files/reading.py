@@ -50,7 +50,6 @@ class UnreadableOp(UnimplementedError, ModelFileError):
 
 _VAR, _VARS, _LOD_TENSOR = int(AttrType.VAR), int(AttrType.VARS), int(VarKind.LOD_TENSOR)
 _PLAIN = AS_IT_IS - {_VAR, _VARS}
-_FAULTS = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RuntimeError, MemoryError)  # in rules: of what the file holds
 
 
 class OpView:
@@ -74,9 +73,8 @@ class OpView:
         Raises:
             ModelFileError: the operator has no such input.
         """
-        names = self.desc.input(slot)
-        found = self.reader.scopes[-1].get(names[0]) if names else None
-        if found is None and (found := self.maybe(slot)) is None:
+        found = self.maybe(slot)
+        if found is None:
             raise self.bad(f"it has no input {slot!r}", "a variable")
         return found
 
@@ -97,11 +95,10 @@ class OpView:
     def maybe(self, slot: str) -> Any:
         """The tensor of an input, or None."""
         names = self.desc.input(slot)
-        if not names:
+        if not names or names[0] == EMPTY:
             return None
-        name = names[0]
-        found = self.reader.scopes[-1].get(name)
-        return found if found is not None else None if name == EMPTY else self.reader.value(name, self)
+        found = self.reader.scopes[-1].get(names[0])  # mostly
+        return self.reader.value(names[0], self) if found is None else found
 
     def xs(self, slot: str) -> list[Any]:
         """The tensors of an input that has several."""
@@ -433,7 +430,15 @@ class Reader:
             self.op(OpView(desc, self))
 
     def op(self, op: OpView) -> None:
-        """Read one operator."""
+        """Read one operator; any error in its rule is reported as one of the file."""
+        try:
+            self._op(op)
+        except (ModelFileError, UnimplementedError):
+            raise
+        except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RuntimeError, MemoryError) as error:
+            raise ModelFileError(f"operator '{op.type}' of the file cannot be read: {error}") from error
+
+    def _op(self, op: OpView) -> None:
         kind = op.type
         if kind == "feed":
             names = op.desc.output("Out")
@@ -449,12 +454,7 @@ class Reader:
         role = op.attr("op_role", 0)
         self.recording.role = BACKWARD if role in (1, 257) else OPTIMIZE if role in (2, 18) else FORWARD
         if found is None and kind.endswith("_grad") and kind[:-5] in READS:
-            try:
-                self._bind_outputs(op, self._gradient(op, self._forward_of(op) or self._forward_again(op)))
-            except (ModelFileError, UnimplementedError):
-                raise
-            except _FAULTS as error:
-                raise self._unreadable(op, error) from error
+            self._bind_outputs(op, self._gradient(op, self._forward_of(op) or self._forward_again(op)))
             return
         if found is None:
             library = op.attr("library")
@@ -475,26 +475,17 @@ class Reader:
         block = self.recording.block
         begin = len(block.nodes)
         before = {name: self.scopes[-1].get(name) for slot in op.desc.inputs for name in slot.arguments} if self._differentiates else {}
-        try:
-            result = found.rule(op)
-            if result is not None:
-                results = result if isinstance(result, dict) else {found.out: result}
-                self._bind_outputs(op, results)
-                hand_on(op, results)
-        except (ModelFileError, UnimplementedError):
-            raise
-        except _FAULTS as error:
-            raise self._unreadable(op, error) from error
+        result = found.rule(op)
+        if result is not None:
+            results = result if isinstance(result, dict) else {found.out: result}
+            self._bind_outputs(op, results)
+            hand_on(op, results)
         if self._differentiates:
             nodes = block.nodes[begin:]
             inputs = {name: x for name, x in before.items() if x is not None}
             for slot in op.desc.outputs:
                 for name in slot.arguments:
                     self._forward[name] = (op.desc, nodes, inputs)
-
-    def _unreadable(self, op: OpView, error: Exception) -> ModelFileError:
-        """What an error in a rule is: one of the file."""
-        return ModelFileError(f"operator '{op.type}' of the file cannot be read: {error}")
 
     def _bind_outputs(self, op: OpView, results: dict[str, Any]) -> None:
         for slot, value in results.items():
