@@ -11,7 +11,7 @@ from __future__ import annotations
 import struct
 import sys
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 from wherry_tensor._protobuf import Messages
 from wherry_tensor.errors import InvalidArgumentError
@@ -65,10 +65,12 @@ class Schema:
     """
 
     loose = False
-    kinds: ClassVar[dict[int, str]] = {}
+    kinds: dict[int, str]
 
     def __init__(self, message: type, what: str, *fields: Field) -> None:
         self.message, self.what = message, what
+        if not self.loose:
+            self.kinds = {}
         self.fields = fields
         self._putters = [(field.name, field.repeated, _putter(field)) for field in fields]
         self.messages = Messages(self, sys.modules[__name__])
