@@ -136,6 +136,15 @@ struct Lines {
   int64_t out_line, out_block;
 };
 
+// f of a length of `Most` pixels or fewer, as a constant.
+template <int Most, typename F>
+WRY_INLINE void of_length(int64_t length, const F &f) {
+  if constexpr (Most > 0) {
+    if (length == Most) f(std::integral_constant<int, Most>());
+    else of_length<Most - 1>(length, f);
+  }
+}
+
 template <int Apart, int Blocks>
 WRY_INLINE void lines_by_blocks(const Runs &runs, const Lines &l, const Epilogue &epilogue, int64_t at) {
   Tile t;
@@ -154,40 +163,30 @@ WRY_INLINE void lines_by_blocks(const Runs &runs, const Lines &l, const Epilogue
     for (int h = 0; h < halves; ++h)
       for (int b = 0; b < Blocks; ++b) activate(epilogue.activation, t.out[h] + b * l.out_block, pixels * block);
   };
-  // Halves of a tile may belong to two lines.
-  const int64_t whole = l.width / half, halves = whole * l.count;
-  int64_t y = 0, x = 0;
-  const auto forward = [&] {
-    if (++x == whole) x = 0, ++y;
-  };
-  for (int64_t i = 0; i + 2 <= halves; i += 2) {
-    half_at(0, y, x * half), forward();
-    half_at(1, y, x * half), forward();
-    tile_of<half, 2, Blocks, Apart>(runs, t);
-    done(2, half);
-  }
-  if (halves % 2) {
-    half_at(0, y, x * half), half_at(1, y, x * half);
-    tile_of<half, 1, Blocks, Apart>(runs, t);
-    done(1, half);
-  }
-  if (whole * half == l.width) return;
-  for (y = 0; y < l.count; ++y) {
-    int64_t from = whole * half;
-    const auto rest = [&](auto pixels) {
-      constexpr int n = decltype(pixels)::value;
-      if constexpr (n < half) {
-        for (; from + n <= l.width; from += n) {
-          half_at(0, y, from), half_at(1, y, from);
-          tile_of<n, 1, Blocks, Apart>(runs, t);
-          done(1, n);
-        }
-      }
+  // Pieces of lines, as long as each other or by one pixel longer: tiles of a few pixels would wait for their sums. The halves of a tile may
+  // belong to two lines.
+  const int64_t pieces = ceil_div(l.width, half), least = l.width / pieces, longer = l.width % pieces;
+  const auto run = [&](auto pixels, int64_t from, int64_t number) {
+    constexpr int n = decltype(pixels)::value;
+    const int64_t halves = number * l.count;
+    int64_t y = 0, x = 0;
+    const auto next_at = [&](int h) {
+      half_at(h, y, from + x * n);
+      if (++x == number) x = 0, ++y;
     };
-    rest(std::integral_constant<int, 4>());
-    rest(std::integral_constant<int, 2>());
-    rest(std::integral_constant<int, 1>());
-  }
+    for (int64_t i = 0; i + 2 <= halves; i += 2) {
+      next_at(0), next_at(1);
+      tile_of<n, 2, Blocks, Apart>(runs, t);
+      done(2, n);
+    }
+    if (halves % 2) {
+      next_at(0), t.in[1] = t.in[0];
+      tile_of<n, 1, Blocks, Apart>(runs, t);
+      done(1, n);
+    }
+  };
+  if (longer) of_length<half>(least + 1, [&](auto pixels) { run(pixels, 0, longer); });
+  of_length<half>(least, [&](auto pixels) { run(pixels, longer * (least + 1), pieces - longer); });
 }
 
 template <int Apart>

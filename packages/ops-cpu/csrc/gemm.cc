@@ -144,6 +144,44 @@ static void multiply_tiny(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T
     }
 }
 
+// dot_rows of four rows of x with each of two of y, with the sums of each element in the same order. `later`: a row that is read afterwards.
+constexpr bool pairs_of_dots = WRY_VECTOR_BYTES == 64;  // 16 registers hold sums
+
+template <typename T>
+static void dots_of_two(int64_t k, const T *x, int64_t x_row, const T *y, int64_t y_row, const T *later, T *sums) {
+  using vector = vec<T>;
+  constexpr int width = lanes<T>;
+  vector sum[2][4][2];
+  for (int r = 0; r < 2; ++r)
+    for (int i = 0; i < 4; ++i) sum[r][i][0] = sum[r][i][1] = vector{};
+  int64_t p = 0;
+  for (; p + 2 * width <= k; p += 2 * width)
+#pragma GCC unroll 2
+    for (int u = 0; u < 2; ++u) {
+      __builtin_prefetch(later + p + u * width, 0, 2);
+      const vector first = load(y + p + u * width), second = load(y + y_row + p + u * width);
+#pragma GCC unroll 4
+      for (int i = 0; i < 4; ++i) {
+        const vector row = load(x + i * x_row + p + u * width);
+        sum[0][i][u] += row * first, sum[1][i][u] += row * second;
+      }
+    }
+  for (; p + width <= k; p += width)
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      const vector row = load(x + i * x_row + p);
+      sum[0][i][0] += row * load(y + p), sum[1][i][0] += row * load(y + y_row + p);
+    }
+#pragma GCC unroll 2
+  for (int r = 0; r < 2; ++r)
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      T total = reduce_add(vector(sum[r][i][0] + sum[r][i][1]));
+      for (int64_t q = p; q < k; ++q) total += x[i * x_row + q] * y[r * y_row + q];
+      sums[r * 4 + i] = total;
+    }
+}
+
 // Rows of A times columns of B, both lying along k: for products with few rows or few columns.
 // Each element sums in the same order whichever group of rows computes it.
 template <typename T>
@@ -155,8 +193,16 @@ static void multiply_dots(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T
   };
   T sums[4];
   if (n >= m) {  // four columns of B for each row of A
-    for (int64_t j = 0; j < n; j += 4)
-      for (int64_t i = 0; i < m; ++i) {
+    for (int64_t j = 0; j < n; j += 4) {
+      int64_t i = 0;
+      if constexpr (pairs_of_dots)
+        if (j + 4 <= n)
+          for (; i + 2 <= m; i += 2) {
+            T two[8];
+            dots_of_two(k, b.data + j * b.column, b.column, a.data + i * a.row, a.row, b.data + (j + 4 + i / 2 % 4) * b.column, two);
+            for (int u = 0; u < 8; ++u) put(i + u / 4, j + u % 4, two[u]);
+          }
+      for (; i < m; ++i) {
         const T *x = a.data + i * a.row, *y = b.data + j * b.column;
         if (j + 4 <= n) {
           dot_rows<T, 4>(k, y, b.column, x, sums);
@@ -169,6 +215,7 @@ static void multiply_dots(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T
           }
         }
       }
+    }
     return;
   }
   for (int64_t i = 0; i < m; i += 4)
@@ -242,12 +289,17 @@ static void multiply_block(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<
   }
 }
 
+// Whether packing B, which lies along k, would take longer than to sum as it lies.
+template <typename T>
+static bool as_dots(int64_t m, int64_t k, const Matrix<T> &a, const Matrix<T> &b) {
+  return a.column == 1 && b.row == 1 && b.column != 1 && (m <= 4 || (pairs_of_dots && m <= 2 * gemm_rows && k >= 32 * m));
+}
+
 template <typename T>
 void gemm_serial(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T *c, int64_t ldc, Start<T> start) {
   if (m <= 0 || n <= 0) return;
   if (m * n * k <= 64) return multiply_tiny(m, n, k, a, b, c, ldc, start);
-  if (a.column == 1 && b.row == 1 && (n <= 4 || (m <= 4 && b.column != 1)))
-    return multiply_dots(m, n, k, a, b, c, ldc, start);
+  if ((a.column == 1 && b.row == 1 && n <= 4) || as_dots(m, k, a, b)) return multiply_dots(m, n, k, a, b, c, ldc, start);
   if (m == 1 && b.column == 1 && n >= 4 * lanes<T>) return multiply_row(n, k, a, b, c, start);
   // Few rows never repay packing B. Beyond that B must stay near: rows that lie a large power of
   // two apart fall into few sets of the cache, which packing cures.
@@ -316,7 +368,8 @@ void gemm(const wry_call *call, int64_t m, int64_t n, int64_t k, Matrix<T> a, Ma
   if (m * n * k <= small_product) return gemm_serial(m, n, k, a, b, c, ldc, start);
   // Flat ones pass through memory once, so packing would double the traffic. The blocks are fixed:
   // a last one may be so narrow that gemm_serial sums it in another way.
-  if ((m == 1 && (b.row == 1 || b.column == 1)) || (m <= 2 * gemm_rows && b.column == 1)) {
+  if ((m == 1 && (b.row == 1 || b.column == 1)) || (m <= 2 * gemm_rows && b.column == 1) ||
+      as_dots(m, k, a, b)) {
     const int64_t block = b.column != 1 ? 64 : m == 1 ? row_block(n)
                                                       : 256;
     parallel_blocks(call, n, block, [&](int64_t, int64_t first, int64_t last) {

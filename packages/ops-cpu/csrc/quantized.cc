@@ -197,24 +197,34 @@ int8_t *packed_weights(const wry_call *call, const Loose &w, int32_t *sums) {
   int8_t *to = workspace<int8_t>(call, blocks * block + 1);
   if (!to) return nullptr;
   const int flip = w.is_signed ? 0 : 128;
-  parallel_for(call, blocks, max_of<int64_t>(1, 16384 / max_of<int64_t>(1, block)), [&](int64_t first, int64_t last) {
-    for (int64_t b = first; b < last; ++b) {
-      const int64_t count = min_of<int64_t>(out_block, w.outs - b * out_block);
+  const auto lay = [&](int64_t b, int64_t t, int64_t f) {
+    const int64_t count = min_of<int64_t>(out_block, w.outs - b * out_block), n = min_of<int64_t>(4, w.inside - 4 * f);
+    const auto *from = static_cast<const uint8_t *>(w.data) + b * out_block * w.out + t * w.tap + 4 * f * w.in;
+    auto *at = reinterpret_cast<uint8_t *>(to) + b * block + (t * fours + f) * step_bytes;
+    if (count < out_block || n < 4) {
+      memset(at, flip, step_bytes);
+      for (int64_t o = 0; o < count; ++o)
+        for (int64_t k = 0; k < n; ++k) at[4 * o + k] = from[o * w.out + k * w.in];
+    } else if (w.out == 1) lay_by_fours(from, from + w.in, from + 2 * w.in, from + 3 * w.in, at);
+    else if (w.in == 1)
+      for (int64_t o = 0; o < out_block; ++o) __builtin_memcpy(at + 4 * o, from + o * w.out, 4);
+    else
+      for (int64_t o = 0; o < out_block; ++o) {
+        const uint8_t *one = from + o * w.out, four[4] = {one[0], one[w.in], one[2 * w.in], one[3 * w.in]};
+        __builtin_memcpy(at + 4 * o, four, 4);
+      }
+    if (flip)
+      for (int64_t i = 0; i < step_bytes; ++i) at[i] ^= 128;
+  };
+  // Where outputs lie side by side, those of a line of the cache together: it would be read once for each block.
+  const int64_t together = w.out == 1 ? 4 : 1, groups = ceil_div(blocks, together);
+  parallel_for(call, groups, max_of<int64_t>(1, 16384 / max_of<int64_t>(1, together * block)), [&](int64_t first, int64_t last) {
+    for (int64_t g = first; g < last; ++g) {
+      const int64_t begin = g * together, end = min_of(blocks, begin + together);
       for (int64_t t = 0; t < w.taps; ++t)
-        for (int64_t f = 0; f < fours; ++f) {
-          const auto *from = static_cast<const uint8_t *>(w.data) + b * out_block * w.out + t * w.tap + 4 * f * w.in;
-          auto *at = reinterpret_cast<uint8_t *>(to) + b * block + (t * fours + f) * step_bytes;
-          const int64_t n = min_of<int64_t>(4, w.inside - 4 * f);
-          if (w.out == 1 && count == out_block && n == 4) lay_by_fours(from, from + w.in, from + 2 * w.in, from + 3 * w.in, at);
-          else {
-            memset(at, flip, step_bytes);
-            for (int64_t o = 0; o < count; ++o)
-              for (int64_t k = 0; k < n; ++k) at[4 * o + k] = from[o * w.out + k * w.in];
-          }
-          if (flip)
-            for (int64_t i = 0; i < step_bytes; ++i) at[i] ^= 128;
-        }
-      weight_sums(to + b * block, w.taps * fours, sums + b * out_block);
+        for (int64_t f = 0; f < fours; ++f)
+          for (int64_t b = begin; b < end; ++b) lay(b, t, f);
+      for (int64_t b = begin; b < end; ++b) weight_sums(to + b * block, w.taps * fours, sums + b * out_block);
     }
   });
   return to;

@@ -32,6 +32,7 @@ def _close(got, x, y, dtype=np.float32):
         ((300, 500), (500, 270)),  # packed
         ((100, 900), (900, 1500)),  # packed, few rows
         ((9, 900), (900, 1100)),  # rows of B where they lie
+        ((12, 900), (900, 1093)),  # as many, and a last block of few columns
         ((1, 3000), (3000, 2500)),  # one row
         ((2500, 3000), (3000, 1)),  # one column
         ((5000, 300), (300, 10)),  # few columns
@@ -63,6 +64,16 @@ def test_every_size_around_the_tiles(dtype):
                     got = ops.matmul(wherry_tensor.to_tensor(a), wherry_tensor.to_tensor(b), **flags).numpy()
                     assert got.shape == (m, n)
                     assert _close(got, x, y, dtype), (m, n, k, flags)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_few_rows_times_what_lies_along_them(dtype):
+    rng = np.random.default_rng(3)
+    for m, n, k in (2, 7, 70), (5, 64, 171), (9, 131, 300), (12, 66, 401), (16, 259, 520), (16, 2100, 513):
+        x, y = rng.standard_normal((m, k)).astype(dtype), rng.standard_normal((n, k)).astype(dtype)
+        a, b = wherry_tensor.to_tensor(x), wherry_tensor.to_tensor(y)
+        got = ops.matmul(a, b, transpose_x=False, transpose_y=True).numpy()
+        assert _close(got, x, y.T, dtype), (m, n, k)
 
 
 def test_views_with_wide_negative_and_repeated_strides_are_read_where_they_lie():

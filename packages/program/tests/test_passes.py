@@ -409,6 +409,23 @@ def test_images_of_unknown_size_run_in_blocks():
         close(program, changed, tensor(2, 3, *size))
 
 
+def test_convolutions_of_a_branch_run_in_blocks():
+    first, second, third = nn.Conv2D(3, 16, 3, padding=1), nn.Conv2D(16, 24, 3, padding=1), nn.Conv2D(24, 16, 1)
+
+    def f(x):
+        y = second(F.relu(first(x)))
+        z = cond(x.sum() > 0, lambda: third(y) + F.relu(third(F.relu(y))), lambda: third(y))
+        return z * 2.0
+
+    program = recorded(f, [-1, 3, 9, 11])
+    changed = passes.default(program, passes.INFERENCE)
+    inner = [node for block in changed.blocks[1:] for node in block.nodes]
+    assert types(changed).count("conv2d_blocked") == 2
+    assert [node.type for node in inner if "conv" in node.type] == ["conv2d_blocked", "conv2d_blocked", "conv2d"]
+    for sign in 1.0, -1.0:
+        close(program, changed, ops.abs(tensor(2, 3, 9, 11)) * sign)
+
+
 def test_weights_that_a_program_writes_to_or_is_fed_stay_as_they_are():
     layers = nn.Conv2D(3, 16, 3), nn.Conv2D(16, 16, 3)
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import wherry_tensor
+from wherry_autograd import no_grad
 from wherry_infer import eight_bits, tensorrt
 from wherry_infer.config import Config
 from wherry_infer.first_run import Once
@@ -18,14 +19,14 @@ from wherry_infer.kinds import DataType, PrecisionType
 from wherry_infer.precision import mixed
 from wherry_paddle_files.models import have_other_ranks, load_model, params_from_bytes, save_model
 from wherry_paddle_files.sequences import FedOffsets, fault_of_offsets, feed_offsets
-from wherry_program.passes import blocked, elementwise, integers, unfused
+from wherry_program.passes import Steps, blocked, elementwise, integers, unfused
 from wherry_program.program.ir import Program, Variable
-from wherry_program.run.executor import compiled
+from wherry_program.run.executor import Executor, compiled
 from wherry_program.run.interpreter import Interpreter
 from wherry_program.run.products import Report, report_of
 from wherry_tensor import Tensor as WherryTensor
 from wherry_tensor import _core
-from wherry_tensor._core import set_grad_mode, set_thread_budget
+from wherry_tensor._core import set_thread_budget
 from wherry_tensor.arguments import integer, require
 from wherry_tensor.device import Stream, absent, current_stream, device_code, is_known
 from wherry_tensor.errors import InvalidArgumentError, NotFoundError, PreconditionNotMetError, UnavailableError, short
@@ -314,6 +315,7 @@ class _Model:
                 program = self.in_whole_numbers(program)
                 if self._may_wait:
                     self.feeds, self.fetches = program.feeds, program.fetches
+                    self._waiting: Program | None = program
                     me = weakref.ref(self)  # no cycle; whoever calls it holds the model
                     self._ready = Once(lambda: me()._prepared(program), "create_predictor")  # type: ignore[union-attr]
                     return
@@ -333,6 +335,7 @@ class _Model:
         config = self.config
         return not (self.home.code or self.hands_over or config._save_optimized or config._ir_debug or config.pass_builder()._debug)
 
+    @no_grad()
     def run(self, *values: Any) -> list[Any]:
         """The first run, if passes have waited for it; `_take` puts that of the program in its place."""
         _ = self.program
@@ -380,8 +383,9 @@ class _Model:
             _keep_memory(self.home.code, self.config)
         self._program = program
         self.run = compiled(program)  # type: ignore[method-assign]
-        self._ready = None
+        self._ready = self._waiting = None
 
+    @no_grad()
     def watched(self, values: Sequence[Any], hooks: Sequence[Callable[..., Any]] = ()) -> list[Any]:
         """A run op by op: for hooks, to measure, and to calibrate."""
         found = self.calibrating
@@ -406,6 +410,7 @@ class _Model:
             model, params = config.files()
             program = load_model("", model_path=model, params_path=params, sizes=self.sizes, info=False)
         self.ranks = program.__dict__["ranks"]
+        program.__dict__.pop("described", None)  # other sizes are read from the files again
         self.offsets: FedOffsets | None = feed_offsets(program)
         narrow = config.tensorrt_precision_mode() if self.hands_over else config._mixed
         if narrow in (PrecisionType.Half, PrecisionType.Bfloat16) and not eight_bits.are_wanted(config):
@@ -420,19 +425,22 @@ class _Model:
             last = integers if eight_bits.is_quantized(program) else elementwise
             builder = config.pass_builder()
             program.in_passes = True
+            steps, weights = Steps(), program.bound_variables()
             for one in builder.functions():
                 if one is blocked:  # from here on it is made for the kernels of this machine
                     self._save(program)
                     if self.home.code:
                         continue  # of its CPU
+                    _let_go(program, weights)
+                    weights = program.bound_variables()
                 if one is last and hands_over:
                     hands_over = self._handed_over(program)
-                weights = list(program.bound_variables())
-                program = one(program)
-                _let_go(program, weights)
+                program = steps.after(one, program)
                 if builder._debug or config._ir_debug:
                     print(f"--- after {one.__name__}\n{program}")
             program.in_passes = False
+            _let_go(program, weights)
+            _core.release_memory_cache()
         if hands_over:
             self._handed_over(program)
         self._save(program)
@@ -466,6 +474,11 @@ class _Model:
             self.saved = True
 
     def __del__(self) -> None:
+        # Weights and plans are parts of cycles, which would keep them until garbage is collected.
+        if isinstance(run := self.__dict__.get("run"), Executor):
+            run.close()
+        elif (waiting := self.__dict__.get("_waiting")) is not None:
+            waiting.dissolve()
         if getattr(self, "shapes", None) and self.config._shape_file:
             self.write_shapes()
         if getattr(self, "times", None) and self.config._profile:
@@ -507,11 +520,9 @@ def _keep_memory(device: int, config: Config) -> None:
 def _let_go(program: Program, weights: Sequence[Variable]) -> None:
     """Drop those weights that the program no longer has: variables are parts of cycles, so that they would stay until garbage is collected."""
     kept = set(map(id, program.bound_variables()))
-    gone = [x for x in weights if id(x) not in kept]
-    for x in gone:
-        x.bound = None
-    if gone:
-        _core.release_memory_cache()
+    for x in weights:
+        if id(x) not in kept:
+            x.bound = None
 
 
 class _Watching(Interpreter):
@@ -650,11 +661,10 @@ class Predictor:
                 if value is None or _core.device_of(value):
                     break  # the rest says what is missing, or copies it here
             else:
-                before, recording = set_thread_budget(self._threads), set_grad_mode(False)
+                before = set_thread_budget(self._threads)
                 try:
-                    values = self._model.run(*given)
+                    values = self._model.run(*given)  # which records no gradients
                 finally:
-                    set_grad_mode(recording)
                     set_thread_budget(before)
                 for handle, value in zip(results, values, strict=True):
                     handle._value = value
@@ -695,8 +705,7 @@ class Predictor:
             handle._require_offsets()
 
     def _answered(self, values: list[Any]) -> list[Any]:
-        config, code = self._model.config, self._home.code
-        model = self._model
+        model, config, code = self._model, self._model.config, self._home.code
         if model.ranks:
             model = model.at({handle._name: value.shape for handle, value in zip(self._handles[0], values)})
         for value in values:
@@ -704,13 +713,11 @@ class Predictor:
                 values = [_core.to_device(value, code) for value in values]
                 break
         before = set_thread_budget(config._threads)
-        recording = set_grad_mode(False)
         try:
             if self._hooks or config._profile:
                 return model.watched(values, self._hooks)
             return model.run(*values)
         finally:
-            set_grad_mode(recording)
             set_thread_budget(before)
 
     def clone(self, stream: Stream | None = None) -> Predictor:

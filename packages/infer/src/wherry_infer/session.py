@@ -14,14 +14,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import wherry_tensor
+from wherry_autograd import no_grad
 from wherry_infer.first_run import Once
 from wherry_infer.session_values import NP_NAMES, UNSIGNED, OrtValue, array_at, array_of, element_name, held, type_name
 from wherry_paddle_files.models import load_model
 from wherry_paddle_files.sequences import feed_offsets
 from wherry_program.program.ir import Program
-from wherry_program.run.executor import compiled
+from wherry_program.run.executor import Executor, compiled
 from wherry_tensor import Tensor
-from wherry_tensor._core import from_buffer, set_grad_mode, set_thread_budget
+from wherry_tensor._core import from_buffer, set_thread_budget
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, NotFoundError, UnimplementedError
 from wherry_tensor.protobuf import ModelFileError
 from wherry_train.pickle_reader import FileFormatError
@@ -294,7 +295,7 @@ class InferenceSession:
         if isinstance(path, str):
             self._require_file(path)
         of_paddle = isinstance(path, str) and path.endswith((".pdmodel", ".json"))
-        program = self._open_program(str(path)) if of_paddle else self._open_onnx(path)
+        program = self._program = self._open_program(str(path)) if of_paddle else self._open_onnx(path)
         self._names = [x.name for x in self._outputs]
         plain = {0, *NP_NAMES} - UNSIGNED.keys()  # numbers of dtypes whose arrays are results as they are
         self._plain = all(x.type.startswith("tensor(") and "bfloat16" not in x.type and code in plain for x, code in zip(self._outputs, self._codes))
@@ -303,6 +304,14 @@ class InferenceSession:
         level = int(self._options.graph_optimization_level)
         self._ready = None if program is None else Once(lambda: _compiled(program, level), "InferenceSession")
         self._threads = int(self._options.intra_op_num_threads)
+
+    def __del__(self) -> None:
+        # Weights and plans are parts of cycles, which would keep them until garbage is collected.
+        for run in (self.__dict__.get("_run"), *self.__dict__.get("_by_shape", {}).values()):
+            if isinstance(run, Executor):
+                run.close()
+        if self.__dict__.get("_program") is not None:
+            self._program.dissolve()
 
     @staticmethod
     def _require_file(path: str) -> None:
@@ -418,11 +427,10 @@ class InferenceSession:
                 given.append(from_buffer(data) if fits else self._taken(x, input_feed))
         else:
             given = self._given(input_feed)
-        threads, recording = set_thread_budget(self._threads), set_grad_mode(False)
+        threads = set_thread_budget(self._threads)
         try:
             values = self._first(given) if self._run is None else self._run(*given)
         finally:
-            set_grad_mode(recording)
             set_thread_budget(threads)
         if not output_names:
             if self._plain:
@@ -479,10 +487,12 @@ class InferenceSession:
 
     def _first(self, values: list[Any]) -> list[Any]:
         """The first run of a program, and each of a model without one."""
-        if self._ready is None:
-            return self._without_program(values)
-        self._run = run = self._ready()
-        return run(*values)
+        with no_grad():
+            if self._ready is None:
+                return self._without_program(values)
+            self._run = run = self._ready()
+            self._program = None  # its run has it
+            return run(*values)
 
     def _without_program(self, values: list[Any]) -> list[Any]:
         """A program for these shapes, or for these shapes and numbers, if that is enough; else the model runs node by node."""

@@ -92,12 +92,12 @@ class Type:
     def element(self, what: str) -> Type:
         """The type inside of a sequence or an optional."""
         data = self.sequence if what == "sequence" else self.optional
-        return _wrapped.read(data or b"").element  # type: ignore[no-any-return]
+        return _wrapped.read(data or b"").element or Type()
 
 
 @dataclass(slots=True)
 class Wrapped:
-    element: Type = field(default_factory=Type)
+    element: Type | None = None
     unknown: bytes = b""
 
 

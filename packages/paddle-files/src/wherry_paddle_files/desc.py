@@ -70,6 +70,7 @@ class VarKind(IntEnum):
     SPARSE_CSR = 31
 
 
+_LOD_TENSOR = int(VarKind.LOD_TENSOR)
 _dtypes = {
     0: "bool", 1: "int16", 2: "int32", 3: "int64", 4: "float16", 5: "float32", 6: "float64", 20: "uint8", 21: "int8",
     22: "bfloat16", 23: "complex64", 24: "complex128",
@@ -188,8 +189,7 @@ class VarDesc:
 
 def tensor_var(name: str, dtype: str, dims: list[int], **flags: Any) -> VarDesc:
     """The description of a tensor. `flags` are persistable, is_parameter, stop_gradient and need_check_feed."""
-    tensor = TensorDesc(dtype_code(dtype), list(dims))
-    return VarDesc(name, VarType(int(VarKind.LOD_TENSOR), lod_tensor=LodTensorDesc(tensor, 0)), **flags)
+    return VarDesc(name, VarType(_LOD_TENSOR, None, LodTensorDesc(TensorDesc(_codes[dtype], list(dims)), 0)), **flags)
 
 
 @dataclass(slots=True)
@@ -270,11 +270,17 @@ class OpDesc:
 
     def input(self, slot: str) -> list[str]:
         """The variables of an input; none where the operator has no such input."""
-        return next((found.arguments for found in self.inputs if found.name == slot), [])
+        for found in self.inputs:
+            if found.name == slot:
+                return found.arguments
+        return []
 
     def output(self, slot: str) -> list[str]:
         """The variables of an output; none where the operator has no such output."""
-        return next((found.arguments for found in self.outputs if found.name == slot), [])
+        for found in self.outputs:
+            if found.name == slot:
+                return found.arguments
+        return []
 
     def attr(self, name: str, default: Any = None) -> Any:
         """The value of an attribute as Python has it: text for STRING, a number for a scalar."""
@@ -352,14 +358,6 @@ _many = {
 }  # fmt: skip
 
 
-@dataclass(slots=True)
-class _AttrMessage:
-    """An attribute as it is in the file."""
-
-    values: dict[str, Any] = field(default_factory=dict)
-    unknown: bytes = b""
-
-
 class _AttrSchema(Schema):
     """Attributes: the most frequent message, which keeps one value instead of sixteen fields."""
 
@@ -376,20 +374,19 @@ class _AttrSchema(Schema):
         fields += [Field(number, f"f{number}", kind) for number, kind in _one.values()]
         fields += [Field(number, f"f{number}", kind, repeated=True) for number, kind in _many.values()]
         fields += [Field(20, "f20", scalar), Field(21, "f21", scalar, repeated=True)]
-        super().__init__(_AttrMessage, "an attribute", *fields)
-        self._number = {int(kind): number for kind, (number, _) in {**_one, **_many}.items()} | {16: 20, 17: 21}
+        self.kinds = {int(kind): f"f{number}" for kind, (number, _) in {**_one, **_many}.items()} | {16: "f20", 17: "f21"}
+        super().__init__(Attr, "an attribute", *fields)
         self._put = dict(zip((f.name for f in fields), (put for _, _, put in self._putters), strict=True))
         self._repeated = frozenset(f.name for f in fields if f.repeated)
 
-    def made(self, message: _AttrMessage) -> Attr:
-        values, unknown = message.values, message.unknown
+    def made(self, values: dict[str, Any], unknown: bytes) -> Attr:
         name, kind = values.pop("name", None), values.pop("type", None)
-        if name is None or kind is None or kind not in self._number:
+        if name is None or kind is None or kind not in self.kinds:
             raise ModelFileError(
                 f"the file is damaged: the attribute {name!r} has no type that is known. Got {kind}, expected one of 0 to 17. "
                 f"Save the model again, with Paddle 2.6 or earlier."
             )
-        wanted = f"f{self._number[kind]}"
+        wanted = self.kinds[kind]
         value = values.pop(wanted, None)
         if values:  # more than one value: the one of the type is used, the others are kept
             out = bytearray()
@@ -405,7 +402,7 @@ class _AttrSchema(Schema):
         out = bytearray()
         self._put["name"](out, message.name)
         self._put["type"](out, message.type)
-        label = f"f{self._number[message.type]}"
+        label = self.kinds[message.type]
         if message.value is not None:
             put = self._put[label]
             for item in message.value if label in self._repeated else (message.value,):
@@ -458,12 +455,12 @@ _program = Schema(
 )  # fmt: skip
 
 
-_AS_IT_IS = frozenset(int(kind) for kind in AttrType) - {AttrType.STRING, AttrType.STRINGS, AttrType.SCALAR, AttrType.SCALARS}
+AS_IT_IS = frozenset(int(kind) for kind in AttrType) - {AttrType.STRING, AttrType.STRINGS, AttrType.SCALAR, AttrType.SCALARS}
 
 
 def plain(attr: Attr) -> Any:
     """The value of an attribute as Python has it."""
-    if attr.type in _AS_IT_IS:
+    if attr.type in AS_IT_IS:
         return attr.value
     if attr.type == AttrType.STRING:
         return attr.value.decode(errors="surrogateescape")
@@ -543,9 +540,11 @@ def _check_tensor(var: VarDesc) -> None:
     tensor = var.tensor
     if tensor is None:
         return
-    dtype_name(tensor.dtype or 0, f"the variable {var.name!r}")
-    # Paddle itself multiplies sizes that are not known: instance_norm of [-1, 3, 4, 4] has means of shape [-3].
-    tensor.dims = [max(size, -1) for size in tensor.dims]
+    if tensor.dtype not in _dtypes:
+        dtype_name(tensor.dtype or 0, f"the variable {var.name!r}")
+    if tensor.dims and min(tensor.dims) < -1:
+        # Paddle itself multiplies sizes that are not known: instance_norm of [-1, 3, 4, 4] has means of shape [-3].
+        tensor.dims = [max(size, -1) for size in tensor.dims]
 
 
 # Of attributes: numbers of blocks, names of variables, and scalars, which have parts.
@@ -561,7 +560,7 @@ def _check_op(op: OpDesc, block: int, blocks: int, known: set[str]) -> None:
             if slot.name in seen:
                 raise ModelFileError(f"the file is damaged: {op.type!r} has the {kind} {slot.name!r} twice. Save the model again.")
             seen.add(slot.name)
-            for name in slot.arguments:
+            for name in () if known.issuperset(slot.arguments) else slot.arguments:
                 if name not in known and name != EMPTY:
                     raise ModelFileError(
                         f"the file is damaged: {op.type!r} of block {block} has {name!r} as {kind} {slot.name!r}, which no block "

@@ -33,9 +33,10 @@ _OTHERS = {
 def hand_on(op: Any, results: dict[str, Any]) -> None:
     """Give what an operator gave the offsets of its first input, where it has a row for each row of that."""
     slot, outs = ("X", ("Out",)) if op.type in _ROW_BY_ROW else _OTHERS.get(op.type, ("", ()))
-    given = op.xs(slot) if slot and op.desc.input(slot) else []
-    if not given or not (offsets := _of(given[0])):
+    first = op.maybe(slot) if slot else None
+    if first is None or not (offsets := _of(first)):
         return
+    given = op.xs(slot)
     if op.type == "concat" and op.integer("axis") in (0, -given[0].ndim):
         offsets = _one_after_the_other([_of(x) for x in given])
     elif not _keeps_rows(op, given[0]):

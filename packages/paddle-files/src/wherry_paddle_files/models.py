@@ -452,13 +452,14 @@ def bind_values(program: Program, values: Mapping[str, Tensor], info: Mapping[st
         x = block.vars.get(name)
         if x is None:
             continue
-        value = _as_declared(value, x)
-        if value.dtype is not x.dtype or any(n not in (-1, m) for n, m in zip(x.sizes, value.shape)) or len(x.sizes) != value.ndim:
-            raise ModelFileError(
-                f"load: the parameter '{name}' does not fit. Got shape {value.shape}, {value.dtype.name}, expected {list(x.sizes)}, "
-                f"{x.dtype.name} as the program has it. Take the file that was saved together with the program."
-            )
-        said = (info or {}).get(name, {})
+        if value.dtype is not x.dtype or tuple(value.shape) != x.sizes:
+            value = _as_declared(value, x)
+            if value.dtype is not x.dtype or any(n not in (-1, m) for n, m in zip(x.sizes, value.shape)) or len(x.sizes) != value.ndim:
+                raise ModelFileError(
+                    f"load: the parameter '{name}' does not fit. Got shape {value.shape}, {value.dtype.name}, expected {list(x.sizes)}, "
+                    f"{x.dtype.name} as the program has it. Take the file that was saved together with the program."
+                )
+        said = info.get(name, {}) if info else {}
         if isinstance(x, StaticParameter) or "trainable" in said:
             value = Parameter(value, name=name, trainable=bool(said.get("trainable", not x.stop_gradient)))
             x.stop_gradient = value.stop_gradient
@@ -502,10 +503,8 @@ def _write_info(file: BinaryIO, info: Mapping[str, Mapping[str, Any]]) -> None:
 
 def _names_of(program: desc.ProgramDesc) -> list[str]:
     """The parameters and buffers of a program, by name."""
-    return sorted(
-        var.name for var in program.blocks[0].vars
-        if var.name and var.persistable and var.type is not None and var.type.kind == desc.VarKind.LOD_TENSOR
-    )
+    kind = int(desc.VarKind.LOD_TENSOR)
+    return sorted([var.name for var in program.blocks[0].vars if var.persistable and var.name and var.type is not None and var.type.kind == kind])
 
 
 def _read_params(path: str, names: Sequence[str]) -> tuple[dict[str, Tensor], bytes | None]:

@@ -176,23 +176,17 @@ class _Reader:
                 f"{self._what}: the file ends too early, in the parameter {name!r}. Got {self.left} bytes, expected {count} for shape "
                 f"{found.dims} and dtype {dtype.name}. Copy or save the model again."
             )
-        values = _core.uninitialized((count,), _core.uint8)
+        values = _core.uninitialized(tuple(found.dims), _core.uint8 if dtype.is_bool else dtype)
         if count:
-            view = memoryview(values)
-            at = 0
+            view, at = memoryview(values).cast("B"), 0
             while at < count:
                 got = self._file.readinto(view[at:])  # type: ignore[attr-defined]
                 if not got:
                     raise ModelFileError(f"{self._what}: the file has become shorter while it was read. Read it again.")
                 at += got
             self.left -= count
-        if not count:
-            return _core.uninitialized(tuple(found.dims), dtype), found.mark
-        if dtype.is_bool:
-            values = ops.cast(values, dtype)  # a byte of the file may be anything, a bool is 0 or 1
-        elif dtype is not _core.uint8:
-            values = _core.reinterpreted(values, dtype)
-        return ops.reshape(values, tuple(found.dims)), found.mark
+        # A byte of the file may be anything, a bool is 0 or 1.
+        return ops.cast(values, dtype) if dtype.is_bool else values, found.mark
 
 
 # Writing.

@@ -45,6 +45,9 @@ _NEUTRAL: dict[str, Any] = {
 _WHOLE = {"num_rows", "num_columns", "depth", "k", "axis", "num", "offset", "diagonal", "bins"}
 _NUMBERS = {"INF": math.inf, "-INF": -math.inf, "NAN": math.nan, "NaN": math.nan}
 _MOST_DEPTH = 64  # of regions within regions
+_PLAIN_KINDS = frozenset(f"0.a_{kind}" for kind in ("bool", "f32", "f64", "i32", "i64", "str"))  # of attributes whose data are the value
+_KIND_OF = {bool: int(AttrType.BOOLEAN), int: int(AttrType.LONG), float: int(AttrType.FLOAT64)}
+_LONGS = int(AttrType.LONGS)
 
 
 class Translated(ProgramDesc):
@@ -108,7 +111,7 @@ class _Operation:
     """An operation of the file.
 
     Attributes:
-        dialect, name: `pd_op` and `conv2d` of `1.conv2d`.
+        dialect, name: `pd_op` and `conv2d` of `1.conv2d`; full_name: `pd_op.conv2d`.
         inputs: numbers of values; 0: none is given.
         outputs: numbers and types.
         attrs: by name, as Python has them.
@@ -117,20 +120,20 @@ class _Operation:
     def __init__(self, described: dict[str, Any]) -> None:
         number, _, self.name = described["#"].partition(".")
         self.dialect = DIALECTS.get(number, number)
+        self.full_name = f"{self.dialect}.{self.name}"
         self.inputs: list[int] = [each["%"] for each in described.get("I", ())]
         self.outputs: list[tuple[int, Any]] = [(each["%"], each.get("TT")) for each in described.get("O", ())]
         self.attrs: dict[str, Any] = {each["N"]: _value(each["AT"]) for each in described.get("A", ()) if each["N"] != "struct_name"}
         self.regions: list[Any] = described.get("regions", [])
 
-    @property
-    def full_name(self) -> str:
-        return f"{self.dialect}.{self.name}"
-
 
 def _value(attr: dict[str, Any]) -> Any:
+    kind, data = attr["#"], attr.get("D")
+    if kind in _PLAIN_KINDS and "VD" not in attr:
+        return data
     if "VD" in attr:
         return _NUMBERS[attr["VD"]]
-    kind, data = attr["#"].rpartition("_")[2], attr.get("D")
+    kind = kind.rpartition("_")[2]
     if kind == "array":
         return [_value(each) for each in data]  # type: ignore[union-attr]
     if kind == "dtype":
@@ -144,6 +147,11 @@ def _dtype_named(name: Any) -> str:
 
 def _attr(name: str, value: Any) -> Attr:
     """An attribute that the reader takes: its type is that of the value."""
+    kind = _KIND_OF.get(type(value))
+    if kind is not None:
+        return Attr(name, kind, value)
+    if type(value) is list and value and set(map(type, value)) == {int}:
+        return Attr(name, _LONGS, value)
     first = value[0] if isinstance(value, list) and value else value
     several = isinstance(value, list)
     if isinstance(first, bool):
@@ -159,6 +167,44 @@ def _attr(name: str, value: Any) -> Attr:
     return Attr(name, AttrType.LONGS if several else AttrType.LONG, value)
 
 
+class _Form:
+    """What is known of the operations of a name.
+
+    Attributes:
+        known: the operator of Paddle 2.
+        tensors, others: of its arguments in their order, those that are inputs and all others.
+        outputs: of it.
+    """
+
+    def __init__(self, known: Operator) -> None:
+        self.known = known
+        order = [each for each in known.order if not each.startswith("?")]
+        self.tensors = [each for each in order if each in known.inputs]
+        self.others = [each for each in order if each not in known.inputs]
+        self.outputs = [each for each in known.outputs if each != "XShape"]
+        self._alike: dict[str, str] = {}
+
+    def alike(self, name: str) -> str | None:
+        """The name that an attribute has in Paddle 2; None if the operator has none such."""
+        found = self._alike.get(name)
+        if found is None:
+            found = next((a for want in (plain(name), *ALIKE.get(plain(name), ())) for a in self.known.attrs if plain(a) == want), None)
+            if found is not None and len(self._alike) < _MOST_KEPT:  # names are those of files
+                self._alike[name] = found
+        return found
+
+
+_MOST_KEPT = 2000
+
+
+@functools.lru_cache(_MOST_KEPT)
+def _form_of(name: str) -> _Form | None:
+    """What is known of the operations of a name; None if nothing is."""
+    table, base = operator_table()[0], name.removesuffix("_")
+    known = _OTHERS.get(base) or table.get(name) or table.get(base) or _as_written(name)
+    return None if known is None else _Form(known)
+
+
 class _Translation:
     """Translates one program.
 
@@ -166,6 +212,7 @@ class _Translation:
         blocks: of Paddle 2, the first one the program's.
         names: of the tensors of each value; several for a list.
         known: numbers of values that are constants.
+        constants: what makes those that no operation has read as a tensor so far.
     """
 
     def __init__(self) -> None:
@@ -173,6 +220,8 @@ class _Translation:
         self.names: dict[int, list[str]] = {}
         self.known: dict[int, Any] = {}
         self.fed = 0
+        self.types: dict[Any, VarType] = {}
+        self.constants: dict[int, OpDesc] = {}
 
     def program(self, described: dict[str, Any]) -> Translated:
         region = described["regions"]
@@ -184,6 +233,10 @@ class _Translation:
         # Paddle's own files list them from the last to the first.
         first.ops = [*reversed(feeds), *(op for op in first.ops if op.type != "feed")]
         first.vars += [VarDesc("feed", VarType(int(VarKind.FEED_MINIBATCH))), VarDesc("fetch", VarType(int(VarKind.FETCH_LIST)))]
+        if self.constants:  # they became attributes
+            unread = set(map(id, self.constants.values()))
+            for block in self.blocks:
+                block.ops = [op for op in block.ops if id(op) not in unread]
         program = Translated()
         program.blocks = self.blocks
         return program
@@ -210,19 +263,18 @@ class _Translation:
             raise _damaged(f"a block takes {len(taken)} values. Got {len(arguments)}")
         for each, name in zip(taken, arguments):
             self.names[each["#"]] = [name]
-            block.vars.append(_variable(name, each.get("TT")))
+            block.vars.append(VarDesc(name, self.type_of(each.get("TT"), name)))
         yielded: list[str] = []
         for each in described["ops"]:
             if each["#"] == "p":
                 self.parameter(block, each)
                 continue
             op = _Operation(each)
-            if op.full_name == "cf.yield":
-                yielded = [name for value in op.inputs for name in self.tensors(value)]
-                continue
             found = _SPECIAL.get(op.full_name)
             if found is not None:
                 found(self, block, op, depth)
+            elif op.full_name == "cf.yield":
+                yielded = [name for value in op.inputs for name in self.tensors(value)]
             else:
                 self.operator(block, op)
         return index, yielded
@@ -233,9 +285,8 @@ class _Translation:
         persistable, stop_gradient, _ = described["OA"]
         out = described["O"]
         self.names[out["%"]] = [name]
-        dtype, dims = _tensor_type(out.get("TT"), name)
         if persistable:
-            block.vars.append(tensor_var(name, dtype, dims, persistable=True, is_parameter=bool(is_parameter), stop_gradient=bool(stop_gradient)))
+            block.vars.append(VarDesc(name, self.type_of(out.get("TT"), name), True, None, bool(is_parameter), bool(stop_gradient)))
         else:
             self.names[out["%"]] = []
 
@@ -247,6 +298,7 @@ class _Translation:
             return []
         if value not in self.names:
             raise _damaged(f"it reads the value %{value}, which nothing has made")
+        self.constants.pop(value, None)
         return self.names[value]
 
     def make(self, block: BlockDesc, value: int, type: Any) -> list[str]:
@@ -258,11 +310,26 @@ class _Translation:
             self.names[value] = []
         elif kind == "0.t_vec":
             self.names[value] = [f"v{value}.{i}" for i in range(len(type["D"]))]
-            block.vars += [_variable(name, each) for name, each in zip(self.names[value], type["D"])]
+            block.vars += [VarDesc(name, self.type_of(each, name)) for name, each in zip(self.names[value], type["D"])]
         else:
             self.names[value] = [f"v{value}"]
-            block.vars.append(_variable(f"v{value}", type))
+            block.vars.append(VarDesc(f"v{value}", self.type_of(type, f"v{value}")))
         return self.names[value]
+
+    def type_of(self, type: Any, what: str) -> VarType:
+        """The type of a variable; variables of one dtype and shape have one."""
+        if not isinstance(type, dict) or "D" not in type:
+            raise _damaged(f"{what!r} is of type {_short(type)}. Expected a tensor")
+        element, dims = type["D"][:2]
+        key = (type["#"], element["#"], *dims)
+        found = self.types.get(key)
+        if found is None:
+            dtype, dims = _tensor_type(type, what)
+            tensor = LodTensorDesc(TensorDesc(dtype_code(dtype), dims), 0)
+            array = type["#"].endswith("t_dense_tensor_array")
+            found = VarType(int(VarKind.LOD_TENSOR_ARRAY), tensor_array=tensor) if array else VarType(int(VarKind.LOD_TENSOR), lod_tensor=tensor)
+            self.types[key] = found
+        return found
 
     def outputs(self, block: BlockDesc, op: _Operation, slots: Sequence[str]) -> list[Slot]:
         made = [self.make(block, value, type) for value, type in op.outputs]
@@ -272,19 +339,16 @@ class _Translation:
 
     def operator(self, block: BlockDesc, op: _Operation) -> None:
         """An operation that is an operator of Paddle 2."""
-        table = operator_table()[0]
-        base = op.name.removesuffix("_")
-        known = _OTHERS.get(base) or table.get(op.name) or table.get(base) or _as_written(op.name)
-        if op.dialect != "pd_op" or known is None:  # the reader says which it does not know
+        form = _form_of(op.name)
+        if op.dialect != "pd_op" or form is None:  # the reader says which it does not know
             slots = [Slot(f"X{i}", self.tensors(value)) for i, value in enumerate(op.inputs)]
             made = self.outputs(block, op, [f"Out{i}" for i in range(len(op.outputs))])
             block.ops.append(OpDesc(op.full_name, slots, made, [_attr(name, value) for name, value in op.attrs.items() if value is not None]))
             return
-        order = [name for name in known.order if not name.startswith("?")]
-        tensors = [name for name in order if name in known.inputs]
-        attrs = self.attributes(op, known)
+        known, tensors = form.known, form.tensors
+        attrs = self.attributes(op, form)
         inputs = [Slot(slot, self.tensors(value)) for slot, value in zip(tensors, op.inputs) if value]
-        late = [name for name in order if name not in known.inputs and name not in attrs]
+        late = [name for name in form.others if name not in attrs]
         for name, value in zip(late, op.inputs[len(tensors) :]):
             if value in self.known:
                 number = self.known[value]
@@ -302,19 +366,18 @@ class _Translation:
             axes = attrs.get("dim", [])
             attrs["dim"] = [axes] if isinstance(axes, int) else axes
             attrs["reduce_all"] = not attrs["dim"]
-        outputs = [name for name in known.outputs if name != "XShape"]
         if known.type == "histogram":
             attrs.update({name: int(attrs[name]) for name in ("min", "max") if float(attrs.get(name, 0.5)).is_integer()})
         if known.type == "allclose":
             attrs.update({name: str(attrs[name]) for name in ("rtol", "atol") if name in attrs})
         written = [_attr(name, value) for name, value in attrs.items() if value is not None]
-        block.ops.append(OpDesc(known.type, inputs, self.outputs(block, op, outputs), written))
+        block.ops.append(OpDesc(known.type, inputs, self.outputs(block, op, form.outputs), written))
 
-    def attributes(self, op: _Operation, known: Operator) -> dict[str, Any]:
+    def attributes(self, op: _Operation, form: _Form) -> dict[str, Any]:
         """Attributes under the names of Paddle 2, as far as the operator has them."""
-        attrs = {}
+        attrs, known = {}, form.known
         for name, value in op.attrs.items():
-            alike = next((a for want in (plain(name), *ALIKE.get(plain(name), ())) for a in known.attrs if plain(a) == want), None)
+            alike = form.alike(name)
             if alike is None and name in _NEUTRAL and (_NEUTRAL[name] is ... or _NEUTRAL[name] == value):
                 continue
             if alike is None:
@@ -383,6 +446,8 @@ class _Translation:
         if whole:
             attrs.append(_attr("str_value", str(int(number))))
         block.ops.append(OpDesc("fill_constant", [], self.outputs(block, op, ["Out"]), attrs))
+        if value in self.known:
+            self.constants[value] = block.ops[-1]
 
     def full_int_array(self, block: BlockDesc, op: _Operation, depth: int) -> None:
         numbers = op.attrs["value"]
@@ -391,6 +456,7 @@ class _Translation:
         dtype = dtype_code(_tensor_type(op.outputs[0][1], op.full_name)[0])
         attrs = [_attr("shape", [len(numbers)]), _attr("dtype", dtype), _attr("int64_values", list(numbers))]
         block.ops.append(OpDesc("assign_value", [], [values], attrs))
+        self.constants[op.outputs[0][0]] = block.ops[-1]
 
     def assign_value(self, block: BlockDesc, op: _Operation, depth: int) -> None:
         dtype = _tensor_type(op.outputs[0][1], op.full_name)[0]
@@ -486,16 +552,9 @@ def _tensor_type(type: Any, what: str) -> tuple[str, list[int]]:
         raise _damaged(f"{what!r} is of type {_short(type)}. Expected a tensor")
     element, dims = type["D"][:2]
     name = element["#"].rpartition(".")[2]
-    if name not in DTYPES or not all(isinstance(n, int) for n in dims):
+    if name not in DTYPES or not all([isinstance(n, int) for n in dims]):  # noqa: C419  a generator takes longer
         raise _damaged(f"{what!r} has dtype {name!r} and sizes {_short(dims)}")
-    return DTYPES[name], [max(n, -1) for n in dims]
-
-
-def _variable(name: str, type: Any) -> VarDesc:
-    dtype, dims = _tensor_type(type, name)
-    if type["#"].endswith("t_dense_tensor_array"):
-        return VarDesc(name, VarType(int(VarKind.LOD_TENSOR_ARRAY), tensor_array=LodTensorDesc(TensorDesc(dtype_code(dtype), dims), 0)))
-    return tensor_var(name, dtype, dims)
+    return DTYPES[name], [n if n > -1 else -1 for n in dims]
 
 
 @functools.cache

@@ -12,6 +12,7 @@ from wherry_autograd import enable_grad, grad, no_grad
 from wherry_nn import unique_name
 from wherry_paddle_files.column import READS
 from wherry_paddle_files.desc import (
+    AS_IT_IS,
     EMPTY,
     AttrType,
     BlockDesc,
@@ -47,7 +48,8 @@ class UnreadableOp(UnimplementedError, ModelFileError):
     """No rule reads an operator of the file. A ValueError."""
 
 
-_VAR, _VARS = int(AttrType.VAR), int(AttrType.VARS)
+_VAR, _VARS, _LOD_TENSOR = int(AttrType.VAR), int(AttrType.VARS), int(VarKind.LOD_TENSOR)
+_PLAIN = AS_IT_IS - {_VAR, _VARS}
 
 
 class OpView:
@@ -93,7 +95,10 @@ class OpView:
     def maybe(self, slot: str) -> Any:
         """The tensor of an input, or None."""
         names = self.desc.input(slot)
-        return None if not names or names[0] == EMPTY else self.reader.value(names[0], self)
+        if not names or names[0] == EMPTY:
+            return None
+        found = self.reader.scopes[-1].get(names[0])  # mostly
+        return self.reader.value(names[0], self) if found is None else found
 
     def xs(self, slot: str) -> list[Any]:
         """The tensors of an input that has several."""
@@ -104,9 +109,12 @@ class OpView:
         found = self._attrs.get(name)
         if found is None or found.value is None:
             return default
-        if found.type == _VAR:
+        kind = found.type
+        if kind in _PLAIN:
+            return found.value
+        if kind == _VAR:
             return self.reader.value(found.value, self)
-        if found.type == _VARS:
+        if kind == _VARS:
             return [self.reader.value(each, self) for each in found.value]
         return plain(found)
 
@@ -146,7 +154,7 @@ class OpView:
             value = [value]
         if not isinstance(value, (list, tuple)):
             raise self.bad(f"attribute {name!r} is {value!r}", "whole numbers")
-        return [_whole(n) if isinstance(n, Tensor) else n for n in value]
+        return [n if type(n) is int else _whole(n) if isinstance(n, Tensor) else n for n in value]
 
     def dtype(self, name: str, default: str | None = None) -> DType:
         """An attribute that is a dtype."""
@@ -372,26 +380,30 @@ class Reader:
         written: set[str] = set()
         missing: set[str] = set()
         for op in block.ops:
-            missing.update(name for slot in op.inputs for name in slot.arguments if name not in written)
-            written.update(name for slot in op.outputs for name in slot.arguments)
+            if not fed:
+                missing.update([name for slot in op.inputs for name in slot.arguments if name not in written])
+            for slot in op.outputs:
+                written.update(slot.arguments)
         for var in block.vars:
-            name, tensor = var.name or "", var.tensor
-            if var.type is None or var.type.kind != VarKind.LOD_TENSOR or tensor is None:
+            name, kind = var.name or "", var.type
+            if kind is None or kind.kind != _LOD_TENSOR or kind.lod_tensor is None or (tensor := kind.lod_tensor.tensor) is None:
                 continue
-            dtype = as_dtype(dtype_name(tensor.dtype or 0, name), "load")
-            if len(tensor.dims) > _core.MAX_RANK or any(n >= 1 << 40 for n in tensor.dims):
+            dims = tensor.dims
+            if len(dims) > _core.MAX_RANK or dims and max(dims) >= 1 << 40:
                 raise ModelFileError(f"the variable {name!r} has shape {tensor.dims}. Expected at most {_core.MAX_RANK} sizes. Save the model again.")
             if name in fed or (not fed and not var.persistable and name in missing):
-                x = into.variable(self.sizes.get(name, tensor.dims), dtype, name, is_data=True, stop_gradient=True)
+                dtype = as_dtype(dtype_name(tensor.dtype or 0, name), "load")
+                x = into.variable(self.sizes.get(name, dims), dtype, name, is_data=True, stop_gradient=True)
                 if name not in fed:
                     self._fed[len(self._fed)] = x
                 self._declare_offsets(x, var)
             elif var.persistable:
+                dtype = as_dtype(dtype_name(tensor.dtype or 0, name), "load")
                 kind = StaticParameter if var.is_parameter else Variable
                 stop = not var.is_parameter if var.stop_gradient is None else var.stop_gradient
-                x = into.add(kind.of(into, tensor.dims, dtype, name, persistable=True, stop_gradient=stop))
+                x = into.add(kind.of(into, dims, dtype, name, persistable=True, stop_gradient=stop))
                 value = self.values.get(name)
-                if value is not None and value.size <= _core.MAX_RANK and not is_floating_point(value) and name not in written:
+                if value is not None and not value.dtype.is_floating and value.size <= _core.MAX_RANK and name not in written:
                     x.__dict__["folded"] = value  # a number of a program that was optimized: shapes may be made of it
             else:
                 continue
@@ -418,7 +430,15 @@ class Reader:
             self.op(OpView(desc, self))
 
     def op(self, op: OpView) -> None:
-        """Read one operator."""
+        """Read one operator; any error in its rule is reported as one of the file."""
+        try:
+            self._op(op)
+        except (ModelFileError, UnimplementedError):
+            raise
+        except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RuntimeError, MemoryError) as error:
+            raise ModelFileError(f"operator '{op.type}' of the file cannot be read: {error}") from error
+
+    def _op(self, op: OpView) -> None:
         kind = op.type
         if kind == "feed":
             names = op.desc.output("Out")
@@ -434,7 +454,7 @@ class Reader:
         role = op.attr("op_role", 0)
         self.recording.role = BACKWARD if role in (1, 257) else OPTIMIZE if role in (2, 18) else FORWARD
         if found is None and kind.endswith("_grad") and kind[:-5] in READS:
-            self._bind_outputs(op, self._guarded(op, lambda: self._gradient(op, self._forward_of(op) or self._forward_again(op))))
+            self._bind_outputs(op, self._gradient(op, self._forward_of(op) or self._forward_again(op)))
             return
         if found is None:
             library = op.attr("library")
@@ -455,11 +475,11 @@ class Reader:
         block = self.recording.block
         begin = len(block.nodes)
         before = {name: self.scopes[-1].get(name) for slot in op.desc.inputs for name in slot.arguments} if self._differentiates else {}
-        result = self._guarded(op, lambda: found.rule(op))
+        result = found.rule(op)
         if result is not None:
             results = result if isinstance(result, dict) else {found.out: result}
             self._bind_outputs(op, results)
-            self._guarded(op, lambda: hand_on(op, results))
+            hand_on(op, results)
         if self._differentiates:
             nodes = block.nodes[begin:]
             inputs = {name: x for name, x in before.items() if x is not None}
@@ -467,20 +487,9 @@ class Reader:
                 for name in slot.arguments:
                     self._forward[name] = (op.desc, nodes, inputs)
 
-    def _guarded(self, op: OpView, read: Callable[[], Any]) -> Any:
-        """The result of a rule; any error in it is reported as an error of the file."""
-        try:
-            return read()
-        except (ModelFileError, UnimplementedError):
-            raise
-        except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RuntimeError, MemoryError) as error:
-            raise ModelFileError(f"operator '{op.type}' of the file cannot be read: {error}") from error
-
     def _bind_outputs(self, op: OpView, results: dict[str, Any]) -> None:
         for slot, value in results.items():
-            names = op.desc.output(slot)
-            values = value if isinstance(value, (list, tuple)) else [value]
-            for name, x in zip(names, values):
+            for name, x in zip(op.desc.output(slot), value if isinstance(value, (list, tuple)) else (value,)):
                 if name != EMPTY and x is not None:
                     self.bind(name, x, op)
                     self._rename(name, x)

@@ -3,13 +3,27 @@
 
 What does not fit is left to the functions of that module, which say what is wrong.
 """
+import dataclasses
+
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 __all__ = ["Messages"]
+
+
+cdef extern from "structmember.h":
+    ctypedef struct PyMemberDef:
+        Py_ssize_t offset
+
+    ctypedef struct PyMemberDescrObject:
+        PyMemberDef *d_member
+
 
 cdef enum:
     INT, INT32, BOOL, FLOAT, DOUBLE, TEXT, BYTES, VIEW, MESSAGE
@@ -17,17 +31,91 @@ cdef enum:
 _KINDS = {"int": INT, "int32": INT32, "bool": BOOL, "float": FLOAT, "double": DOUBLE, "text": TEXT, "bytes": BYTES, "view": VIEW}
 
 
+cdef class _Slots:
+    """Makes objects of a dataclass with slots as its `__init__` without arguments does, and writes to their slots.
+
+    Args:
+        cls: the dataclass. A field without a default is None.
+    """
+
+    cdef type cls
+    cdef list defaults  # a value, or `_FRESH` for a list of its own
+    cdef Py_ssize_t *offsets
+    cdef dict places  # by name
+
+    def __cinit__(self):
+        self.offsets = NULL
+
+    def __init__(self, cls):
+        cdef Py_ssize_t i
+        fields = dataclasses.fields(cls)
+        self.cls, self.defaults, self.places = cls, [], {}
+        self.offsets = <Py_ssize_t *>PyMem_Malloc(sizeof(Py_ssize_t) * (len(fields) + 1))
+        if self.offsets is NULL:
+            raise MemoryError
+        for i, field in enumerate(fields):
+            member = vars(cls)[field.name]
+            if type(member) is not _member:
+                raise TypeError(f"Schema: {cls.__name__}.{field.name} is no slot. Expected a dataclass with slots.")
+            self.offsets[i] = (<PyMemberDescrObject *><PyObject *>member).d_member.offset
+            self.places[field.name] = self.offsets[i]
+            if field.default is not dataclasses.MISSING:
+                self.defaults.append(field.default)
+            elif field.default_factory is list:
+                self.defaults.append(_FRESH)
+            elif field.default_factory is dataclasses.MISSING:
+                self.defaults.append(None)
+            else:
+                raise TypeError(f"Schema: {cls.__name__}.{field.name} has a default that is made. Expected a value, or a list.")
+
+    def __dealloc__(self):
+        PyMem_Free(self.offsets)
+
+    cdef object made(self):
+        cdef object out = self.cls.__new__(self.cls)
+        cdef Py_ssize_t i = 0
+        for default in self.defaults:
+            put(out, self.offsets[i], [] if default is _FRESH else default)
+            i += 1
+        return out
+
+
+_FRESH = object()
+
+
+class _Member:
+    __slots__ = ("one",)
+
+
+_member = type(_Member.one)
+
+
+cdef inline void put(object message, Py_ssize_t offset, object value) noexcept:
+    """Write to a slot of a message."""
+    cdef PyObject **place = <PyObject **>(<char *><PyObject *>message + offset)
+    cdef PyObject *before = place[0]
+    Py_INCREF(value)
+    place[0] = <PyObject *>value
+    if before is not NULL:
+        Py_DECREF(<object>before)
+
+
+cdef inline object at_slot(object message, Py_ssize_t offset):
+    return <object>(<PyObject **>(<char *><PyObject *>message + offset))[0]
+
+
 cdef class _Taker:
     """What takes a field.
 
     Attributes:
-        name: of the attribute.
+        name: of the attribute, `offset` where its slot is.
         kind: of the field; `inner` reads it where that is MESSAGE.
         repeated: whether the attribute is a list.
         many: whether the field is many of its items.
     """
 
     cdef object name
+    cdef Py_ssize_t offset
     cdef int kind
     cdef Messages inner
     cdef bint repeated, many
@@ -37,26 +125,29 @@ cdef class Messages:
     """Reads the messages of one schema.
 
     Args:
-        schema: it; its `message` makes one with the defaults of all attributes.
+        schema: it; its `message` is a dataclass with slots.
         faults: the module whose functions raise the errors.
     """
 
-    cdef object schema, faults, message
-    cdef dict takers
+    cdef object schema, faults
+    cdef _Slots slots
+    cdef dict takers, kinds
     cdef list short  # by tag, of those that one byte holds
-    cdef tuple required
+    cdef list required  # where the slots are that have to have a value, and their names
     cdef bint loose
 
     def __init__(self, schema, faults):
         self.loose = schema.loose
-        self.schema, self.faults, self.message = schema, faults, schema.message
+        self.kinds = schema.kinds
+        self.schema, self.faults, self.slots = schema, faults, _Slots(schema.message)
         self.takers, self.short = {}, [None] * 128
-        self.required = tuple([field.name for field in schema.fields if field.required])
+        self.required = [(self.slots.places[field.name], field.name) for field in schema.fields if field.required]
 
     def take(self, tag, field, many):
         """Let fields of this tag be read as `field`."""
         cdef _Taker taker = _Taker()
         taker.name, taker.repeated, taker.many = field.name, field.repeated, many
+        taker.offset = -1 if self.loose else self.slots.places[field.name]
         if isinstance(field.kind, str):
             taker.kind = _KINDS[field.kind]
         else:
@@ -76,7 +167,9 @@ cdef class Messages:
             PyBuffer_Release(&view)
 
     cdef object _read(self, data, const unsigned char *p, Py_ssize_t at, Py_ssize_t end):
-        cdef object message = self.message()
+        cdef object message = None if self.loose else self.slots.made()
+        cdef dict values = {} if self.loose else None
+        cdef bytes unknown = b""
         cdef _Taker taker
         cdef Py_ssize_t start, stop
         cdef uint64_t tag, length
@@ -88,7 +181,7 @@ cdef class Messages:
             found = self.short[<Py_ssize_t>tag] if tag < 128 else self.takers.get(tag)
             if found is None:
                 stop = self.faults.skip_field(data, at, end, tag, self.schema)
-                message.unknown += PyBytes_FromStringAndSize(<const char *>p + start, stop - start)
+                unknown += PyBytes_FromStringAndSize(<const char *>p + start, stop - start)
                 at = stop
                 continue
             taker = <_Taker>found
@@ -101,7 +194,7 @@ cdef class Messages:
                 start, stop = stop, stop + <Py_ssize_t>length
                 at = stop
                 if taker.many:
-                    items = self.items(message, taker.name)
+                    items = self.items(message, values, taker)
                     while start < stop:
                         items.append(number(self.faults, taker.kind, data, p, &start, stop))
                     continue
@@ -117,18 +210,37 @@ cdef class Messages:
                 else:
                     value = memoryview(data)[start:stop]
             if taker.repeated:
-                self.items(message, taker.name).append(value)
+                self.items(message, values, taker).append(value)
             elif self.loose:
-                message.values[taker.name] = value
+                values[taker.name] = value
             else:
-                setattr(message, taker.name, value)
-        for name in self.required:
-            if getattr(message, name) is None:
+                put(message, taker.offset, value)
+        if self.loose:
+            return self.loosely(values, unknown)
+        if unknown:
+            message.unknown = unknown
+        for offset, name in self.required:
+            if at_slot(message, offset) is None:
                 raise self.faults.lacks(self.schema, name)
-        return self.schema.made(message) if self.loose else message
+        return message
 
-    cdef list items(self, message, name):
-        return message.values.setdefault(name, []) if self.loose else getattr(message, name)
+    cdef list items(self, message, dict values, _Taker taker):
+        return at_slot(message, taker.offset) if values is None else values.setdefault(taker.name, [])
+
+    cdef object loosely(self, dict values, bytes unknown):
+        """A message of a name, a type and the value of that type; anything else is left to the schema."""
+        cdef object out
+        name, kind = values.get("name"), values.get("type")
+        if len(values) == 3 and name is not None and kind is not None:
+            label = self.kinds.get(kind)
+            if label is not None and label in values:
+                out = self.slots.made()
+                put(out, self.slots.offsets[0], name)
+                put(out, self.slots.offsets[1], kind)
+                put(out, self.slots.offsets[2], values[label])
+                put(out, self.slots.offsets[3], unknown)
+                return out
+        return self.schema.made(values, unknown)
 
 
 cdef inline bint varint(const unsigned char *p, Py_ssize_t *at, Py_ssize_t end, uint64_t *value) noexcept:

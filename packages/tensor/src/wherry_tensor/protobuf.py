@@ -59,14 +59,18 @@ class Schema:
         what: how errors call the message.
 
     Attributes:
-        loose: a subclass sets it for messages of many fields of which few are there: what is there is in a dict, `message.values`, of which
-            `made` makes the message.
+        loose: a subclass sets it for messages of a "name", a "type" and many fields of which that type chooses one. The slots of their
+            class are name, type, value and unknown.
+        kinds: of these, the field by type.
     """
 
     loose = False
+    kinds: dict[int, str]
 
     def __init__(self, message: type, what: str, *fields: Field) -> None:
         self.message, self.what = message, what
+        if not self.loose:
+            self.kinds = {}
         self.fields = fields
         self._putters = [(field.name, field.repeated, _putter(field)) for field in fields]
         self.messages = Messages(self, sys.modules[__name__])
@@ -84,9 +88,9 @@ class Schema:
         """
         return self.messages.read(data, at, len(data) if end is None else end)
 
-    def made(self, message: Any) -> Any:
-        """What is made of a loose message."""
-        return message
+    def made(self, values: dict[str, Any], unknown: bytes) -> Any:
+        """What is made of a loose message that has more or less than a name, a type and its value: of its fields by name, and unknown ones."""
+        raise NotImplementedError
 
     def write(self, message: Any) -> bytes:
         """The bytes of `message`."""

@@ -110,6 +110,8 @@ def finish_replacing(path: str) -> None:
 
     Where the folder cannot be written, nothing happens.
     """
+    if not os.path.islink(path) and not os.path.lexists(_journal_of(path)):
+        return  # folders that are links lead to the same journal
     path = os.path.realpath(path)
     journal = _journal_of(path)
     try:

@@ -29,9 +29,9 @@ from wherry_program.program.ir import Program
 from wherry_tensor.errors import short
 
 __all__ = [
-    "EXACT", "INFERENCE", "KEEP_BITS", "NONE", "attention", "batch_norm", "biases", "blocked", "common_subexpressions", "composed", "constants",
-    "dead_code", "default", "elementwise", "epilogues", "frozen_constants", "integers", "packed_constants", "pipeline", "redundant", "residuals",
-    "through", "unfused",
+    "EXACT", "INFERENCE", "KEEP_BITS", "NONE", "Steps", "attention", "batch_norm", "biases", "blocked", "common_subexpressions", "composed",
+    "constants", "dead_code", "default", "elementwise", "epilogues", "frozen_constants", "integers", "packed_constants", "pipeline", "redundant",
+    "residuals", "through", "unfused",
 ]
 
 NONE, EXACT, INFERENCE = 0, 1, 2
@@ -84,19 +84,30 @@ def through(program: Program, row: Sequence[Callable[[Program], Program]]) -> Pr
     if not program.in_passes:
         program, _ = program.copy()
     program.in_passes = True
-    behind: dict[Any, list[Any]] = {}  # what the nodes were when a pass had run
+    steps = Steps()
     for one in row:
-        if one not in _AGAIN:
-            program = one(program)
-            continue
-        nodes = _nodes_of(program)
-        before = behind.get(one)
-        if before is not None and len(before) == len(nodes) and all(map(is_, before, nodes)):
-            continue  # it would find nothing
-        program = one(program)
-        behind[one] = _nodes_of(program)
+        program = steps.after(one, program)
     program.in_passes = False
     return program
+
+
+class Steps:
+    """Passes that are applied to one program in a row, each by a call; those that would find nothing are left out."""
+
+    def __init__(self) -> None:
+        self._behind: dict[Any, list[Any]] = {}  # what the nodes were when a pass had run
+
+    def after(self, one: Callable[[Program], Program], program: Program) -> Program:
+        """The program after a pass; it is `in_passes`."""
+        if one not in _AGAIN:
+            return one(program)
+        nodes = _nodes_of(program)
+        before = self._behind.get(one)
+        if before is not None and len(before) == len(nodes) and all(map(is_, before, nodes)):
+            return program  # it would find nothing
+        program = one(program)
+        self._behind[one] = _nodes_of(program)
+        return program
 
 
 _AGAIN = (dead_code, frozen_constants)  # of a row, several times; what they do follows from nodes and fetches alone

@@ -49,16 +49,18 @@ def blocked(program: Program, winograd: bool = True) -> Program:
     """
     out = to_change(program)
     changing = volatile(out)
-    main = out.blocks[0]
-    if sum(_kind(node, changing) is not None for node in main.nodes) < FEWEST or not _has_kernel():
+    blocks = [block for block in out.blocks if sum(_kind(node, changing) is not None for node in block.nodes) >= FEWEST]
+    if not blocks or not _has_kernel():
         return out
-    nodes, images = list(main.nodes), _Images(main, changing, Uses(out), winograd)
-    main.nodes[:] = []
-    with no_grad():  # with a parameter that trains among the inputs, ops without a gradient would be recorded as their parts
-        for node in nodes:
-            images.take(node)
-        for x in (*out.fetches, *main.outputs):
-            images.as_planes(x)
+    uses = Uses(out)
+    for block in blocks:  # those of branches and loops are for themselves: images come and go as planes
+        nodes, images = list(block.nodes), _Images(block, changing, uses, winograd)
+        block.nodes[:] = []
+        with no_grad():  # with a parameter that trains among the inputs, ops without a gradient would be recorded as their parts
+            for node in nodes:
+                images.take(node)
+            for x in (*(out.fetches if block.parent is None else ()), *block.outputs):
+                images.as_planes(x)
     forget_unused(out)
     return out
 

@@ -493,6 +493,18 @@ class Program:
         """The variables that stand for tensors with data (`Variable.bound`)."""
         return [x for block in self.blocks for x in block.vars.values() if x.bound is not None]
 
+    def dissolve(self) -> None:
+        """Take a program apart that nothing uses any more: its parts refer to each other, so that they, and the tensors that variables are bound
+        to, would stay until garbage is collected."""
+        for block in self.blocks:
+            for node in block.nodes:
+                node.inputs = node.outputs = ()
+            for x in block.vars.values():
+                x.bound = x.made_by = None
+            block.nodes, block.vars, block.inputs, block.outputs = [], {}, [], []
+        self.blocks, self.feeds, self.fetches = [], [], []
+        self._bound.clear()
+
     def parameters(self) -> list[Variable]:
         """The variables that are parameters."""
         return [x for block in self.blocks for x in block.vars.values() if x.is_parameter]

@@ -101,6 +101,21 @@ class Executor(Interpreter):
             self._look_at_whole()
         return results
 
+    def close(self) -> None:
+        """Let go of plans, memory and the program, at once: their parts refer to each other, so that they would stay until garbage is collected.
+
+        Nothing of it can run any more. The program is that of its caller alone.
+        """
+        self.at_once = None
+        for parts in self.parts.values():
+            for part in parts.known.values():
+                del part.segment
+            parts.known.clear()
+            parts.division = [], [], []
+        self.parts.clear()
+        del self.top
+        self.program.dissolve()
+
     def parts_of(self, nodes: list[Node], wanted: Sequence[Variable]) -> Parts:
         """The parts of a list of nodes, of which `wanted` is needed afterwards."""
         found = self.parts.get(id(nodes))
