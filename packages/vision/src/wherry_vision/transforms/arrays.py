@@ -5,7 +5,6 @@ Floats are in [0, 1] where it matters (brightness, contrast, saturation, hue), b
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,6 @@ __all__ = [
     "vflip",
 ]
 
-_PIXELS = 8192  # of a strip
 _FEW = 8  # channels, of which each by itself is a longer loop than one pixel
 _GRAY = np.array([0.299, 0.587, 0.114], np.float32)  # luma of ITU-R BT.601
 
@@ -163,29 +161,17 @@ def adjust_contrast(image: Any, factor: float) -> Any:
 
 
 def adjust_saturation(image: Any, factor: float) -> Any:
-    return image.copy() if image.ndim == 2 or image.shape[2] == 1 else _by_strips(_with_saturation, image, factor)
-
-
-def adjust_hue(image: Any, factor: float) -> Any:
-    return image.copy() if image.ndim == 2 or image.shape[2] == 1 else _by_strips(_with_hue, image, factor)
-
-
-def _by_strips(function: Callable[[Any, float], Any], image: Any, factor: float) -> Any:
-    """A function of pixels, for some rows at a time: large arrays on the way cost more for their memory than for what they hold."""
-    rows = max(1, _PIXELS // max(1, image.shape[1]))
-    if image.shape[0] <= rows:
-        return function(image, factor)
-    return np.concatenate([function(image[top : top + rows], factor) for top in range(0, image.shape[0], rows)])
-
-
-def _with_saturation(image: Any, factor: float) -> Any:
+    if image.ndim == 2 or image.shape[2] == 1:
+        return image.copy()
     values = image.astype(np.float32)
     values *= factor
     values += _gray(image) * (1 - factor)
     return _in_range(values, image)
 
 
-def _with_hue(image: Any, factor: float) -> Any:
+def adjust_hue(image: Any, factor: float) -> Any:
+    if image.ndim == 2 or image.shape[2] == 1:
+        return image.copy()
     scale = _white(image)
     turned = hsv_to_rgb(*_turned(rgb_to_hsv(image.astype(np.float32) / scale), factor))
     return _as_before(turned * scale, image)

@@ -29,7 +29,7 @@ def resample(image: Any, height: int, width: int, method: str) -> Any:
         return image[rows[:, None], columns]
     if method == "area" and (height > image.shape[0] or width > image.shape[1]):
         method = "area_up"
-    values = of_array(image if image.dtype == np.uint8 else np.ascontiguousarray(image, np.float32), place="cpu")
+    values = of_array(np.ascontiguousarray(image, np.uint8 if image.dtype == np.uint8 else np.float32), place="cpu")
     if image.dtype == np.uint8:
         values = ops.cast.run((values,), (float32,))
     for axis, new in ((0, height), (1, width)):
