@@ -169,6 +169,13 @@ WRY_INLINE void interleave_rows(W *WRY_RESTRICT to, const W *WRY_RESTRICT from, 
     for (int j = 0; j < N; ++j) to[i * N + j] = from[j * from_row + i];
 }
 
+// The other way round, pixels to planes: to[i * to_row + j] = from[j * N + i].
+template <int N, typename W>
+WRY_INLINE void separate_rows(W *WRY_RESTRICT to, int64_t to_row, const W *WRY_RESTRICT from, int64_t n) {
+  for (int64_t j = 0; j < n; ++j)
+    for (int i = 0; i < N; ++i) to[i * to_row + j] = from[j * N + i];
+}
+
 // The axis along which the source is contiguous while the destination is along the last one; -1
 // where a transpose in tiles would not help.
 WRY_INLINE int transposed_axis(const StridedLoop<2> &loop) {
@@ -211,6 +218,9 @@ void copy_transposed(const wry_call *call, const StridedLoop<2> &loop, int axis)
       if (columns == to_row && columns == 2) interleave_rows<2>(to, from, from_row, here);
       else if (columns == to_row && columns == 3) interleave_rows<3>(to, from, from_row, here);
       else if (columns == to_row && columns == 4) interleave_rows<4>(to, from, from_row, here);
+      else if (rows == from_row && rows == 2) separate_rows<2>(to, to_row, from, min_of(cut, columns - j));
+      else if (rows == from_row && rows == 3) separate_rows<3>(to, to_row, from, min_of(cut, columns - j));
+      else if (rows == from_row && rows == 4) separate_rows<4>(to, to_row, from, min_of(cut, columns - j));
       else transpose_block(to, to_row, from, from_row, here, min_of(cut, columns - j));
     }
   });

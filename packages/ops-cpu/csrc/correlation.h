@@ -24,6 +24,7 @@ struct Correlation {
   const T *bias;    // [groups * cout] or null
   T *out;
   bool channels_last;
+  bool backwards = false;  // weight is [cin, cout, taps] and its last tap the first (of winograd.h alone)
 };
 
 WRY_INLINE int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }

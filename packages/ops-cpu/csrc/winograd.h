@@ -122,10 +122,12 @@ inline void weights(const wry_call *call, const Plan &p) {
       for (int64_t c0 = 0; c0 < op.cin; c0 += some) {
         const int64_t count = min_of(op.cin - c0, some);
         if (n < width) fill_zero(turned, some * 9 * width);
-        transpose_block(op.weight + (k * op.cin + c0) * 9, op.cin * 9, turned, width, n, count * 9);
+        if (!op.backwards) transpose_block(op.weight + (k * op.cin + c0) * 9, op.cin * 9, turned, width, n, count * 9);
         for (int64_t c = c0; c < c0 + count; ++c) {
           f32 g[9], half[18], u[36];
-          for (int t = 0; t < 9; ++t) g[t] = load(turned + ((c - c0) * 9 + t) * width);
+          float *const windows = turned + (c - c0) * 9 * width;
+          if (op.backwards) transpose_block(op.weight + (c * op.cout + k) * 9, 9, windows, width, n, 9);
+          for (int t = 0; t < 9; ++t) g[t] = load(windows + (op.backwards ? 8 - t : t) * width);
           for (int j = 0; j < 3; ++j) transform_weight(g + j, 3, half + j, 3);
           for (int i = 0; i < 6; ++i) transform_weight(half + 3 * i, 1, u + 6 * i, 1);
           for (int i = 0; i < 36; ++i) store(to + i * p.weight_plane + c * panel, u[i]);

@@ -19,8 +19,8 @@ def _values(shape, dtype):
 
 @pytest.mark.parametrize("dtype", ITEMS)
 def test_transposed_copy_at_every_remainder_of_a_tile(dtype):
-    for rows in (1, 2, 3, 15, 16, 17, 63, 64, 65, 130):
-        for columns in (1, 4, 5, 16, 31, 64, 67, 200):
+    for rows in (1, 2, 3, 15, 16, 17, 63, 64, 65, 130, 4099):
+        for columns in (1, 2, 3, 4, 5, 16, 31, 64, 67, 200):
             x = _values((rows, columns), dtype)
             got = ops.copy(ops.transpose(wherry_tensor.to_tensor(x), perm=(1, 0))).numpy()
             assert (got == x.T).all(), (rows, columns)

@@ -452,6 +452,41 @@ def test_each_pass_of_images_can_be_used_alone():
     same(turned, ended, x)  # the same sums in the same order
 
 
+def excited(first, last, channels=32):
+    """A convolution whose result is multiplied by a gate for each channel before the next one."""
+    gate = nn.Sequential(nn.AdaptiveAvgPool2D(1), nn.Conv2D(channels, channels, 1), nn.Sigmoid())
+
+    def f(x):
+        y = first(x)
+        return last(y * gate(y))
+
+    return f
+
+
+@pytest.mark.parametrize(("kernel", "out", "stride"), [(1, 16, 1), (3, 24, 2)])
+def test_gates_of_single_images_are_in_the_weight(kernel, out, stride):
+    net = excited(nn.Conv2D(3, 32, 3, padding=1), nn.Conv2D(32, out, kernel, stride, padding=kernel // 2))
+    program = recorded(net, [1, 3, 20, 20])
+    changed = passes.default(program, passes.INFERENCE)
+    (product,) = [node for node in changed.nodes if node.op is ops.multiply]
+    assert len(product.outputs[0].sizes) == 6
+    close(program, changed, tensor(1, 3, 20, 20))
+
+
+def test_gates_stay_where_a_weight_is_larger_than_an_image_or_others_read_it():
+    first, small = nn.Conv2D(3, 32, 3, padding=1), nn.Conv2D(32, 16, 1)
+    for net, sizes in (
+        (excited(first, nn.Conv2D(32, 64, 1)), [1, 3, 7, 7]),  # 49 outputs of 64 channels
+        (excited(first, small), [2, 3, 20, 20]),  # two images have two gates
+        (excited(first, small), [-1, 3, 20, 20]),
+        (excited(first, lambda y: small(y) + y.mean()), [1, 3, 20, 20]),
+    ):
+        program = recorded(net, sizes)
+        changed = passes.default(program, passes.INFERENCE)
+        assert not any(node.op is ops.multiply and len(node.outputs[0].sizes) == 6 for node in changed.walk())
+        close(program, changed, tensor(*(2 if n < 0 else n for n in sizes)))
+
+
 # Attention.
 
 def written_out(q, k, v, mask=None, before=False):

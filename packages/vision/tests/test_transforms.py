@@ -210,6 +210,27 @@ def test_to_tensor_scales_bytes_alone():
     assert not floats.any()
 
 
+@pytest.mark.parametrize("channels", [1, 2, 3, 4, 9])
+def test_bytes_of_any_number_of_channels_become_numpys_quotients(channels):
+    large = rng.integers(0, 256, (130, 67, channels), dtype=np.uint8)
+    for x in (large, large[3:, ::2], large[:0]):  # whole, a view, empty
+        expected = x.astype("float32") / np.float32(255)
+        assert (array(F.to_tensor(x)) == expected).all() and (F.to_tensor(x, "HWC").numpy() == expected).all()
+        assert (F.hflip(x) == x[:, ::-1]).all() and F.hflip(x).flags.c_contiguous
+        mean, std = np.arange(1, channels + 1) * 11.5, np.arange(1, channels + 1) / 3
+        normal = (x.astype("float32") - np.float32(mean)) / np.float32(std)
+        assert (F.normalize(x, mean, std, "HWC") == normal).all()
+        assert (F.normalize(x.transpose(2, 0, 1), mean, std).transpose(1, 2, 0) == normal).all()
+        assert (F.normalize(np.ascontiguousarray(x.transpose(2, 0, 1)), mean, std).transpose(1, 2, 0) == normal).all()
+
+
+def test_large_images_change_colours_as_small_ones_do():
+    large = rng.integers(0, 256, (50, 500, 3), dtype=np.uint8)  # several strips
+    for change in (lambda x: F.adjust_hue(x, -0.3), T.SaturationTransform((1.7, 1.7))):
+        for x in (large, large.astype("float32") / 255):
+            assert (change(x)[20:27] == change(x[20:27])).all() and change(x).dtype == x.dtype
+
+
 def test_normalize_subtracts_and_divides():
     mean, std = [0.5, 0.4, 0.3], [0.1, 0.2, 0.3]
     floats = RGB.astype("float32")

@@ -17,6 +17,7 @@ from wherry_train.io.ahead import copied_ahead, stream_for_copies
 from wherry_train.io.collate import STOPPED_EARLY, as_tensors, default_collate_fn, moved
 from wherry_train.io.dataset import IterableDataset
 from wherry_train.io.generator_loader import DatasetLoader, GeneratorLoader, values_at_once
+from wherry_train.io.kept_memory import keep_freed_memory
 from wherry_train.io.sampler import BatchSampler, SequenceSampler
 
 if TYPE_CHECKING:
@@ -147,6 +148,7 @@ class DataLoader:
         self.drop_last = drop_last
         self._persistent_workers = bool(persistent_workers)
         self._workers: Workers | None = None
+        keep_freed_memory()
 
     def __repr__(self) -> str:
         of = type(self.dataset).__name__

@@ -29,6 +29,7 @@ from wherry_tensor import _core
 from wherry_tensor._core import Tensor, bfloat16
 from wherry_tensor.functions.random import seed as seed_tensors
 from wherry_train.io.collate import Bfloat16Array, as_tensors, converted, default_collate_fn
+from wherry_train.io.kept_memory import keep_freed_memory
 from wherry_train.io.worker_info import WorkerInfo, set_worker_info
 
 __all__ = ["SegmentReader", "run_worker", "shared_segments_work"]
@@ -211,6 +212,7 @@ def run_worker(
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for other in others:  # the ends of its DataLoader, which a fork copies: none may keep another's socket open
         other.close()
+    keep_freed_memory()
     tasks: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(connection, tasks), daemon=True).start()
     _core.set_num_threads(1)

@@ -11,6 +11,7 @@ from wherry_tensor.constructor_arguments import as_constructed
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.explained import explained
 from wherry_tensor.functions.movement import transpose
+from wherry_train.io.kept_memory import keep_freed_memory
 from wherry_vision.transforms import functional as F
 from wherry_vision.transforms.checks import check
 
@@ -238,4 +239,5 @@ class Transpose(BaseTransform):
         return (array[..., None] if array.ndim == 2 else array).transpose(self.order)
 
 
+keep_freed_memory()
 explained(globals())

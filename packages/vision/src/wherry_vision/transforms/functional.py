@@ -107,11 +107,9 @@ def to_tensor(pic: Image, data_format: str = "CHW") -> Tensor:
     array = _array_of(pic, "to_tensor")
     if array.ndim == 2:
         array = array[:, :, None]
-    if channels_first:
-        array = array.transpose(2, 0, 1)
     if array.dtype == np.uint8:
-        array = np.divide(array, np.float32(255), order="C", dtype=np.float32)
-    return tensor_of(np.ascontiguousarray(array))
+        return tensors.of_bytes(array, channels_first)
+    return tensor_of(np.ascontiguousarray(array.transpose(2, 0, 1) if channels_first else array))
 
 
 def _array_of(image: Any, op_name: str) -> Any:
@@ -783,6 +781,8 @@ def normalize(img: Image, mean: Any, std: Any, data_format: str = "CHW", to_rgb:
         array = np.asarray(img if isinstance(img, np.ndarray) else _array_of(img, "normalize"), np.float32)
         if to_rgb:
             array = array[::-1] if channels_first else array[..., ::-1]
+        if array.ndim == 3 and {middle.size, spread.size} <= {1, array.shape[0 if channels_first else 2]}:
+            return arrays.normalize(array, middle, spread, channels_first)
         parts = middle, spread
     try:
         return (array - parts[0]) / parts[1]

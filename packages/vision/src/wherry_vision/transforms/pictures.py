@@ -106,8 +106,8 @@ def adjust_hue(image: Any, factor: float) -> Any:
     if mode in ("1", "L", "I", "F"):
         return image
     hue, saturation, value = image.convert("HSV").split()
-    turned = (np.asarray(hue, np.int32) + int(factor * 255)) % 256  # the turn is cut downwards, as in Paddle
-    hue = _pillow("Image").fromarray(turned.astype(np.uint8))
+    turn = np.uint8(int(factor * 255) % 256)  # cut downwards, as in Paddle; bytes begin again after 255, as turns do
+    hue = _pillow("Image").fromarray(np.asarray(hue) + turn)
     return _pillow("Image").merge("HSV", (hue, saturation, value)).convert(mode)
 
 

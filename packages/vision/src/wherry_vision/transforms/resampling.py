@@ -10,7 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from wherry_tensor import ops
+from wherry_tensor._core import float32, uint8
 from wherry_tensor.explained import explained
+from wherry_tensor.functions.creation import to_tensor as of_array
 
 __all__ = ["RESAMPLING", "cubic", "resample"]
 
@@ -20,24 +23,38 @@ Taps = tuple[Any, Any]  # positions and weights, [new size, samples of each]
 
 
 def resample(image: Any, height: int, width: int, method: str) -> Any:
-    """An array [H, W] or [H, W, C] as float32 with another height and width; "nearest" keeps the dtype."""
+    """An array [H, W] or [H, W, C] with another height and width, as float32; of bytes, and with "nearest", in its dtype."""
     if method == "nearest":
         rows, columns = _nearest(image.shape[0], height), _nearest(image.shape[1], width)
         return image[rows[:, None], columns]
     if method == "area" and (height > image.shape[0] or width > image.shape[1]):
         method = "area_up"
-    tall = _along_rows(image, *_taps(image.shape[0], height, method))
-    turned = np.ascontiguousarray(np.swapaxes(tall, 0, 1))  # rows are gathered much faster than pixels
-    return np.ascontiguousarray(np.swapaxes(_along_rows(turned, *_taps(image.shape[1], width, method)), 0, 1))
+    values = of_array(np.ascontiguousarray(image, np.uint8 if image.dtype == np.uint8 else np.float32), place="cpu")
+    if image.dtype == np.uint8:
+        values = ops.cast.run((values,), (float32,))
+    for axis, new in ((0, height), (1, width)):
+        positions, weights = _tap_tensors(image.shape[axis], new, method)
+        values = ops.resample.run((values, positions, weights), (axis,))
+    if image.dtype == np.uint8:
+        integers, black, white = _levels()
+        ops.add.run_into(values, (values, integers), ())
+        ops.subtract.run_into(values, (values, integers), ())
+        if method in ("bicubic", "lanczos"):  # whose weights are not all positive
+            ops.clip.run_into(values, (values, black, white), ())
+        values = ops.cast.run((values,), (uint8,))
+    return values.numpy()
 
 
-def _along_rows(image: Any, positions: Any, weights: Any) -> Any:
-    shape = (-1,) + (1,) * (image.ndim - 1)
-    out = image[positions[:, 0]].astype(np.float32)
-    out *= weights[:, 0].reshape(shape)
-    for j in range(1, positions.shape[1]):
-        out += image[positions[:, j]] * weights[:, j].reshape(shape)
-    return out
+@lru_cache(1)
+def _levels() -> tuple[Any, ...]:
+    """A number beside which floats have no fractions (adding it rounds, halves to even), and the ends of bytes."""
+    return tuple(of_array(np.float32(x), place="cpu") for x in (1.5 * 2**23, 0, 255))
+
+
+@lru_cache(64)
+def _tap_tensors(size: int, new: int, method: str) -> Taps:
+    positions, weights = _taps(size, new, method)
+    return of_array(positions, place="cpu"), of_array(weights, place="cpu")
 
 
 def _nearest(size: int, new: int) -> Any:

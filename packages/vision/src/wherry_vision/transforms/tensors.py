@@ -1,7 +1,10 @@
 """Transforms of image tensors, [C, H, W] or [N, C, H, W], composed of differentiable functions."""
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
+
+import numpy as np
 
 from wherry_nn.functional import grid_sample, interpolate
 from wherry_nn.functional import pad as pad_axes
@@ -14,6 +17,7 @@ from wherry_tensor import (
     flip,
     full_like,
     mean,
+    ops,
     remainder,
     stack,
     to_tensor,
@@ -22,6 +26,7 @@ from wherry_tensor import (
 )
 from wherry_tensor import max as maximum_of
 from wherry_tensor import min as minimum_of
+from wherry_tensor._core import float32
 from wherry_tensor.errors import InvalidArgumentError, short
 from wherry_tensor.explained import explained
 from wherry_tensor.sizes import equals
@@ -33,6 +38,7 @@ __all__ = [
     "adjust_saturation",
     "crop",
     "hflip",
+    "of_bytes",
     "pad",
     "resize",
     "rotate",
@@ -42,6 +48,21 @@ __all__ = [
 ]
 
 _GRAY = (0.2989, 0.587, 0.114)  # Paddle's numbers for tensors
+
+
+def of_bytes(array: Any, channels_first: bool) -> Tensor:
+    """An array [H, W, C] of bytes as floats in [0, 1], [C, H, W] with `channels_first`. Bytes change places, which are a quarter of the floats."""
+    x = to_tensor(np.ascontiguousarray(array))
+    if channels_first:
+        x = ops.copy.run((ops.transpose.run((x,), ((2, 0, 1),)),), ())
+    floats = ops.cast.run((x,), (float32,))
+    ops.divide.run_into(floats, (floats, _byte(floats.place)), ())
+    return floats
+
+
+@lru_cache(8)
+def _byte(place: Any) -> Tensor:
+    return to_tensor(np.float32(255), place=place)
 
 
 def size_of(image: Tensor) -> tuple[int, int]:
@@ -105,8 +126,6 @@ def _slice(x: Tensor, axis: int, start: int, end: int) -> Tensor:
 
 def rotate(image: Tensor, matrix: tuple[float, ...], height: int, width: int, method: str, fill: Any) -> Tensor:
     """`matrix` maps the centre of a new pixel to a position in `image`; see `arrays.source_coordinates`."""
-    import numpy as np
-
     from wherry_vision.transforms.arrays import source_coordinates
 
     old_width, old_height = size_of(image)
