@@ -7,6 +7,9 @@ import pytest
 
 from wherry_tensor.suggestions import is_ours
 
+sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
+from package_table import packages  # noqa: E402
+
 
 def run(program: str) -> str:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
@@ -32,3 +35,11 @@ def test_every_package_is_known_as_ours():
     folders = {path.parent.name for path in (Path(__file__).parent.parent / "packages").glob("*/src/wherry*/__init__.py")}
     assert len(folders) > 10
     assert [name for name in sorted(folders) if not is_ours(name)] == []
+
+
+def test_what_pages_load_imports_without_numpy():
+    # A page has no NumPy before a program asks for it. tests/wasm says the same of Pyodide, with wheels that not everybody builds.
+    modules = [package.module for package in packages().values() if package.in_browser and package.module != "wherry_web"]
+    assert len(modules) > 15
+    program = "import importlib, sys; sys.modules['numpy'] = None; [importlib.import_module(name) for name in {names!r}]"
+    run(program.format(names=modules))

@@ -37,6 +37,22 @@ def taken(native: bool) -> Path | None:
     return wheels.wheel_for(sys.executable, "ops-cpu", "d", native)
 
 
+@pytest.mark.parametrize(("tags", "served"), [
+    ("cp313-cp313-manylinux_2_27_x86_64", ["cp313"]), ("cp313-cp313t-linux_x86_64", ["cp313t"]),
+    ("cp311-abi3-manylinux_2_27_x86_64", ["cp311", "cp313"]), ("py3-none-any", ["cp311", "cp313", "cp313t"]),
+])
+def test_which_pythons_a_wheel_serves(tags, served):
+    assert [tag for tag in ("cp311", "cp313", "cp313t") if wheels.serves(f"wherry_tensor-0.1.0-{tags}.whl", tag)] == served
+
+
+def test_the_tag_of_a_python_says_whether_it_has_the_lock(tmp_path):
+    assert wheels.tag_of(sys.executable) == f"cp{sys.version_info.major}{sys.version_info.minor}"
+    free = tmp_path / "python"
+    free.write_text("#!/bin/sh\nexec " + sys.executable + """ -c 'import sysconfig; sysconfig.get_config_var = lambda name: 1\n'"$2" \n""")
+    free.chmod(0o755)
+    assert wheels.tag_of(str(free)) == f"cp{sys.version_info.major}{sys.version_info.minor}t"
+
+
 @pytest.mark.parametrize("record", [{"processor": ""}, {}])
 def test_a_wheel_for_all_processors_serves_always(shelf, record):
     wheel = shelf(**record)

@@ -25,7 +25,8 @@ def main() -> int:
     root = debian.arm64()
     options = (f"-DCMAKE_TOOLCHAIN_FILE={ROOT / 'tools' / 'arm64.cmake'}", f"-DPython_INCLUDE_DIR={root / 'usr' / 'include' / 'python3.11'}")
     system = System("arm64", options, "aarch64-linux-gnu", "linux_aarch64", (debian.qemu(), "-L", root, root / "usr" / "bin" / "python3.11"),
-                    ("manylinux_2_28_aarch64", "manylinux_2_27_aarch64", "manylinux_2_17_aarch64", "manylinux2014_aarch64"))
+                    ("manylinux_2_28_aarch64", "manylinux_2_27_aarch64", "manylinux_2_17_aarch64", "manylinux2014_aarch64"),
+                    f"clang-19 --target=aarch64-linux-gnu --sysroot={root} -fuse-ld=lld")
     made = system.wheels()
     return 0 if arguments.build else system.test(made, arguments.kit)
 

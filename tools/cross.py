@@ -27,6 +27,7 @@ class System:
         machine: in the names of wheels, before auditwheel has looked.
         python: the interpreter, and what has to stand before it to run it here.
         platforms: the tags that pip takes wheels of others from.
+        compiler: the C compiler of tests that compile for the system; that of this machine where there is none.
     """
 
     name: str
@@ -35,6 +36,7 @@ class System:
     machine: str
     python: tuple[str | Path, ...]
     platforms: tuple[str, ...]
+    compiler: str = "cc"
 
     def wheels(self, isas: str = "all") -> list[Path]:
         """Build the wheels of NAMES."""
@@ -98,7 +100,7 @@ class System:
         command = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--target", site, "--only-binary", ":all:"]
         platforms = [f"--platform={tag}" for tag in self.platforms]
         subprocess.run([*command, *platforms, "--python-version", "3.11", *made, "pytest", "hypothesis"], check=True)
-        environment = {**os.environ, "PYTHONPATH": str(site), "PYTHONDONTWRITEBYTECODE": "1"}
+        environment = {**os.environ, "PYTHONPATH": str(site), "PYTHONDONTWRITEBYTECODE": "1", "CC": self.compiler}
         runs = [["--pyargs", "wherry_tensor.testing", "-k", kit]] if kit else [run for name in NAMES for run in packages()[name].tests]
         pytest = [*self.python, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
         statuses = [subprocess.run([*pytest, *run], cwd=ROOT, env=environment).returncode for run in runs]

@@ -1,11 +1,12 @@
 """Unpacks packages of Debian below .cache/, without installing them: Pythons that this system lacks, and another machine's libraries.
 
     python tools/debian.py python 3.14     prints the interpreter: .cache/python3.14/usr/bin/python3.14
+    python tools/debian.py python 3.13t    one without the lock, compiled from Debian's source: .cache/python3.13t/bin/python3.13t (minutes)
     python tools/debian.py arm64           prints the system of an arm64 machine, with Python 3.11; tools/arm64.py builds against it
     python tools/debian.py qemu            prints the program that runs arm64 programs here
     python tools/debian.py musl            prints a folder with musl's headers and libraries; tools/musl.py builds against it
 
-Everything is checked: the release file against Debian's keys, its lists and packages against their digests.
+Everything is checked: the release file against Debian's keys, its lists, packages and sources against their digests.
 """
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ import re
 import shutil
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from collections.abc import Iterable
 from pathlib import Path
@@ -26,6 +28,7 @@ CACHE = ROOT / ".cache"
 MIRROR = os.environ.get("DEBIAN_MIRROR", "http://deb.debian.org/debian")
 KEYS = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 SUITES = {"3.11": "bookworm", "3.13": "trixie", "3.14": "forky"}  # the oldest release that has this Python
+FREE_THREADED = {f"{version}t": version for version in ("3.13", "3.14")}  # Debian has their source alone
 # Of what packages depend on, that which neither an interpreter nor a compiler reads.
 LEFT_OUT = re.compile(r"(debconf|dpkg|media-types|mailcap|mime-support|tzdata|netbase|python3|base-files|ca-certificates|libjs-.*)$")
 
@@ -33,7 +36,7 @@ LEFT_OUT = re.compile(r"(debconf|dpkg|media-types|mailcap|mime-support|tzdata|ne
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=("python", "arm64", "qemu", "musl"))
-    parser.add_argument("version", nargs="?", default="3.14", choices=SUITES)
+    parser.add_argument("version", nargs="?", default="3.14", choices=[*SUITES, *FREE_THREADED])
     arguments = parser.parse_args()
     print({"python": lambda: python(arguments.version), "arm64": arm64, "qemu": qemu, "musl": musl}[arguments.what]())
     return 0
@@ -41,6 +44,8 @@ def main() -> int:
 
 def python(version: str) -> Path:
     """An interpreter, with the C library and the loader that its packages name: so it runs on an older system."""
+    if version in FREE_THREADED:
+        return free_threaded(version)
     home = CACHE / f"python{version}"
     interpreter = home / "usr" / "bin" / f"python{version}"
     if not home.exists():
@@ -57,6 +62,35 @@ def python(version: str) -> Path:
         for file in (usr / "lib" / f"python{version}").glob("_sysconfigdata_*.py"):
             file.write_text(file.read_text().replace("'/usr/share/python-wheels/'", repr(str(usr / "share" / "python-wheels"))))
     return interpreter
+
+
+def free_threaded(version: str) -> Path:
+    """An interpreter without the lock, which no package of Debian has: compiled from the source of the one with the lock."""
+    home = CACHE / f"python{version}"
+    if not home.exists():
+        need("make", "apt-get install make gcc")
+        suite, source = SUITES[FREE_THREADED[version]], f"python{FREE_THREADED[version]}"
+        fresh = home.with_name(f"fresh-{home.name}")
+        shutil.rmtree(fresh, ignore_errors=True)
+        (entry,) = [entry for entry in listed(fresh, suite, "main/source/Sources.xz") if entry.startswith(f"Package: {source}\n")]
+        place = re.search(r"^Directory: (.*)$", entry, re.MULTILINE)
+        archive = re.search(r"^ ([0-9a-f]{64}) \d+ (\S+\.orig\.tar\.xz)$", entry, re.MULTILINE)
+        if not place or not archive:
+            sys.exit(f"debian: {suite} names no archive of the source of {source}")
+        (fresh / archive[2]).write_bytes(fetched(f"{place[1]}/{archive[2]}", archive[1]))
+        subprocess.run(["tar", "-xf", archive[2], "--strip-components=1"], cwd=fresh, check=True)
+        log = CACHE / f"{home.name}.log"
+        installed = CACHE / f"installed-{home.name}"
+        shutil.rmtree(installed, ignore_errors=True)
+        for command in (["./configure", "-q", "--disable-gil", f"--prefix={home}"], ["make", "-s", f"-j{os.cpu_count() or 1}"],
+                        ["make", "-s", "altinstall", f"DESTDIR={installed}"]):
+            with log.open("a") as file:
+                if subprocess.run(command, cwd=fresh, stdout=file, stderr=file).returncode:
+                    sys.exit(f"debian: {' '.join(command)} failed; {log} says why")
+        (installed / home.relative_to("/")).rename(home)  # a whole one or none
+        shutil.rmtree(installed)
+        shutil.rmtree(fresh)
+    return home / "bin" / f"python{version}"
 
 
 def arm64() -> Path:
@@ -145,7 +179,10 @@ def listed(home: Path, suite: str, place: str) -> list[str]:
 
 
 def fetched(place: str, digest: str) -> bytes:
-    content = urllib.request.urlopen(f"{MIRROR}/{place}").read()
+    try:
+        content = urllib.request.urlopen(f"{MIRROR}/{place}").read()
+    except urllib.error.HTTPError as error:
+        sys.exit(f"debian: {error.url} is not there ({error.code} {error.reason}). DEBIAN_MIRROR names another mirror.")
     if hashlib.sha256(content).hexdigest() != digest:
         sys.exit(f"debian: {MIRROR}/{place} is not what the signed list names. Expected sha256 {digest}.")
     return content

@@ -448,15 +448,13 @@ def processor() -> str:
 def serves(wheel: str, tag: str) -> bool:
     """Whether a wheel of this name installs in the Python of this tag."""
     python, abi, _ = wheel.removesuffix(".whl").split("-")[-3:]
-    return tag == python or python == "py3" or abi == "abi3"
+    return abi == tag or python == "py3" or (abi == "abi3" and not tag.endswith("t"))
 
 
 def tag_of(python: str) -> str:
-    """`cp311` and the like."""
-    if python == sys.executable:
-        return f"cp{sys.version_info.major}{sys.version_info.minor}"
+    """`cp311` and the like, `cp313t` of a Python without the lock."""
     if python not in _tags:
-        probe = "import sys; print('cp%d%d' % sys.version_info[:2])"
+        probe = "import sys, sysconfig; print('cp%d%d' % sys.version_info[:2] + ('t' if sysconfig.get_config_var('Py_GIL_DISABLED') else ''))"
         _tags[python] = subprocess.run([python, "-c", probe], capture_output=True, text=True, check=True).stdout.strip()
     return _tags[python]
 
