@@ -57,6 +57,7 @@ template <typename Way>
 struct Blocks {
   static constexpr int side = Way::side, planes = side * side, advance = Way::advance;
   static constexpr int64_t panel = gemm_columns<float>, L = f32_lanes;
+  static constexpr int64_t chain = 64;  // channels that are summed in one: longer ones lose digits, which the transforms enlarge
   const Correlation<float> &op;
   int64_t tiles_y, tiles_x;   // of an image
   int64_t cin, cout;          // padded to whole vectors, cout to whole panels
@@ -234,9 +235,11 @@ struct Blocks {
       const float *factor = weight + j * planes / panel * weight_plane;
       for (int i = 0; i < side; ++i) {
         for (int v = 0; v < side; ++v, factor += weight_plane)
-          for (int64_t tile = 0; tile < count; tile += gemm_rows)
-            gemm_tile<float, 2>(min_of<int64_t>(count - tile, gemm_rows), panel, op.cin, in + (i * side + v) * in_plane + tile * cin, cin, 1,
-                                factor, panel, out + v * out_plane + tile * panel, panel, {});
+          for (int64_t c = 0; c < op.cin; c += chain)
+            for (int64_t tile = 0; tile < count; tile += gemm_rows)
+              gemm_tile<float, 2>(min_of<int64_t>(count - tile, gemm_rows), panel, min_of(op.cin - c, chain),
+                                  in + (i * side + v) * in_plane + tile * cin + c, cin, 1, factor + c * panel, panel,
+                                  out + v * out_plane + tile * panel, panel, {c > 0, nullptr, nullptr});
         int64_t tile = 0;
         for (int64_t at = begin; at < end; ++at) {
           const Unit u = unit(at);
