@@ -6,7 +6,7 @@
 //
 //   pairs.h       bfloat16 where its products come by twos
 //   few.h         groups of few output channels, above all depthwise
-//   winograd.h    3x3 windows with step 1 or 2 (winograd_blocks.h)
+//   winograd.h    3x3 windows with step 1 or 2 (winograd_blocks.h), 7 columns wide ones with step 2 of few channels (winograd_rows.h)
 //   flat.h        small images and few output channels
 //   below         everything else, as a matrix product whose left or right factor is never written
 //                 out whole: a panel of it is gathered when its turn comes (an implicit im2col)
@@ -18,6 +18,7 @@
 #include "pairs.h"
 #include "planes.h"
 #include "winograd_blocks.h"
+#include "winograd_rows.h"
 
 namespace WRY_NAMESPACE {
 namespace {
@@ -248,6 +249,7 @@ bool correlate_floats(const wry_call *call, const Correlation<T> &given) {
 #endif
   if (!op.channels_last && op.cout <= 4 && (op.cin == 1 || op.ow >= lanes<T> / 2)) return few_planes(call, op);
   if constexpr (std::is_same<T, float>::value) {
+    if (winograd::Rows::applies(op)) return winograd::Rows(call, op).run(call);
     if (winograd::blocks_apply<winograd::Step1>(op)) return winograd::Blocks<winograd::Step1>(call, op).run(call);
     if (winograd::blocks_apply<winograd::Step2>(op)) return winograd::Blocks<winograd::Step2>(call, op).run(call);
     if (winograd::applies(op)) return winograd::run(call, op);

@@ -25,6 +25,7 @@ SHAPES = {
     "Winograd, in blocks": ((3, 32, 30, 31), (40, 32, 3, 3), _window(paddings=(1, 1, 1, 1))),
     "Winograd, in stages": ((2, 320, 9, 9), (320, 320, 3, 3), _window(paddings=(1, 1, 1, 1))),
     "Winograd, step 2": ((3, 35, 30, 31), (40, 35, 3, 3), _window(strides=(2, 2), paddings=(1, 1, 1, 1))),
+    "Winograd, along rows": ((3, 3, 40, 61), (37, 3, 7, 7), _window(strides=(2, 2), paddings=(3, 3, 3, 3))),
     "1x1": ((3, 40, 20, 30), (70, 40, 1, 1), _window()),
     "strided": ((3, 20, 31, 30), (30, 20, 5, 3), _window(strides=(2, 3), paddings=(2, 2, 1, 1))),
     "depthwise": ((3, 40, 31, 30), (40, 1, 3, 3), _window(strides=(2, 2), paddings=(1, 1, 1, 1), groups=40)),
@@ -83,6 +84,21 @@ def test_every_image_size_around_the_tiles_of_winograd(step, data_format):
             for t in (np.float64, np.float32)
         )
         assert np.abs(wide - narrow).max() < 1e-4, (h, w)
+
+
+@pytest.mark.parametrize("channels", [1, 3, 4])
+@pytest.mark.parametrize("height, step", [(7, 2), (7, 1), (3, 3)])
+def test_rows_of_every_width_by_windows_of_seven_columns(channels, height, step):
+    rng = np.random.default_rng(5)
+    weight = rng.standard_normal((21, channels, height, 7))
+    for w in range(46, 70):
+        x = rng.standard_normal((3, channels, 23, w))
+        window = _window(strides=(step, 2), paddings=(w % 4, 2, 3, w % 5))
+        wide, narrow = (
+            ops.conv2d(wherry_tensor.to_tensor(x.astype(t)), wherry_tensor.to_tensor(weight.astype(t)), None, **window).numpy()
+            for t in (np.float64, np.float32)
+        )
+        assert np.abs(wide - narrow).max() < 5e-5, w
 
 
 @pytest.mark.parametrize("name", SHAPES)
