@@ -98,7 +98,7 @@ def test_rows_of_every_width_by_windows_of_seven_columns(channels, height, step)
             ops.conv2d(wherry_tensor.to_tensor(x.astype(t)), wherry_tensor.to_tensor(weight.astype(t)), None, **window).numpy()
             for t in (np.float64, np.float32)
         )
-        assert np.abs(wide - narrow).max() < 5e-5, w
+        assert np.abs(wide - narrow).max() < 1e-4, w
 
 
 @pytest.mark.parametrize("name", SHAPES)
