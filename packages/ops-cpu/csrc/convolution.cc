@@ -6,7 +6,7 @@
 //
 //   pairs.h       bfloat16 where its products come by twos
 //   few.h         groups of few output channels, above all depthwise
-//   winograd.h    3x3 windows with step 1
+//   winograd.h    3x3 windows with step 1 or 2 (winograd_blocks.h), 7 columns wide ones with step 2 of few channels (winograd_rows.h)
 //   flat.h        small images and few output channels
 //   below         everything else, as a matrix product whose left or right factor is never written
 //                 out whole: a panel of it is gathered when its turn comes (an implicit im2col)
@@ -17,7 +17,8 @@
 #include "images.h"
 #include "pairs.h"
 #include "planes.h"
-#include "winograd.h"
+#include "winograd_blocks.h"
+#include "winograd_rows.h"
 
 namespace WRY_NAMESPACE {
 namespace {
@@ -230,14 +231,14 @@ bool correlate_channels_last(const wry_call *call, const Correlation<T> &op) {
   return true;
 }
 
-// Whether `correlate_floats` takes the way of winograd.h, which needs no weight that is turned.
+// Whether `correlate_floats` takes a way of winograd.h or winograd_blocks.h, which need no weight that is turned.
 template <typename T>
 bool by_winograd(const Correlation<T> &op) {
   if constexpr (std::is_same<T, float>::value) {
 #if defined(WRY_AVX512)
     if (direct_applies(op)) return false;
 #endif
-    return winograd::applies(op);
+    return winograd::blocks_apply<winograd::Step1>(op) || winograd::applies(op);
   } else {
     return false;
   }
@@ -261,7 +262,10 @@ bool correlate_floats(const wry_call *call, const Correlation<T> &given) {
 #endif
   if (!op.channels_last && op.cout <= 4 && (op.cin == 1 || op.ow >= lanes<T> / 2)) return few_planes(call, op);
   if constexpr (std::is_same<T, float>::value) {
-    if (by_winograd(op)) return winograd::run(call, op);
+    if (winograd::Rows::applies(op)) return winograd::Rows(call, op).run(call);
+    if (winograd::blocks_apply<winograd::Step1>(op)) return winograd::Blocks<winograd::Step1>(call, op).run(call);
+    if (winograd::blocks_apply<winograd::Step2>(op)) return winograd::Blocks<winograd::Step2>(call, op).run(call);
+    if (winograd::applies(op)) return winograd::run(call, op);
   }
   if (flat::applies(op, max_of<int64_t>(16, 2 * lanes<T>))) return flat::run(call, op);
   if (points) return correlate_points(call, op);

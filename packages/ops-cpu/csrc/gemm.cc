@@ -7,13 +7,14 @@ namespace WRY_NAMESPACE {
 
 // gemm_tile for a number of rows that is known at compile time. Not inlined: there is one copy of
 // each, and a call is small beside the loop over k.
-template <typename T, int Rows, int V>
+template <typename T, int Rows, int V, bool Packed>
 __attribute__((noinline)) static void tile_of_rows(int64_t columns, int64_t k, const T *WRY_RESTRICT a,
                                                    int64_t a_row, int64_t a_step, const T *WRY_RESTRICT b,
                                                    int64_t b_step, T *WRY_RESTRICT c, int64_t ldc,
                                                    const Start<T> &start) {
   using vector = vec<T>;
   constexpr int width = lanes<T>;
+  if (Packed) a_row = 1, a_step = gemm_rows, b_step = V * width;
   vector sum[Rows][V];
 #pragma GCC unroll 16
   for (int i = 0; i < Rows; ++i) {
@@ -40,12 +41,40 @@ __attribute__((noinline)) static void tile_of_rows(int64_t columns, int64_t k, c
 template <typename T, int vectors>
 void gemm_tile(int64_t rows, int64_t columns, int64_t k, const T *a, int64_t a_row, int64_t a_step, const T *b,
                int64_t b_step, T *c, int64_t ldc, const Start<T> &start) {
+  if (rows == gemm_rows && a_row == 1 && a_step == gemm_rows && b_step == vectors * lanes<T>)
+    return tile_of_rows<T, gemm_rows, vectors, true>(columns, k, a, a_row, a_step, b, b_step, c, ldc, start);
   each_height(rows, [&](auto height, int64_t i) {
-    tile_of_rows<T, decltype(height)::value, vectors>(columns, k, a + i * a_row, a_row, a_step, b, b_step, c + i * ldc, ldc, start.at(i, 0));
+    tile_of_rows<T, decltype(height)::value, vectors, false>(columns, k, a + i * a_row, a_row, a_step, b, b_step, c + i * ldc, ldc, start.at(i, 0));
   });
 }
 
 // ---- packing ------------------------------------------------------------------------------------
+
+#if defined(WRY_AVX512)
+// out[j, i] = from[i, j] for 8 rows of 16 floats.
+static WRY_INLINE void transpose_8x16(const float *from, int64_t from_row, float *out) {
+  __m512 r[8], t[8];
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; ++i) r[i] = _mm512_loadu_ps(from + i * from_row);
+  // Fours of rows in each quarter: column c of the quarter's four columns, rows 0 to 3 (t[c]) and 4 to 7 (t[4 + c]).
+#pragma GCC unroll 2
+  for (int i = 0; i < 8; i += 4) {
+    const __m512d low01 = (__m512d)_mm512_unpacklo_ps(r[i], r[i + 1]), high01 = (__m512d)_mm512_unpackhi_ps(r[i], r[i + 1]);
+    const __m512d low23 = (__m512d)_mm512_unpacklo_ps(r[i + 2], r[i + 3]), high23 = (__m512d)_mm512_unpackhi_ps(r[i + 2], r[i + 3]);
+    t[i] = (__m512)_mm512_unpacklo_pd(low01, low23), t[i + 1] = (__m512)_mm512_unpackhi_pd(low01, low23);
+    t[i + 2] = (__m512)_mm512_unpacklo_pd(high01, high23), t[i + 3] = (__m512)_mm512_unpackhi_pd(high01, high23);
+  }
+#pragma GCC unroll 2
+  for (int c = 0; c < 4; c += 2) {  // quarters of t[c], t[4 + c], t[c + 1], t[5 + c] side by side
+    const __m512 a = _mm512_shuffle_f32x4(t[c], t[4 + c], 0x44), b = _mm512_shuffle_f32x4(t[c], t[4 + c], 0xee);
+    const __m512 d = _mm512_shuffle_f32x4(t[c + 1], t[5 + c], 0x44), e = _mm512_shuffle_f32x4(t[c + 1], t[5 + c], 0xee);
+    _mm512_storeu_ps(out + c * 8, _mm512_shuffle_f32x4(a, d, 0x88));
+    _mm512_storeu_ps(out + (4 + c) * 8, _mm512_shuffle_f32x4(a, d, 0xdd));
+    _mm512_storeu_ps(out + (8 + c) * 8, _mm512_shuffle_f32x4(b, e, 0x88));
+    _mm512_storeu_ps(out + (12 + c) * 8, _mm512_shuffle_f32x4(b, e, 0xdd));
+  }
+}
+#endif
 
 // Copies a panel of `width` lanes by k steps to out[p * width + lane]; lanes from `count` on are 0.
 // `from` is element (lane, step).
@@ -56,6 +85,14 @@ static void pack_panel(T *out, int64_t count, int64_t k, Matrix<T> from) {
       for (int i = 0; i < width; ++i) out[p * width + i] = from.data[p * from.column + i];
     return;
   }
+#if defined(WRY_AVX512)
+  if constexpr (std::is_same<T, float>::value && width == 8) {
+    if (from.column == 1 && count == width) {
+      for (; k >= 16; k -= 16, from.data += 16, out += 16 * width) transpose_8x16(from.data, from.row, out);
+      if (k == 0) return;
+    }
+  }
+#endif
   int64_t done = 0;  // lanes
   if (from.column == 1 && from.row != 1)
     for (; done + 4 <= count; done += 4) {
@@ -264,6 +301,28 @@ static void multiply_row(int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T *WRY_
   }
 }
 
+// The panel of B that is packed next, asked for bit by bit while tiles are computed: runs that lie apart are nothing that hardware foresees,
+// and packing would wait for every line.
+template <typename T>
+struct NextPanel {
+  const char *from;
+  int64_t runs, bytes, apart, at = 0;
+  NextPanel(Matrix<T> b, int64_t k, int64_t columns) {
+    const bool turned = b.row == 1;  // runs lie along k
+    from = reinterpret_cast<const char *>(b.data);
+    apart = (turned ? b.column : b.row) * int64_t(sizeof(T));
+    runs = !turned && b.column != 1 ? 0 : turned ? columns : k;
+    bytes = (turned ? k : columns) * int64_t(sizeof(T));
+  }
+  WRY_INLINE int64_t lines() const { return runs * ((bytes + 63) / 64); }
+  WRY_INLINE void fetch(int64_t lines) {
+    for (; lines > 0 && runs > 0; --lines) {
+      __builtin_prefetch(from + at, 0, 2);
+      if ((at += 64) >= bytes) at = 0, from += apart, --runs;
+    }
+  }
+};
+
 // One panel of B at a time on the stack; A where it lies, or packed into `room` (as many rows of gemm_depth values)
 // where that is given and repays.
 template <typename T>
@@ -274,6 +333,7 @@ static void multiply_block(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<
   // Rows that lie a multiple of 4 KiB apart fall into few sets of the caches.
   const bool scattered = a.column != 1 || a.row * int64_t(sizeof(T)) % 4096 == 0;
   const bool pack = room && scattered && n > 2 * columns;
+  const bool far = n * k * int64_t(sizeof(T)) > (1 << 20);  // B, from the second-level cache
   for (int64_t at = 0; at < k; at += gemm_depth) {
     const int64_t depth = min_of(k - at, gemm_depth);
     if (pack)
@@ -281,10 +341,16 @@ static void multiply_block(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<
         gemm_pack_rows(room + i * depth, min_of<int64_t>(m - i, rows), depth, a.from(i, at));
     for (int64_t j = 0; j < n; j += columns) {
       gemm_pack_columns(panel, min_of(n - j, int64_t(columns)), depth, b.from(at, j));
+      const bool last = j + columns >= n;
+      NextPanel<T> next(last ? b.from(at + depth, 0) : b.from(at, j + columns), last ? min_of(k - at - depth, gemm_depth) : depth,
+                        min_of<int64_t>(last ? n : n - j - columns, columns));
+      const int64_t lines = far ? (next.lines() * rows + m - 1) / m : 0;
       const Start<T> here = at > 0 ? Start<T>{true, nullptr, nullptr} : start.at(0, j);
-      for (int64_t i = 0; i < m; i += rows)
+      for (int64_t i = 0; i < m; i += rows) {
+        next.fetch(lines);
         gemm_tile<T, 2>(min_of<int64_t>(m - i, rows), n - j, depth, pack ? room + i * depth : a.data + i * a.row + at * a.column,
                         pack ? 1 : a.row, pack ? rows : a.column, panel, columns, c + i * ldc + j, ldc, here.at(i, 0));
+      }
     }
   }
 }

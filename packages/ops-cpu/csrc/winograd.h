@@ -1,6 +1,7 @@
 // Convolution by a 3x3 window with step 1 in a quarter of the multiplications: Winograd's minimal
 // filtering F(4x4, 3x3), after Lavin & Gray, "Fast Algorithms for Convolutional Neural Networks"
-// (2016). float32 only. It does not do other windows, steps or groups.
+// (2016). float32 only. It does not do other windows, steps or groups. (winograd_blocks.h does step 2, and
+// fewer channels in another order.)
 //
 // Tiles of 6x6 inputs and the windows are transformed to 36 values each; what was a convolution is
 // then 36 independent matrix products over the channels; a last transform gives 4x4 outputs.
@@ -97,15 +98,34 @@ struct Plan {
 
 WRY_INLINE int64_t odd_lines(int64_t values) { return rounded_up(values, 16) / 16 % 2 ? values : values + 16; }
 
-WRY_INLINE bool applies(const Correlation<float> &op) {
-  if (op.taps != 9 || op.step_y != 1 || op.step_x != 1 || op.groups != 1) return false;
+// Whether the taps are those of a 3x3 window with this step, of one group and of enough channels.
+WRY_INLINE bool square_window(const Correlation<float> &op, int64_t step) {
+  if (op.taps != 9 || op.step_y != step || op.step_x != step || op.groups != 1) return false;
   if (op.cin < 16 || op.cout < 16) return false;
   for (int t = 0; t < 9; ++t)
     if (op.dy[t] != op.dy[0] + t / 3 || op.dx[t] != op.dx[0] + t % 3) return false;
+  return true;
+}
+
+WRY_INLINE bool applies(const Correlation<float> &op) {
+  if (!square_window(op, 1)) return false;
   // 36 products for a tile of 16 outputs, some of which may lie outside, against 9 for each output;
   // and enough tiles to repay the transform of the weight.
   const int64_t tiles = op.images * ceil_div(op.oh, 4) * ceil_div(op.ow, 4);
   return tiles >= 8 && 9 * op.images * op.oh * op.ow >= 2 * 36 * tiles;
+}
+
+// Windows of input channels [c0, c0 + count) with lanes of output channels [k, k + n): [count, 9] vectors.
+WRY_INLINE void turn_windows(const Correlation<float> &op, int64_t k, int64_t n, int64_t c0, int64_t count, float *turned) {
+  if (n < f32_lanes) fill_zero(turned, count * 9 * f32_lanes);
+  if (!op.backwards) return transpose_block(op.weight + (k * op.cin + c0) * 9, op.cin * 9, turned, f32_lanes, n, count * 9);
+  for (int64_t c = 0; c < count; ++c)
+    transpose_block(op.weight + ((c0 + c) * op.cout + k) * 9, 9, turned + c * 9 * f32_lanes, f32_lanes, n, 9);
+}
+
+// The taps of one of them, in their order.
+WRY_INLINE void load_window(const Correlation<float> &op, const float *window, f32 *g) {
+  for (int t = 0; t < 9; ++t) g[t] = load(window + (op.backwards ? 8 - t : t) * f32_lanes);
 }
 
 // Lanes hold output channels: [36] vectors for each input channel, written as packed panels of B.
@@ -121,13 +141,10 @@ inline void weights(const wry_call *call, const Plan &p) {
       float *to = p.weight + k / panel * op.cin * panel + k % panel;
       for (int64_t c0 = 0; c0 < op.cin; c0 += some) {
         const int64_t count = min_of(op.cin - c0, some);
-        if (n < width) fill_zero(turned, some * 9 * width);
-        if (!op.backwards) transpose_block(op.weight + (k * op.cin + c0) * 9, op.cin * 9, turned, width, n, count * 9);
+        turn_windows(op, k, n, c0, count, turned);
         for (int64_t c = c0; c < c0 + count; ++c) {
           f32 g[9], half[18], u[36];
-          float *const windows = turned + (c - c0) * 9 * width;
-          if (op.backwards) transpose_block(op.weight + (c * op.cout + k) * 9, 9, windows, width, n, 9);
-          for (int t = 0; t < 9; ++t) g[t] = load(windows + (op.backwards ? 8 - t : t) * width);
+          load_window(op, turned + (c - c0) * 9 * width, g);
           for (int j = 0; j < 3; ++j) transform_weight(g + j, 3, half + j, 3);
           for (int i = 0; i < 6; ++i) transform_weight(half + 3 * i, 1, u + 6 * i, 1);
           for (int i = 0; i < 36; ++i) store(to + i * p.weight_plane + c * panel, u[i]);
@@ -250,17 +267,15 @@ WRY_INLINE void out_of_planes(const Plan &p, int64_t rows, int64_t begin, int64_
   }
 }
 
-// One of the 36 products for `tiles` tiles and panels [first, last) of output channels.
-WRY_INLINE void multiply(const Plan &p, int64_t plane, int64_t first, int64_t last, int64_t tiles, const float *in, float *out) {
+// One of the 36 products for `tiles` tiles and panel j of output channels.
+WRY_INLINE void multiply(const Plan &p, int64_t plane, int64_t j, int64_t tiles, const float *in, float *out) {
   constexpr int64_t panel = gemm_columns<float>;
   const int64_t cin = p.op->cin;
-  in += plane * p.input_plane, out += plane * p.output_plane;
-  for (int64_t j = first; j < last; ++j) {
-    const float *weight = p.weight + plane * p.weight_plane + j * cin * panel;
-    for (int64_t i = 0; i < tiles; i += gemm_rows)
-      gemm_tile<float, 2>(min_of<int64_t>(tiles - i, gemm_rows), panel, cin, in + i * p.input_step, p.input_step, 1, weight,
-                          panel, out + i * p.output_step + j * panel, p.output_step, {});
-  }
+  in += plane * p.input_plane, out += plane * p.output_plane + j * panel;
+  const float *weight = p.weight + plane * p.weight_plane + j * cin * panel;
+  for (int64_t i = 0; i < tiles; i += gemm_rows)
+    gemm_tile<float, 2>(min_of<int64_t>(tiles - i, gemm_rows), panel, cin, in + i * p.input_step, p.input_step, 1, weight, panel,
+                        out + i * p.output_step, p.output_step, {});
 }
 
 // The sizes of all but blocks. A slab holds no more than `most` values, but at least `tiles` where there are
@@ -289,87 +304,38 @@ WRY_INLINE int64_t slab_output_values(const Plan &p) {
   return rounded_up(p.slab_images * 4 * p.slab_rows * p.out_width * p.cout, 16);
 }
 
-// Tiles [begin, end) of a slab through all three stages. in and out hold 36 planes of a block.
-WRY_INLINE void convolve_tiles(const Plan &p, int64_t rows, int64_t begin, int64_t end, float *in, float *out) {
-  for (int64_t first = begin; first < end; first += p.block) {
-    const int64_t last = min_of(end, first + p.block);
-    into_planes(p, rows, first, last, first, in);
-    for (int64_t i = 0; i < 36; ++i) multiply(p, i, 0, p.cout / gemm_columns<float>, last - first, in, out);
-    out_of_planes(p, rows, first, last, first, out);
-  }
-}
-
-// False when there is no memory.
+// Of so many channels that the transformed weight is larger than the caches (for others winograd_blocks.h): each stage covers all tiles, and each
+// part of the weight is read once. False when there is no memory.
 inline bool run(const wry_call *call, const Correlation<float> &op) {
   constexpr int64_t panel = gemm_columns<float>;
   const int64_t most = 4 << 20;  // 16 MiB: what may stay in the last-level cache
   Plan p = plan_of(op, most, 1);
-
-  // Few channels: a task takes a block of tiles through all three stages in its second-level cache.
-  // Many: the transformed weight is larger than that, so each stage covers all tiles, and each part
-  // of the weight is read once. Both give the same values.
-  const bool by_blocks = 36 * op.cin * p.cout <= (3 << 20) / 4;
-  // Then, with enough images, a task takes some of them from memory to memory: slabs of its own stay in that
-  // cache too.
-  bool alone = false;
-  if (by_blocks) {
-    const Plan small = plan_of(op, 1 << 16, 32);
-    alone = small.slab_rows == small.tiles_y && op.images >= 4 * small.slab_images &&
-            slab_input_values(small) + slab_output_values(small) <= (1 << 18);
-    if (alone) p = small;
-  }
-  const int64_t slab_tiles = p.slab_images * p.slab_rows * p.tiles_x;
-  p.weight = workspace<float>(call, 36 * p.weight_plane);
-  p.bias = workspace<float>(call, p.cout);
-  p.block = by_blocks ? 32 : max_of<int64_t>(32, min_of(slab_tiles, most / (36 * (p.input_step + p.output_step))));
+  const int64_t slab_tiles = p.slab_images * p.slab_rows * p.tiles_x, panels = p.cout / panel;
+  p.block = max_of<int64_t>(32, min_of(slab_tiles, most / (36 * (p.input_step + p.output_step))));
   p.input_plane = odd_lines(p.block * p.input_step), p.output_plane = odd_lines(p.block * p.output_step);
-  const int64_t tasks = alone ? ceil_div(op.images, p.slab_images) : ceil_div(slab_tiles, p.block);
-  const int64_t planes = 36 * (p.input_plane + p.output_plane), slabs = slab_input_values(p) + slab_output_values(p);
-  Slices<float> slices(call, planes + (alone ? slabs : 0), by_blocks ? tasks : 1);
-  if (!alone) p.input = workspace<float>(call, slabs), p.output = p.input + slab_input_values(p);
-  if (!p.weight || !p.bias || !slices.memory || (!alone && !p.input)) return false;
+  p.weight = workspace<float>(call, 36 * p.weight_plane), p.bias = workspace<float>(call, p.cout);
+  p.input = workspace<float>(call, slab_input_values(p) + slab_output_values(p)), p.output = p.input + slab_input_values(p);
+  float *in = workspace<float>(call, 36 * (p.input_plane + p.output_plane)), *out = in + 36 * p.input_plane;
+  if (!p.weight || !p.bias || !p.input || !in) return false;
   for (int64_t k = 0; k < p.cout; ++k) p.bias[k] = op.bias && k < op.cout ? op.bias[k] : 0.0f;
   weights(call, p);
-
   const Source input = {op.in, op.cin, op.ih, op.iw, op.dy[0], op.dx[0], op.channels_last};
-  if (alone) {
-    parallel_for(call, tasks, 1, [&](int64_t begin, int64_t end) {
-      float *in = slices.mine(), *out = in + 36 * p.input_plane;
-      Plan mine = p;
-      mine.input = in + planes, mine.output = mine.input + slab_input_values(p);
-      for (int64_t image = begin * p.slab_images; image < min_of(op.images, end * p.slab_images); image += p.slab_images) {
-        const int64_t images = min_of(p.slab_images, op.images - image);
-        read_slab(call, input, image, images, 0, 4 * p.tiles_y + 2, p.in_width, p.cin, mine.input);
-        convolve_tiles(mine, p.tiles_y, 0, images * p.tiles_y * p.tiles_x, in, out);
-        write_slab(call, mine, image, images, 0, p.tiles_y);
-      }
-    });
-    return true;
-  }
   for (int64_t image = 0; image < op.images; image += p.slab_images)
     for (int64_t row = 0; row < p.tiles_y; row += p.slab_rows) {
       const int64_t images = min_of(p.slab_images, op.images - image), rows = min_of(p.slab_rows, p.tiles_y - row);
       const int64_t tiles = images * rows * p.tiles_x;
       read_slab(call, input, image, images, 4 * row, 4 * rows + 2, p.in_width, p.cin, p.input);
-      if (by_blocks) {
-        parallel_for(call, ceil_div(tiles, p.block), 1, [&](int64_t begin, int64_t end) {
-          float *in = slices.mine();
-          convolve_tiles(p, rows, begin * p.block, min_of(tiles, end * p.block), in, in + 36 * p.input_plane);
+      for (int64_t first = 0; first < tiles; first += p.block) {
+        const int64_t count = min_of(p.block, tiles - first);
+        parallel_for(call, count, 1, [&](int64_t begin, int64_t end) {
+          into_planes(p, rows, first + begin, first + end, first, in);
         });
-      } else {
-        float *in = slices.memory, *out = in + 36 * p.input_plane;
-        for (int64_t first = 0; first < tiles; first += p.block) {
-          const int64_t count = min_of(p.block, tiles - first), panels = p.cout / panel;
-          parallel_for(call, count, 1, [&](int64_t begin, int64_t end) {
-            into_planes(p, rows, first + begin, first + end, first, in);
-          });
-          parallel_tasks(call, 36 * panels, [&](int64_t at) {
-            multiply(p, at / panels, at % panels, at % panels + 1, count, in, out);
-          });
-          parallel_for(call, count, 1, [&](int64_t begin, int64_t end) {
-            out_of_planes(p, rows, first + begin, first + end, first, out);
-          });
-        }
+        parallel_tasks(call, 36 * panels, [&](int64_t at) {
+          multiply(p, at / panels, at % panels, count, in, out);
+        });
+        parallel_for(call, count, 1, [&](int64_t begin, int64_t end) {
+          out_of_planes(p, rows, first + begin, first + end, first, out);
+        });
       }
       write_slab(call, p, image, images, row, rows);
     }

@@ -23,7 +23,9 @@ def _window(strides=(1, 1), paddings=(0, 0, 0, 0), dilations=(1, 1), groups=1, d
 
 SHAPES = {
     "Winograd, in blocks": ((3, 32, 30, 31), (40, 32, 3, 3), _window(paddings=(1, 1, 1, 1))),
-    "Winograd, in stages": ((4, 200, 9, 9), (160, 200, 3, 3), _window(paddings=(1, 1, 1, 1))),
+    "Winograd, in stages": ((2, 320, 9, 9), (320, 320, 3, 3), _window(paddings=(1, 1, 1, 1))),
+    "Winograd, step 2": ((3, 35, 30, 31), (40, 35, 3, 3), _window(strides=(2, 2), paddings=(1, 1, 1, 1))),
+    "Winograd, along rows": ((3, 3, 40, 61), (37, 3, 7, 7), _window(strides=(2, 2), paddings=(3, 3, 3, 3))),
     "1x1": ((3, 40, 20, 30), (70, 40, 1, 1), _window()),
     "strided": ((3, 20, 31, 30), (30, 20, 5, 3), _window(strides=(2, 3), paddings=(2, 2, 1, 1))),
     "depthwise": ((3, 40, 31, 30), (40, 1, 3, 3), _window(strides=(2, 2), paddings=(1, 1, 1, 1), groups=40)),
@@ -52,12 +54,13 @@ def test_convolutions_do_not_depend_on_the_number_of_threads(threads, name, data
     assert len(set(results)) == 1
 
 
+@pytest.mark.parametrize("step", [1, 2])
 @pytest.mark.parametrize("channels", [16, 64, 200])
-def test_winograd_is_as_accurate_as_a_sum_of_three_times_the_length(channels):
+def test_winograd_is_as_accurate_as_a_sum_of_three_times_the_length(channels, step):
     rng = np.random.default_rng(1)
-    x, weight = rng.standard_normal((2, channels, 18, 19)), rng.standard_normal((32, channels, 3, 3))
+    x, weight = rng.standard_normal((2, channels, 18 * step, 19 * step)), rng.standard_normal((32, channels, 3, 3))
     x, weight = x.astype(np.float32), weight.astype(np.float32)
-    window = _window(paddings=(1, 1, 1, 1))
+    window = _window(strides=(step, step), paddings=(1, 1, 1, 1))
     got = ops.conv2d(wherry_tensor.to_tensor(x), wherry_tensor.to_tensor(weight), None, **window).numpy()
     # float64 has no Winograd.
     exact = ops.conv2d(
@@ -67,18 +70,35 @@ def test_winograd_is_as_accurate_as_a_sum_of_three_times_the_length(channels):
     assert error < np.finfo(np.float32).eps * np.sqrt(3 * 9 * channels) / 2
 
 
-def test_every_image_size_around_the_tiles_of_winograd():
+@pytest.mark.parametrize("step", [1, 2])
+@pytest.mark.parametrize("data_format", ["NCHW", "NHWC"])
+def test_every_image_size_around_the_tiles_of_winograd(step, data_format):
     rng = np.random.default_rng(2)
-    weight = rng.standard_normal((17, 16, 3, 3))
-    for h in range(3, 14):
-        w = 16 - h
-        x = rng.standard_normal((9, 16, h, w))
-        window = _window(paddings=(h % 3, 1, 0, 2))
+    weight = rng.standard_normal((17, 19, 3, 3))
+    for h in range(3, 16 * step - 2):
+        w = 16 * step - h
+        x = rng.standard_normal((9, 19, h, w) if data_format == "NCHW" else (9, h, w, 19))
+        window = _window(strides=(step, step), paddings=(h % 3, 1, 0, 2), data_format=data_format)
         wide, narrow = (
             ops.conv2d(wherry_tensor.to_tensor(x.astype(t)), wherry_tensor.to_tensor(weight.astype(t)), None, **window).numpy()
             for t in (np.float64, np.float32)
         )
         assert np.abs(wide - narrow).max() < 1e-4, (h, w)
+
+
+@pytest.mark.parametrize("channels", [1, 3, 4])
+@pytest.mark.parametrize("height, step", [(7, 2), (7, 1), (3, 3)])
+def test_rows_of_every_width_by_windows_of_seven_columns(channels, height, step):
+    rng = np.random.default_rng(5)
+    weight = rng.standard_normal((21, channels, height, 7))
+    for w in range(46, 70):
+        x = rng.standard_normal((3, channels, 23, w))
+        window = _window(strides=(step, 2), paddings=(w % 4, 2, 3, w % 5))
+        wide, narrow = (
+            ops.conv2d(wherry_tensor.to_tensor(x.astype(t)), wherry_tensor.to_tensor(weight.astype(t)), None, **window).numpy()
+            for t in (np.float64, np.float32)
+        )
+        assert np.abs(wide - narrow).max() < 1e-4, w
 
 
 @pytest.mark.parametrize("name", SHAPES)
