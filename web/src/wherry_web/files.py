@@ -65,6 +65,7 @@ Session(lambda message, content: None).run(sys.stdin.read())
 print(*(name for name in sys.modules if name.startswith("wherry")))
 """
 MODULE, LIBRARY = "pyodide.asm.wasm", "python_stdlib.zip"  # of Pyodide
+LARGE = (MODULE, LIBRARY, SNAPSHOT)
 
 
 class Assets:
@@ -513,19 +514,23 @@ def manifest() -> Response:
 @files.get("/sw.js")
 def service_worker() -> Response:
     """Keeps what the pages need, so that they work without a network after the first visit."""
-    content = manifest_content()
+    return Response(service_worker_of(manifest_content()), mimetype="text/javascript")
+
+
+def service_worker_of(content: dict[str, Any]) -> str:
+    """The service worker of pages that have this manifest."""
     addresses = ["./", *(name for name in TITLES if name != "draw"), "manifest.json", *unchanging(content)]
     version = hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
-    text = render_template("sw.js", version=version, addresses=json.dumps(addresses))
-    return Response(text, mimetype="text/javascript")
+    return render_template("sw.js", version=version, addresses=json.dumps(addresses))
 
 
 def unchanging(content: dict[str, Any]) -> list[str]:
     """The addresses of a manifest's files, and of our own."""
     assets = current_app.extensions["assets"]
     addresses = [assets.address + name for name in assets.names]
-    if content["pyodide"]:
-        addresses += [content["pyodide"]["url"] + name for name in current_app.extensions["pyodide"].names]
+    if core := content["pyodide"]:
+        names = current_app.extensions["pyodide"].names
+        addresses += [f"{core['url']}{name}.gz" if core.get("packed") and name in LARGE else core["url"] + name for name in names]
     if content["bundle"]:
         addresses += [content["bundle"]["url"], *sorted(set(content["bundle"]["later"].values()))]
     if content["exporter"]:
