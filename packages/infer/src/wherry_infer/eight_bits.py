@@ -15,8 +15,6 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from wherry_infer.kinds import PrecisionType
 from wherry_program.program.ir import Program, Variable
 from wherry_program.run.interpreter import Interpreter
@@ -217,6 +215,8 @@ class _Table:
 
 def _key_of(program: Program) -> str:
     """A text that is another one for another program or other weights."""
+    import numpy as np  # pages have predictors without it
+
     said = hashlib.blake2b(str(program).encode(), digest_size=32)
     for x in program.bound_variables():
         if x.bound is None:
