@@ -42,7 +42,13 @@ def test_wheels_are_not_taken_apart_again_by_the_next_start(wheels, monkeypatch)
     assert Bundle(wheels).manifest() == found
     with zipfile.ZipFile(wheels / "wherry_more-0.1.0-py3-none-any.whl", "w") as wheel:
         wheel.writestr("wherry_more/__init__.py", "")
-    assert Bundle(wheels).manifest()["later"].keys() == {"wherry_more"}
+    assert not Bundle(wheels).is_quick
+    with monkeypatch.context() as patched:
+        patched.setattr("wherry_export.web.wheels.without_docstrings", lambda source: b"new")  # of the wheel that is new, and of no other
+        assert Bundle(wheels).manifest()["later"].keys() == {"wherry_more"}
+        more = Bundle(wheels)
+        more.ready()
+    assert more.zips["wherry.zip"] == first.zips["wherry.zip"] and more.zips["later.zip"] == {"wherry_more/__init__.py": b"new"}
 
 
 def test_an_application_does_not_wait_for_its_wheels(wheels, monkeypatch):

@@ -1,4 +1,5 @@
 """The static build."""
+import gzip
 import json
 import zipfile
 
@@ -15,11 +16,23 @@ def test_holds_every_page_and_file(app, tmp_path, client, manifest):
     needed.add("classifier/index.html")
     assert {"index.html", "train/index.html", "model/index.html", "playground/index.html", "browser/index.html"} | needed <= set(written)
     frozen = json.loads((site / "manifest.json").read_text())
-    assert frozen == {**manifest, "static_build": True}
+    assert frozen == {**manifest, "pyodide": {**manifest["pyodide"], "packed": True}, "static_build": True}
     weights = manifest["models"][0]["weights_url"]
     assert (site / weights).read_bytes() == client.get(f"/{weights}").data
     with zipfile.ZipFile(site / manifest["bundle"]["url"]) as bundle:
         assert bundle.testzip() is None and bundle.infolist()[0].compress_type == zipfile.ZIP_DEFLATED
+
+
+def test_large_files_of_pyodide_are_packed(app, tmp_path, client, manifest):
+    written = freeze(app, tmp_path / "site")
+    core = manifest["pyodide"]["url"]
+    names = {name.removeprefix(core) for name in written if name.startswith(core)}
+    assert {"pyodide.mjs", "pyodide.asm.wasm.gz", "python_stdlib.zip.gz"} <= names and not {"pyodide.asm.wasm", "python_stdlib.zip"} & names
+    for name in ("pyodide.asm.wasm", "python_stdlib.zip"):
+        packed = (tmp_path / "site" / core / f"{name}.gz").read_bytes()
+        assert gzip.decompress(packed) == client.get(f"/{core}{name}").data
+    worker = (tmp_path / "site" / "sw.js").read_text()
+    assert f'"{core}pyodide.asm.wasm.gz"' in worker and f'"{core}pyodide.asm.wasm"' not in worker
 
 
 def test_pages_find_their_files_from_where_they_are(app, tmp_path):

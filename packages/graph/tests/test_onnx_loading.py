@@ -1,14 +1,16 @@
 """`wherry.onnx.load`: a model of ONNX as a layer that runs, trains and goes out again."""
 import numpy as np
 import pytest
-from onnx import TensorProto, helper, numpy_helper
 
-import wherry_tensor as api
-from wherry_graph.jit import InputSpec, TranslatedLayer, load, save
-from wherry_graph.jit.onnx_loading import OnnxLayer
-from wherry_graph.jit.onnx_loading import load as load_onnx
-from wherry_train.optimizer import SGD
-from wherry_train.pickle_reader import FileFormatError
+pytest.importorskip("onnx")  # not to be had in the browser
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+
+import wherry_tensor as api  # noqa: E402
+from wherry_graph.jit import InputSpec, TranslatedLayer, load, save  # noqa: E402
+from wherry_graph.jit.onnx_loading import OnnxLayer  # noqa: E402
+from wherry_graph.jit.onnx_loading import load as load_onnx  # noqa: E402
+from wherry_train.optimizer import SGD  # noqa: E402
+from wherry_train.pickle_reader import FileFormatError  # noqa: E402
 
 FLOAT = TensorProto.FLOAT
 

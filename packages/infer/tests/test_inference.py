@@ -3,7 +3,6 @@ import subprocess
 import sys
 import sysconfig
 import threading
-import venv
 import weakref
 from importlib import metadata
 from pathlib import Path
@@ -347,6 +346,8 @@ def test_a_program_in_c_loads_a_model_and_predicts(model, net, tmp_path):
 
 def test_a_program_in_c_finds_the_packages_of_an_active_virtual_environment(model, tmp_path):
     program = compiled(HERE.parent / "examples" / "predict.c", tmp_path / "predict")
+    import venv  # not a part of Python in the browser
+
     venv.create(tmp_path / "environment", with_pip=False)
     packages = next((tmp_path / "environment" / "lib").glob("python3*")) / "site-packages"
     (packages / "here.pth").write_text("\n".join(p for p in sys.path if p))

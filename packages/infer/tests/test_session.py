@@ -2,12 +2,13 @@
 import threading
 
 import numpy as np
-import onnxruntime
 import pytest
-from onnx import TensorProto, helper, numpy_helper
 
-from wherry_infer import session as ours
-from wherry_train.pickle_reader import FileFormatError
+onnxruntime = pytest.importorskip("onnxruntime")  # not to be had in the browser
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+
+from wherry_infer import session as ours  # noqa: E402
+from wherry_train.pickle_reader import FileFormatError  # noqa: E402
 
 FLOAT, INT = TensorProto.FLOAT, TensorProto.INT64
 

@@ -1,14 +1,15 @@
 """Models that are put together here, as exporters write them."""
 import numpy as np
-import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
 
-import wherry_tensor as api
-from wherry_onnx_files.errors import NeedsValue, OnnxFileError, UnreadableOp
-from wherry_onnx_files.models import read_model
-from wherry_program.run.executor import compiled
-from wherry_train.pickle_reader import FileFormatError
+onnx = pytest.importorskip("onnx")  # not to be had in the browser
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+
+import wherry_tensor as api  # noqa: E402
+from wherry_onnx_files.errors import NeedsValue, OnnxFileError, UnreadableOp  # noqa: E402
+from wherry_onnx_files.models import read_model  # noqa: E402
+from wherry_program.run.executor import compiled  # noqa: E402
+from wherry_train.pickle_reader import FileFormatError  # noqa: E402
 
 FLOAT, INT = TensorProto.FLOAT, TensorProto.INT64
 

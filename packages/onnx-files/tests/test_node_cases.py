@@ -1,7 +1,8 @@
 """ONNX's own cases; all of them are run in tests/ (integration)."""
 import pytest
 
-from wherry_onnx_files.testing.node_cases import run_cases
+pytest.importorskip("onnx")  # not to be had in the browser
+from wherry_onnx_files.testing.node_cases import run_cases  # noqa: E402
 
 
 @pytest.mark.filterwarnings("ignore")

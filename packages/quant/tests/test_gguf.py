@@ -1,14 +1,15 @@
 """GGUF files, written by the package `gguf`, which also says what their values are."""
 import struct
 
-import gguf
 import numpy as np
 import pytest
-from gguf import GGMLQuantizationType as Kind
 
-import wherry_ops_cpu.column
-from wherry_quant.files.gguf import GGUFFile, load_gguf
-from wherry_train.pickle_reader import FileFormatError
+gguf = pytest.importorskip("gguf")  # not to be had in the browser
+from gguf import GGMLQuantizationType as Kind  # noqa: E402
+
+import wherry_ops_cpu.column  # noqa: E402
+from wherry_quant.files.gguf import GGUFFile, load_gguf  # noqa: E402
+from wherry_train.pickle_reader import FileFormatError  # noqa: E402
 
 wherry_ops_cpu.column.register()
 

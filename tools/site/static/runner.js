@@ -3,34 +3,35 @@
 // A block that runs carries `data-program` (as JSON; empty: the text as it stands) and `data-runs`; tools/site/programs.py puts them there.
 // Nothing is loaded before the first press of Run.
 const TRY = new URL("../try/", import.meta.url);
-let parts = null; // a promise of the modules of the Playground
+let base = null; // a promise of the address of the Playground's files
 let python = null; // a promise of the engine
 let listening = null; // the block whose program runs
 let queue = Promise.resolve();
 const blocks = [...document.querySelectorAll("[data-program]")].map(block);
 
-async function modules() {
+async function found() {
   const response = await fetch(new URL("assets.json", TRY));
   if (!response.ok) throw new Error("This copy of the site has no Python for the browser. `make wasm`, then `make docs`, build one that has it.");
-  const base = new URL((await response.json()).static, TRY);
+  const address = new URL((await response.json()).static, TRY);
   for (const sheet of ["vendor/uPlot.min.css", "css/playground.css"]) {
-    document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: new URL(sheet, base).href }));
+    document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: new URL(sheet, address).href }));
   }
-  const [engine, output, editor, share] = await Promise.all(["engine", "output", "editor", "share"].map((name) => import(new URL(`js/${name}.js`, base).href)));
-  return { ...engine, ...output, ...editor, ...share };
+  return address;
 }
 
-function load() {
-  return (parts ??= modules().catch((error) => {
-    parts = null;
+// A module of the Playground, by its name. One at a time: Python starts while the others load.
+async function part(name) {
+  base ??= found().catch((error) => {
+    base = null;
     throw error;
-  }));
+  });
+  return import(new URL(`js/${name}.js`, await base).href);
 }
 
 // Resolves to the engine; a failed start is tried again at the next press.
 function boot(status) {
   python ??= (async () => {
-    const { start, manifest } = await load();
+    const { start, manifest } = await part("engine");
     const { pyodide, bundle } = await manifest;
     if (!pyodide || !bundle) {
       throw new Error("This copy of the site was built without Python for the browser, so its examples do not run here. `make wasm`, then `make docs`, build one where they do.");
@@ -108,7 +109,7 @@ function block(box, index) {
   }
 
   async function edit() {
-    const { Editor } = await load();
+    const { Editor } = await part("editor");
     if (!editor) {
       host = make("div", { className: "runner-editor" });
       box.after(host);
@@ -135,7 +136,7 @@ function block(box, index) {
   }
 
   async function open() {
-    const { fragmentOf } = await load();
+    const { fragmentOf } = await part("share");
     const above = blocks.slice(0, index).filter((one) => one.runs);
     const whole = [...above.map((one) => one.text()), text()].join("\n");
     location.href = new URL(`playground/#${await fragmentOf(whole)}`, TRY).href;
@@ -156,8 +157,8 @@ function block(box, index) {
     return inTurn(async () => {
       delete box.dataset.ran;
       try {
-        const engine = await boot((said) => status(said, "busy"));
-        const { Output, milliseconds } = await load();
+        const starting = boot((said) => status(said, "busy"));
+        const [engine, { milliseconds }, { Output }] = await Promise.all([starting, part("engine"), part("output")]);
         self.out ??= new Output(region);
         self.out.clear();
         region.hidden = false;

@@ -65,6 +65,7 @@ Session(lambda message, content: None).run(sys.stdin.read())
 print(*(name for name in sys.modules if name.startswith("wherry")))
 """
 MODULE, LIBRARY = "pyodide.asm.wasm", "python_stdlib.zip"  # of Pyodide
+LARGE = (MODULE, LIBRARY, SNAPSHOT)
 
 
 class Assets:
@@ -130,17 +131,20 @@ class Bundle(Zips):
         super().__init__(folder)
         self.wheels = sorted(folder.glob("*.whl")) if folder else []
         self._ours = [wheel for wheel in self.wheels if is_ours(wheel)]
-        self._kept_in = folder / ENCODED / f"{digest_of(self._ours)}.modules.zip" if folder else None
+        self._kept_in = folder / ENCODED if folder else None
         self.later: dict[str, str] = {}
 
     @property
     def is_quick(self) -> bool:
-        """Whether an earlier start has taken these wheels apart."""
-        return not self._ours or (self._kept_in is not None and self._kept_in.exists())
+        """Whether earlier starts have taken these wheels apart."""
+        return not self._ours or (self._kept_in is not None and all(kept_place(wheel, self._kept_in).exists() for wheel in self._ours))
 
     def _divide(self) -> None:
         client = {f"wherry_web/client/{path.name}": without_docstrings(path.read_bytes()) for path in CLIENT.glob("*.py")}
-        files = {**kept_modules(self._ours, self._kept_in), **client}
+        files: dict[str, bytes] = {}
+        for wheel in self._ours:
+            files |= kept_modules(wheel, self._kept_in)
+        files |= client
         others = {name: content for name, content in files.items() if name.partition("/")[0] not in FIRST}
         self.add("wherry.zip", {name: content for name, content in files.items() if name not in others}, quality=BEST)
         self.add("later.zip", others, quality=BEST)
@@ -154,23 +158,22 @@ class Bundle(Zips):
         return {"url": self.address("wherry.zip"), "later": self.later}
 
 
-def digest_of(wheels: list[Path]) -> str:
-    """Of all that `modules` makes of wheels."""
-    digest = hashlib.sha256(Path(inspect.getfile(modules)).read_bytes() + sys.version.encode())
-    for wheel in wheels:
-        digest.update(wheel.name.encode() + hashlib.sha256(wheel.read_bytes()).digest())
-    return digest.hexdigest()[:16]
+def kept_place(wheel: Path, folder: Path) -> Path:
+    """The file that has what `modules` makes of a wheel, whether it is there or not."""
+    digest = hashlib.sha256(Path(inspect.getfile(modules)).read_bytes() + sys.version.encode() + wheel.name.encode() + wheel.read_bytes())
+    return folder / f"{digest.hexdigest()[:16]}.modules.zip"
 
 
-def kept_modules(wheels: list[Path], kept_in: Path | None) -> dict[str, bytes]:
-    """`modules` of wheels. To take docstrings out of all of them is seconds of work, so what came of it is kept in a file for the next start."""
+def kept_modules(wheel: Path, folder: Path | None) -> dict[str, bytes]:
+    """`modules` of a wheel. To take docstrings out of all wheels is seconds of work, so what came of each is kept in a file for the next start."""
+    place = kept_place(wheel, folder) if folder else Path(os.devnull)
     try:
-        with zipfile.ZipFile(kept_in or os.devnull) as archive:
+        with zipfile.ZipFile(place) as archive:
             return {name: archive.read(name) for name in archive.namelist()}  # whose checksums zipfile compares
     except (OSError, zipfile.BadZipFile):
-        found = modules(wheels)
-    if kept_in is not None:
-        keep(kept_in, zipped(found, zipfile.ZIP_STORED))
+        found = modules([wheel])
+    if folder is not None:
+        keep(place, zipped(found, zipfile.ZIP_STORED))
     return found
 
 
@@ -513,19 +516,23 @@ def manifest() -> Response:
 @files.get("/sw.js")
 def service_worker() -> Response:
     """Keeps what the pages need, so that they work without a network after the first visit."""
-    content = manifest_content()
+    return Response(service_worker_of(manifest_content()), mimetype="text/javascript")
+
+
+def service_worker_of(content: dict[str, Any]) -> str:
+    """The service worker of pages that have this manifest."""
     addresses = ["./", *(name for name in TITLES if name != "draw"), "manifest.json", *unchanging(content)]
     version = hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
-    text = render_template("sw.js", version=version, addresses=json.dumps(addresses))
-    return Response(text, mimetype="text/javascript")
+    return render_template("sw.js", version=version, addresses=json.dumps(addresses))
 
 
 def unchanging(content: dict[str, Any]) -> list[str]:
     """The addresses of a manifest's files, and of our own."""
     assets = current_app.extensions["assets"]
     addresses = [assets.address + name for name in assets.names]
-    if content["pyodide"]:
-        addresses += [content["pyodide"]["url"] + name for name in current_app.extensions["pyodide"].names]
+    if core := content["pyodide"]:
+        names = current_app.extensions["pyodide"].names
+        addresses += [f"{core['url']}{name}.gz" if core.get("packed") and name in LARGE else core["url"] + name for name in names]
     if content["bundle"]:
         addresses += [content["bundle"]["url"], *sorted(set(content["bundle"]["later"].values()))]
     if content["exporter"]:

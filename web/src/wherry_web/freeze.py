@@ -12,7 +12,7 @@ from flask import Flask
 
 from wherry_export.web.wheels import zipped
 from wherry_web.app import HEADERS
-from wherry_web.files import manifest_content, unchanging, zips
+from wherry_web.files import manifest_content, service_worker_of, unchanging, zips
 from wherry_web.pages import TITLES, gallery_page, page
 
 
@@ -50,18 +50,22 @@ def contents(app: Flask) -> dict[str, bytes]:
     client = app.test_client()
     with app.test_request_context():
         manifest = manifest_content()
+        if manifest["pyodide"]:
+            manifest["pyodide"]["packed"] = True  # not every file server compresses: 8 MB of Pyodide's files in place of 40
         pages = {
             name: with_policy(gallery_page("../", True) if name == "gallery" else page(name, "./" if name == "draw" else "../")) for name in TITLES
         }
-        addresses = ["sw.js", *unchanging(manifest)]
+        worker = service_worker_of(manifest)
+        addresses = unchanging(manifest)
         bundles = app.extensions["gallery"].bundles()
     found = {"index.html" if name == "draw" else f"{name}/index.html": text.encode() for name, text in pages.items()}
+    found["sw.js"] = worker.encode()
     for address in addresses:
-        response = client.get(f"/{address}")
+        packed = address.endswith(".gz")
+        response = client.get(f"/{address.removesuffix('.gz')}", headers={"Accept-Encoding": "gzip"} if packed else None)
         if response.status_code != 200:
             raise RuntimeError(f"freeze: {address} answered {response.status_code}: {response.get_data(as_text=True)[:200]}")
         found[address] = response.get_data()
-    # Not every file server compresses.
     with app.app_context():
         parts = zips() if manifest["bundle"] else []
     for part in parts:

@@ -1,4 +1,6 @@
 // Modules as Python compiled them, kept by the browser for the next visit: most of the time that imports take is compiling.
+import { entriesOf, unpack } from "./unzip.js";
+
 const Storage = self.caches; // not there where pages may keep nothing
 const NAME = "compiled";
 
@@ -10,7 +12,7 @@ export function compiledOf(archive, python) {
     // Takes what an earlier visit has kept; without, modules are compiled so that `keep` finds them.
     async unpack(pyodide) {
       const content = await found;
-      if (content) pyodide.unpackArchive(content, "zip");
+      if (content) await unpack(pyodide, entriesOf(content));
       else pyodide.runPython("import sys; sys.dont_write_bytecode = False");
     },
     // Before anything runs that is not ours: what is kept is trusted at the next visit.

@@ -1,5 +1,6 @@
 // Starts Pyodide in a worker.
 import { compiledOf } from "./compiled.js";
+import { entriesOf, unpack } from "./unzip.js";
 
 // Resolves to {pyodide, times, imported}: Python with an archive unpacked in it. `imported` takes the name of the module to begin with.
 //
@@ -8,17 +9,14 @@ export async function startPython(manifest, archive, step) {
   const started = performance.now();
   const amount = counted(step);
   amount.of("Loading Python");
-  const content = fetched(archive);
-  const { url, snapshot } = manifest.pyodide;
-  const compiled = compiledOf(archive, url);
-  const memory = snapshot && remembered(url, snapshot); // of one that has started
-  const { loadPyodide } = await import(url + "pyodide.mjs");
-  const pyodide = await loadPyodide({ indexURL: url, ...(memory && { _loadSnapshot: await memory }) });
-  if (memory) pyodide.runPython(WAKE);
+  const content = fetched(archive).then(entriesOf);
+  const compiled = compiledOf(archive, manifest.pyodide.url);
+  const pyodide = await loadedPyodide(manifest.pyodide);
   const loaded = performance.now();
   amount.of("Loading Wherry");
-  pyodide.unpackArchive(await content, "zip");
+  await unpack(pyodide, await content);
   await compiled.unpack(pyodide);
+  pyodide.runPython(WAKE);
   amount.end();
   const imported = async (name) => {
     const module = pyodide.pyimport(name);
@@ -56,14 +54,50 @@ export function contentNow(url, Request) {
   return new Uint8Array(request.response);
 }
 
-// In the memory are the seed of `random`, which everybody would have, and the places in the zip that the library lay in when it was written.
-const WAKE = "import importlib, random; random.seed(); importlib.invalidate_caches()";
+// In the memory are the seed of `random`, which everybody would have, what folders held, and the places in the zip that the library lay in when it was
+// written. Not importlib.invalidate_caches, which imports importlib.metadata and so half of the library (0.15 s); this is the rest of it.
+const WAKE = `import random, sys
+random.seed()
+for finder in sys.path_importer_cache.values():
+    if finder is not None:
+        finder.invalidate_caches()`;
 
-// The memory of a started Pyodide. Bytes that the module has too were taken out of it (memory.py): shares says where they are in both.
-async function remembered(url, shares) {
-  const [memory, module] = (await Promise.all(["snapshot.bin", "pyodide.asm.wasm"].map((name) => fetched(url + name)))).map((content) => new Uint8Array(content));
-  for (const [at, begin, length] of shares) for (let i = 0; i < length; i++) memory[at + i] ^= module[begin + i];
+const MODULE = "pyodide.asm.wasm", LIBRARY = "python_stdlib.zip", MEMORY = "snapshot.bin"; // the large files of Pyodide
+
+// Resolves to Pyodide, started. snapshot: see `remembered`; packed: the large files have been compressed, as a copy of the site for servers that
+// compress nothing has them.
+async function loadedPyodide({ url, snapshot, packed }) {
+  const large = (name) => (packed ? fetched(`${url}${name}.gz`).then(inflated) : fetched(url + name));
+  const answers = new Map(); // address -> what fetch is to answer with
+  const module = (packed || snapshot) && large(MODULE); // loaded once, for both of its uses
+  if (module) answers.set(url + MODULE, module.then((content) => new Response(content, { headers: { "Content-Type": "application/wasm" } })));
+  if (packed) answers.set(url + LIBRARY, large(LIBRARY).then((content) => new Response(content)));
+  const memory = snapshot && remembered(large(MEMORY), module, snapshot);
+  const { loadPyodide } = await import(url + "pyodide.mjs");
+  return answering(answers, () => loadPyodide({ indexURL: url, ...(memory && { _loadSnapshot: memory }) }));
+}
+
+// Runs what asks with `fetch` for files that are there already, or on their way.
+async function answering(answers, use) {
+  const { fetch } = self;
+  self.fetch = (request, ...more) => answers.get(String(request)) ?? fetch(request, ...more);
+  try {
+    return await use();
+  } finally {
+    self.fetch = fetch;
+  }
+}
+
+// The memory of a Pyodide that has started. Bytes that the module has too were taken out of it (memory.py): shares says where they are in both.
+async function remembered(content, module, shares) {
+  const [memory, constants] = (await Promise.all([content, module])).map((one) => new Uint8Array(one));
+  for (const [at, begin, length] of shares) for (let i = 0; i < length; i++) memory[at + i] ^= constants[begin + i];
   return memory;
+}
+
+async function inflated(content) {
+  if (new DataView(content).getUint16(0) !== 0x1f8b) return content; // a server that knows .gz has told the browser
+  return new Response(new Blob([content]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
 }
 
 async function fetched(url) {
