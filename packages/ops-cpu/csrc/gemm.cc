@@ -311,7 +311,8 @@ struct NextPanel {
     const bool turned = b.row == 1;  // runs lie along k
     from = reinterpret_cast<const char *>(b.data);
     apart = (turned ? b.column : b.row) * int64_t(sizeof(T));
-    runs = !turned && b.column != 1 ? 0 : turned ? columns : k;
+    runs = !turned && b.column != 1 ? 0 : turned ? columns
+                                                 : k;
     bytes = (turned ? k : columns) * int64_t(sizeof(T));
   }
   WRY_INLINE int64_t lines() const { return runs * ((bytes + 63) / 64); }

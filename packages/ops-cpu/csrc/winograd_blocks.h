@@ -59,11 +59,11 @@ struct Blocks {
   static constexpr int64_t panel = gemm_columns<float>, L = f32_lanes;
   static constexpr int64_t chain = 64;  // channels that are summed in one: longer ones lose digits, which the transforms enlarge
   const Correlation<float> &op;
-  int64_t tiles_y, tiles_x;   // of an image
-  int64_t cin, cout;          // padded to whole vectors, cout to whole panels
-  int64_t cuts, wide;         // a row of tiles has so many pieces, of so many tiles at most
-  int64_t units, block;       // pieces of rows of all images, and of one task
-  int64_t tiles;              // of one task at most
+  int64_t tiles_y, tiles_x;  // of an image
+  int64_t cin, cout;         // padded to whole vectors, cout to whole panels
+  int64_t cuts, wide;        // a row of tiles has so many pieces, of so many tiles at most
+  int64_t units, block;      // pieces of rows of all images, and of one task
+  int64_t tiles;             // of one task at most
   int64_t in_plane, out_plane, weight_plane;
   float *weight = nullptr;  // [cout / panel, planes, cin, panel]
   float *bias = nullptr;    // [cout]

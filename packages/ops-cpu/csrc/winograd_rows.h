@@ -19,9 +19,9 @@ struct Rows {
   static constexpr int points = 7, columns = 7;
   static constexpr int64_t panel = gemm_columns<float>, L = f32_lanes;
   const Correlation<float> &op;
-  int64_t height, k;      // rows of the window; products that are summed
-  int64_t tiles, pitch;   // of a row, and padded to whole vectors
-  int64_t rows;           // of outputs in one task
+  int64_t height, k;     // rows of the window; products that are summed
+  int64_t tiles, pitch;  // of a row, and padded to whole vectors
+  int64_t rows;          // of outputs in one task
   int64_t plane, out_plane, padded;
   float *weight = nullptr;  // [cout / panel, points, k, panel]
   float *bias = nullptr;    // [padded]
