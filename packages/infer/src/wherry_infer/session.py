@@ -310,8 +310,8 @@ class InferenceSession:
         for run in (self.__dict__.get("_run"), *self.__dict__.get("_by_shape", {}).values()):
             if isinstance(run, Executor):
                 run.close()
-        if self.__dict__.get("_program") is not None:
-            self._program.dissolve()
+        if (program := self.__dict__.get("_program")) is not None:
+            program.dissolve()
 
     @staticmethod
     def _require_file(path: str) -> None:

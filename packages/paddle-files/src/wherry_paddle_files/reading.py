@@ -399,9 +399,9 @@ class Reader:
                 self._declare_offsets(x, var)
             elif var.persistable:
                 dtype = as_dtype(dtype_name(tensor.dtype or 0, name), "load")
-                kind = StaticParameter if var.is_parameter else Variable
+                made = StaticParameter if var.is_parameter else Variable
                 stop = not var.is_parameter if var.stop_gradient is None else var.stop_gradient
-                x = into.add(kind.of(into, dims, dtype, name, persistable=True, stop_gradient=stop))
+                x = into.add(made.of(into, dims, dtype, name, persistable=True, stop_gradient=stop))
                 value = self.values.get(name)
                 if value is not None and not value.dtype.is_floating and value.size <= _core.MAX_RANK and name not in written:
                     x.__dict__["folded"] = value  # a number of a program that was optimized: shapes may be made of it

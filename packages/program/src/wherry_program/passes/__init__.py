@@ -31,8 +31,8 @@ from wherry_tensor.errors import short
 
 __all__ = [
     "EXACT", "INFERENCE", "KEEP_BITS", "NONE", "Steps", "attention", "batch_norm", "biases", "blocked", "common_subexpressions", "composed",
-    "constants", "dead_code", "default", "elementwise", "epilogues", "frozen_constants", "gates", "integers", "packed_constants", "pipeline", "redundant",
-    "residuals", "through", "unfused",
+    "constants", "dead_code", "default", "elementwise", "epilogues", "frozen_constants", "gates", "integers", "packed_constants", "pipeline",
+    "redundant", "residuals", "through", "unfused",
 ]
 
 NONE, EXACT, INFERENCE = 0, 1, 2
