@@ -70,6 +70,11 @@ def relaxed_kernels() -> ModuleType | None:
 _relaxed = relaxed_kernels()
 
 
+def module_of(isa: str) -> ModuleType:
+    """The compiled module that has the kernels of an instruction set."""
+    return _relaxed if _relaxed and isa == "relaxed" else _kernels
+
+
 def supported_isas() -> tuple[str, ...]:
     """The instruction sets that can run here, best first."""
     return (*(("relaxed",) if _relaxed else ()), *_kernels.supported_isas())

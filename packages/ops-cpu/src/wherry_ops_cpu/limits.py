@@ -8,7 +8,7 @@ import ctypes
 import time
 from dataclasses import dataclass
 
-from wherry_ops_cpu import _kernels, column
+from wherry_ops_cpu import column
 
 _DTYPES = ("float32", "float64", "bfloat16", "float16", "int8")
 
@@ -63,7 +63,7 @@ def measure(threads: int, seconds: float = 0.05, size: int = 96 << 20, isa: str 
         best, end = 0.0, time.perf_counter() + seconds
         while not best or time.perf_counter() < end:
             start = time.perf_counter()
-            done = _kernels.limit(isa, what, rounds, threads, address, size)
+            done = column.module_of(isa).limit(isa, what, rounds, threads, address, size)
             if done < 0:
                 return None
             best = max(best, done / (time.perf_counter() - start))
@@ -79,6 +79,6 @@ def _waking(isa: str, threads: int, seconds: float) -> float:
     for _ in range(max(3, int(seconds / 0.002))):
         time.sleep(0.002)
         start = time.perf_counter()
-        _kernels.limit(isa, "wake", 1, threads, 0, 0)
+        column.module_of(isa).limit(isa, "wake", 1, threads, 0, 0)
         found.append(time.perf_counter() - start)
     return sorted(found)[len(found) // 2]
