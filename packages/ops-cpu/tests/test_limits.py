@@ -27,12 +27,12 @@ def test_each_instruction_set_has_limits_of_its_own(isa):
 
 
 def test_work_counts_what_all_threads_did():
-    one, three = (_kernels.limit(column.chosen_isa(), "float32", 100, threads, 0, 0) for threads in (1, 3))
+    one, three = (column.module_of(column.chosen_isa()).limit(column.chosen_isa(), "float32", 100, threads, 0, 0) for threads in (1, 3))
     assert three == 3 * one > 0
 
 
 def test_what_cannot_be_measured_is_minus_one():
-    assert _kernels.limit(column.chosen_isa(), "float128", 1, 1, 0, 0) == -1
+    assert column.module_of(column.chosen_isa()).limit(column.chosen_isa(), "float128", 1, 1, 0, 0) == -1
 
 
 def test_no_threads_are_refused():

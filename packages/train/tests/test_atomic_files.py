@@ -25,6 +25,7 @@ def test_files_appear_together_and_nothing_stays_behind(tmp_path):
     assert {name: (tmp_path / name).read_text() for name in os.listdir(tmp_path)} == {"m": "2", "p": "2"}
 
 
+@pytest.mark.skipif(not hasattr(os, "link"), reason="the system has no links: there the next reader finishes what is decided, as the next test asks")
 @pytest.mark.parametrize("call", ["write", "link", "replace"])
 @pytest.mark.parametrize("at", range(1, 5))
 def test_an_error_leaves_what_was_there(tmp_path, monkeypatch, call, at):
