@@ -11,6 +11,8 @@ import wherry_distributed as dist
 from wherry_distributed import environment, job, launch, pmi
 from wherry_distributed.world import import_mpi
 
+NO_SOCKETS = pytest.mark.skipif(sys.platform == "emscripten", reason="there are no sockets in a browser")
+
 
 @pytest.fixture
 def spawned(programs, monkeypatch):
@@ -110,6 +112,7 @@ def test_two_hosts_meet_at_a_master(programs, tmp_path):
     assert any("int32[1000], SUM)" in log and "float32[1000], SUM)" in log for log in logs), (said, logs)
 
 
+@NO_SOCKETS
 def test_a_stranger_is_refused_by_the_master():
     server = pmi.Server(None, 1, secret="ours")
     try:
@@ -120,6 +123,7 @@ def test_a_stranger_is_refused_by_the_master():
         server.close()
 
 
+@NO_SOCKETS
 def test_ranks_put_and_get_through_the_server():
     server = pmi.Server([2])
     found = []
