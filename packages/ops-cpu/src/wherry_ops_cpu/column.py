@@ -38,12 +38,9 @@ def register() -> None:
     isa = chosen_isa()
     if isa == _registered:
         return
-    if isa == "relaxed":
-        # Only the families that multiply; the others stay those of the baseline.
+    if isa == "relaxed":  # it has only the families that multiply
         _kernels.register(_core.host, "baseline")
-        _relaxed.register(_core.host, isa)  # type: ignore[union-attr]
-    else:
-        _kernels.register(_core.host, isa)
+    module_of(isa).register(_core.host, isa)
     if not _registered:
         lapack.register()
     _registered = isa

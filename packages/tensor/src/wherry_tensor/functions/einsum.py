@@ -18,7 +18,7 @@ from wherry_tensor.arguments import one_axis, refused, require_tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions.creation import diag_embed
 from wherry_tensor.ops.shapes import UNKNOWN
-from wherry_tensor.sizes import equals, is_unknown
+from wherry_tensor.sizes import equals
 from wherry_tensor.spellings import spelled
 
 __all__ = ["einsum", "tensordot"]
@@ -154,14 +154,10 @@ def _sizes(equation: str, inputs: tuple[Labels, ...], operands: Sequence[Tensor]
     for labels, x in zip(inputs, operands, strict=True):
         for label, size in zip(labels, x.shape, strict=True):
             have = sizes.setdefault(label, size)
-            if is_unknown(size) or is_unknown(have):  # the known one, which the product asks for when it runs
-                if is_unknown(have) or (equals(have, 1) and isinstance(label, int)):
-                    sizes[label] = size
-                continue
-            if have == size or size == UNKNOWN:
-                continue
-            if have == UNKNOWN or (have == 1 and isinstance(label, int)):
+            if have == UNKNOWN or (equals(have, 1) and isinstance(label, int)):
                 sizes[label] = size
+            elif size == UNKNOWN or have == size:
+                continue  # the known one, which the product asks for when it runs
             elif not (size == 1 and isinstance(label, int)):
                 name = f"'{label}'" if isinstance(label, str) else f"axis {label} of `...`"
                 raise _bad(
@@ -201,7 +197,7 @@ def _next_pair(terms: list[Labels], output: Labels, sizes: dict[Label, int]) -> 
     def amount(labels: set[Label]) -> int:
         total = 1
         for label in labels:
-            total *= _GUESS if is_unknown(sizes[label]) or sizes[label] < 0 else sizes[label]
+            total *= _GUESS if sizes[label] == UNKNOWN else sizes[label]
         return total
 
     best: tuple[int, int, int, int] | None = None
