@@ -251,6 +251,16 @@ class Overwritten(paddle.nn.Layer):
         return y
 
 
+class InputOverwritten(paddle.nn.Layer):
+    """The same in the input itself, where a tensor says and by a mask."""
+
+    def forward(self, x):
+        x[:, : x.shape[1] - 1] = 5.0
+        x[paddle.to_tensor([0, 2])] = x[1]
+        x[x < 0] = 0
+        return x * 2
+
+
 class Grown(paddle.nn.Layer):
     """A list of items of open size."""
 
@@ -280,6 +290,7 @@ LAYERS = {
     "early": (Early(), [row("x")], [values(6, 4)]),
     "early_yes": (Early(), [row("x")], [values(6, 4) + 1]),
     "overwritten": (Overwritten(), [InputSpec([None, None], "float32", "x")], [values(3, 4)]),
+    "input_overwritten": (InputOverwritten(), [InputSpec([None, None], "float32", "x")], [values(3, 4)]),
     "instance_norm": (paddle.nn.InstanceNorm2D(2), [InputSpec([None, 2, 4, 4], "float32", "x")], [values(3, 2, 4, 4)]),
     "grown": (Grown(), [InputSpec([None, None, 4], "float32", "x")], [values(3, 2, 4)]),
     "normed": (Normed(), [InputSpec([3, 4], "float32", "x")], [values(5, 4)]),

@@ -383,6 +383,48 @@ def test_what_cannot_be_saved_or_loaded_is_refused(path, tmp_path):
         jit.save(Odd(), path)
 
 
+def _first_where_positive(x, y):
+    if y.sum() > 0:
+        x[1] = y[0]
+    return x * 2
+
+
+def _one_after_the_other(x, y):
+    i = wt.to_tensor(0)
+    while i < 3:
+        x[i] = x[i] * i.astype("float32") + y[0]
+        i += 1
+    return x
+
+
+@pytest.mark.parametrize("function", [
+    lambda x, y: x.__setitem__(slice(1, None), y) or x * 2,
+    lambda x, y: x.__setitem__(x > 0, 0) or x * 2 + y[0],
+    lambda x, y: x.__setitem__(wt.to_tensor([0, 2]), y) or x * 2,
+    lambda x, y: x.__setitem__((slice(None, None, 2), None, 1), 3.0) or x * y[0],
+    lambda x, y: x.exp_() * y[0],
+    lambda x, y: x.fill_(2.0) * y[0],
+    lambda x, y: x.copy_(y[:1].expand([3, 2])) * 2,
+    lambda x, y: x.reshape_([2, 3]).__setitem__(1, 5.0) or x * y.sum(),
+    _first_where_positive,
+    _one_after_the_other,
+])
+def test_a_declared_input_may_be_written_over(function, path):
+    kept = wt.randn([3, 2])
+    y = wt.to_tensor([[7.0, 8.0], [9.0, 10.0]])
+    jit.save(function, path, input_spec=[InputSpec([3, 2], "float32", "x"), InputSpec([2, 2], "float32", "y")])
+    x = kept.clone()
+    np.testing.assert_allclose(jit.load(path)(x, y).numpy(), function(kept.clone(), y).numpy(), rtol=1e-6)
+    np.testing.assert_array_equal(x.numpy(), kept.numpy())  # what the caller gave stays
+
+
+def test_gradients_pass_what_was_written_over(path):
+    jit.save(lambda x, y: x.__setitem__(1, y) or (x * x).sum(), path, input_spec=[InputSpec([3], "float32"), InputSpec([1], "float32")])
+    x, y = wt.to_tensor([1.0, 2.0, 3.0], stop_gradient=False), wt.to_tensor([5.0], stop_gradient=False)
+    jit.load(path)(x, y).backward()
+    assert x.grad.tolist() == [2.0, 0.0, 6.0] and y.grad.tolist() == [10.0]
+
+
 def test_a_loaded_layer_is_part_of_what_is_captured(path):
     jit.save(nn.Linear(2, 2), path, input_spec=[InputSpec([None, 2])])
     loaded = jit.load(path)

@@ -14,9 +14,9 @@ from typing import Any, TypeAlias, TypeVar
 from wherry_tensor import _core, ops
 from wherry_tensor._core import DType, Tensor, float32, int32, int64, is_symbolic
 from wherry_tensor.dtype import promote_floating
-from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError, short
+from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError, LeafOverwrittenError, short
 from wherry_tensor.sizes import Size
-from wherry_tensor.static_builder import building, described
+from wherry_tensor.static_builder import described
 
 Axes: TypeAlias = int | Sequence[int] | Tensor | None
 Shape: TypeAlias = int | Sequence[int | Tensor] | Tensor
@@ -558,11 +558,11 @@ def require_index_broadcast(indices: list[Tensor]) -> None:
 def require_writable(x: Any, op_name: str) -> None:
     """Refuse a leaf that asks for gradients, as in Paddle: its value is what gradients are taken at."""
     require_tensor(x, op_name)
-    if not x.stop_gradient and x.is_leaf and _core.is_grad_enabled() and not (building.for_file and is_symbolic(x)):
-        raise InvalidArgumentError(
+    if not x.stop_gradient and x.is_leaf and _core.is_grad_enabled():
+        raise LeafOverwrittenError(
             f"{op_name}: a leaf that asks for gradients cannot be written in place. Got a tensor with "
             f"stop_gradient=False that no operation made, expected stop_gradient=True or a result. "
-            f"Use the form without underscore, or write under no_grad()."
+            f"Use the form without underscore, or write under no_grad().", leaf=x.name,
         )
 
 
@@ -577,7 +577,7 @@ def write(x: Tensor, out: Tensor, op_name: str, retype: bool = False) -> Tensor:
             f"Got a result that does not fit, expected the shape of x. Use the form without underscore."
         )
     if out.dtype is x.dtype:
-        return _core.rebind(x, out) if not x.stop_gradient and x.is_leaf and building.for_file else ops.copy.into((x,), out)
+        return ops.copy.into((x,), out)
     if not retype:
         raise InvalidTypeError(
             f"{op_name}: the result has another dtype than x. Got {out.dtype.name} for x of {x.dtype.name}, expected "

@@ -22,6 +22,7 @@ __all__ = [
     "InvalidArgumentError",
     "InvalidIndexError",
     "InvalidTypeError",
+    "LeafOverwrittenError",
     "LossyCastWarning",
     "NotFoundError",
     "OutOfRangeError",
@@ -74,6 +75,14 @@ class AssertedArgumentError(InvalidArgumentError, AssertionError):
 
 class AssertedTypeError(InvalidTypeError, AssertionError):
     """An argument has the wrong type, where Paddle's Python side refuses by `assert`."""
+
+
+class LeafOverwrittenError(InvalidArgumentError):
+    """A tensor at which gradients are taken was to be written in place. `leaf` is its name."""
+
+    def __init__(self, *args: Any, leaf: str = "") -> None:
+        super().__init__(*args)
+        self.leaf = leaf
 
 
 class NotFoundError(EnforceNotMet, RuntimeError):

@@ -596,8 +596,11 @@ def set_value(self: Tensor, value: Any) -> None:
             f"set_value: the value has another shape. Got {given.shape}, expected {self.shape}. Reshape it first."
         )
     source = _core.to_device(detach(given), _core.device_of(self))
-    target = detach(self)
-    ops.copy.into((target,), ops.cast(source, self.dtype) if source.dtype is not self.dtype else source)
+    before = _core.set_grad_mode(False)  # not into detach(self): in a program that is another variable
+    try:
+        ops.copy.into((self,), ops.cast(source, self.dtype) if source.dtype is not self.dtype else source)
+    finally:
+        _core.set_grad_mode(before)
 
 
 @_method

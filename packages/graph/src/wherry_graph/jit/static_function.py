@@ -4,7 +4,7 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from types import MethodType
 from typing import Any
 
@@ -20,10 +20,10 @@ from wherry_program.program.input_spec import InputSpec
 from wherry_program.program.ir import Program, Variable
 from wherry_program.program.structure import flatten, flatten_sorted, map_structure
 from wherry_program.run._calls import Guard
-from wherry_tensor import _core
+from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.dtype import default_dtype
-from wherry_tensor.errors import InvalidTypeError, short
+from wherry_tensor.errors import InvalidTypeError, LeafOverwrittenError, short
 from wherry_tensor.functions.creation import to_tensor
 from wherry_tensor.sizes import Size
 from wherry_tensor.static_builder import building
@@ -267,7 +267,20 @@ class StaticFunction:
             )
         return None
 
-    def _captured(self, args: tuple[Any, ...], kwargs: dict[str, Any], stops: Sequence[bool] | None = None) -> ConcreteProgram:
+    def _captured_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ConcreteProgram:
+        """What is captured for declared inputs. In a file an input may be written over: that one is copied first."""
+        copied: set[str] = set()
+        while True:
+            try:
+                return self._captured(args, kwargs, copied=copied)
+            except LeafOverwrittenError as error:
+                if not building.for_file or not error.leaf or error.leaf in copied:
+                    raise
+                copied.add(error.leaf)
+
+    def _captured(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], stops: Sequence[bool] | None = None, copied: Collection[str] = (),
+    ) -> ConcreteProgram:
         trace = Trace()
         inputs: list[Any] = []
         left = None if stops is None else iter(stops)
@@ -300,6 +313,8 @@ class StaticFunction:
             trace.saw(self._instance)
         try:
             with trace as recording:
+                if copied:
+                    values = map_structure(lambda x: ops.copy(x) if isinstance(x, Variable) and x.name in copied else x, values)
                 returned = function(*values[: len(args)], **dict(zip(kwargs, values[len(args):], strict=True)))
                 if inspect.isgenerator(returned) or inspect.iscoroutine(returned):
                     raise TypeError(
@@ -375,7 +390,7 @@ class StaticFunction:
             if self._last is not None and self._last.holds() and not building.for_file:
                 return self._last
             if self._last is not None:  # by now layers are in another mode: captured once more
-                return self._captured(*self._arguments_of(self._last))
+                return self._captured_for(*self._arguments_of(self._last))
             raise ValueError(
                 f"No valid transformed program for {self.function_spec}. Got a function that was not called, expected inputs that are declared "
                 f"or known. Please specific `input_spec` in `@paddle.jit.to_static` or feed input tensor to call the decorated function at once. "
@@ -387,7 +402,7 @@ class StaticFunction:
             if entry is not None and entry.holds():
                 return entry
         try:
-            made = self._captured(args, kwargs)
+            made = self._captured_for(args, kwargs)
         except Exception as error:
             tidy_converted(error)
             raise

@@ -126,6 +126,7 @@ class Variable(Tensor):
     def became(self, y: Tensor) -> None:
         """Called after an op that changes its shape or dtype in place: later uses mean the result."""
         if isinstance(y, Variable):
+            self.__dict__.setdefault("before", (self.sizes, self.dtype))
             self.__dict__["now"] = y
 
     @property
@@ -516,7 +517,8 @@ class Program:
     def copy(self) -> tuple[Program, dict[int, Variable]]:
         """A copy of the program, and a map from the ids of these variables to its variables.
 
-        Values of variables are shared, not copied.
+        Values of variables are shared, not copied. What a variable became meanwhile (`reshape_`) is a matter of the code that still goes on
+        with it: each variable of the copy means itself, with the shape and dtype that its node gives it.
         """
         out = type(self)()
         out.random_seed = self.random_seed
@@ -524,11 +526,12 @@ class Program:
         for block in self.blocks:
             fresh = out.blocks[0] if block.parent is None else out.new_block(out.blocks[block.parent.index])
             for x in block.vars.values():
+                sizes, dtype = x.__dict__.get("before") or (x.sizes, x.dtype)
                 y = type(x).of(
-                    fresh, x.sizes, x.dtype, x.name, bound=x.bound, is_data=x.is_data, is_array=x.is_array,
+                    fresh, sizes, dtype, x.name, bound=x.bound, is_data=x.is_data, is_array=x.is_array,
                     persistable=x.persistable, stop_gradient=x.stop_gradient,
                 )
-                y.__dict__.update({k: v for k, v in x.__dict__.items() if k not in y.__dict__})
+                y.__dict__.update({k: v for k, v in x.__dict__.items() if k not in y.__dict__ and k not in ("before", "now")})
                 y.lod_level = x.lod_level
                 fresh.add(y)
                 new[id(x)] = y

@@ -895,11 +895,11 @@ cdef int transfer(Tensor x, tuple attrs, PyObject **outs, PyObject **into) excep
 
 
 cdef object leaf_overwritten(Op op, Tensor x):
-    from wherry_tensor.errors import InvalidArgumentError
-    return InvalidArgumentError(
+    from wherry_tensor.errors import LeafOverwrittenError
+    return LeafOverwrittenError(
         f"{op.name}: a leaf Tensor ({x.name}) that doesn't stop gradient can't use inplace strategy. "
         f"Got stop_gradient=False on a Tensor of shape {x.shape} that no op made, expected one that stops gradients, "
-        f"or the result of an op. Change it under no_grad(), or use the form that makes a new tensor."
+        f"or the result of an op. Change it under no_grad(), or use the form that makes a new tensor.", leaf=x.name,
     )
 
 
