@@ -418,6 +418,21 @@ def test_a_declared_input_may_be_written_over(function, path):
     np.testing.assert_array_equal(x.numpy(), kept.numpy())  # what the caller gave stays
 
 
+@pytest.mark.parametrize("accumulate", [None, False, True])
+def test_a_mask_chooses_where_as_many_values_go(accumulate, path):
+    def function(x, mask, values):
+        if accumulate is not None:
+            return wt.index_put(x, (mask,), values, accumulate)
+        x[mask] = values
+        return x
+
+    x, values = wt.randn([3, 2]), wt.to_tensor([9.0, 8.0, 7.0])
+    mask = wt.to_tensor([[True, False], [True, True], [False, False]])
+    specs = [InputSpec([None, 2], "float32", "x"), InputSpec([None, 2], "bool", "mask"), InputSpec([None], "float32", "values")]
+    jit.save(function, path, input_spec=specs)
+    np.testing.assert_array_equal(jit.load(path)(x, mask, values).numpy(), function(x.clone(), mask, values).numpy())
+
+
 def test_gradients_pass_what_was_written_over(path):
     jit.save(lambda x, y: x.__setitem__(1, y) or (x * x).sum(), path, input_spec=[InputSpec([3], "float32"), InputSpec([1], "float32")])
     x, y = wt.to_tensor([1.0, 2.0, 3.0], stop_gradient=False), wt.to_tensor([5.0], stop_gradient=False)

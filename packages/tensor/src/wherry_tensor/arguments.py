@@ -541,7 +541,7 @@ def require_index_broadcast(indices: list[Tensor]) -> None:
     sizes = [1] * rank
     for index in indices:
         for at, size in enumerate(index.shape, rank - index.ndim):
-            if size == sizes[at] or size == 1 or -1 in (size, sizes[at]):
+            if type(size) is Size or size in (-1, 1, sizes[at]):  # of an open size the kernel finds out
                 continue
             if sizes[at] != 1:
                 raise ValueError(

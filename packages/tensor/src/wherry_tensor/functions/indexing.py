@@ -190,7 +190,7 @@ def _put_where(x: Tensor, mask: Tensor, value: Tensor) -> bool:
         return False
     check_mask(x, mask, 0)
     shape = value.shape
-    while len(shape) > inner and shape[0] == 1:
+    while len(shape) > inner and equals(shape[0], 1):
         shape = shape[1:]
     if len(shape) > inner:
         return False
