@@ -37,6 +37,7 @@ from wherry_tensor.arguments import path_of, require
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import ExternalError, InvalidArgumentError, InvalidTypeError, short
 from wherry_train.atomic_files import replace_file
+from wherry_train.optimizer import Optimizer
 from wherry_train.pickle_reader import FileFormatError
 
 METADATA = "metadata.json"
@@ -648,6 +649,7 @@ def _optimizer_state(optimizer: Any, names: dict[int, str]) -> dict[str, Any]:
         if isinstance(optimizer, HybridParallelOptimizer):
             owners, mine = optimizer._owners, optimizer._sharding.rank
         optimizer = optimizer._inner_opt
+    require(optimizer, Optimizer, "training_state", "optimizer", "Pass that of the network's parameters, or None.")
     state: dict[str, Any] = {}
     for group in optimizer._groups:
         for p in group.params:

@@ -133,7 +133,7 @@ def all_reduce(tensor: Tensor, op: int = ReduceOp.SUM, group: Group | None = Non
         >>> x.tolist()
         [1.0, 2.0]
     """
-    tensor, name = require_tensor(tensor, "all_reduce", "tensor"), NAMES[op] if op in range(5) else str(op)
+    tensor, name = require_tensor(tensor, "all_reduce", "tensor"), NAMES[op] if op in range(5) else short(op)
     how = _operation("all_reduce", op, tensor.dtype.name)
     members = group_of("all_reduce", group)
     if members is None or members.comm is None:

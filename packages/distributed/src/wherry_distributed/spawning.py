@@ -79,7 +79,7 @@ class Context:
                     self.errors.append(receiver)
             except BaseException as error:
                 self._end()
-                if isinstance(error, (pickle.PicklingError, AttributeError, TypeError)):
+                if isinstance(error, (pickle.PicklingError, AttributeError, TypeError, RecursionError)):
                     raise InvalidArgumentError(
                         f"spawn: the function or its arguments cannot be handed to a process ({error}). Got {short(func)}, expected a "
                         f"function of a module and arguments that pickle takes. Define it at the top of a module, not in a function or as a lambda."

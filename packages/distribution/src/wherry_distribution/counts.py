@@ -1,6 +1,7 @@
 """Distributions of counts: binomial and Poisson."""
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -82,7 +83,10 @@ class Binomial(Distribution):
             raise UnimplementedError(
                 "Binomial.entropy: it sums over counts. Got a count that a program does not know, expected values. Run the program."
             )
-        most = int(self.total_count.max())
+        largest = float(self.total_count.max())
+        if not math.isfinite(largest):
+            raise InvalidArgumentError(f"Binomial.entropy: a total count is not finite. Got {largest}, expected whole numbers. Look at total_count.")
+        most = int(largest)
         values = movement.reshape(creation.arange(most + 1, dtype=self.probs.dtype), [-1, *[1] * self.probs.ndim])
         valid = values <= self.total_count
         log_prob = self.log_prob(logic.where(valid, values + 0.0 * self.total_count, 0.0 * values + self.total_count))

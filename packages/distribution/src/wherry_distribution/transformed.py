@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from wherry_distribution import variable
 from wherry_distribution.distribution import Distribution, require_distribution, total, zeros
 from wherry_tensor._core import Tensor
+from wherry_tensor.arguments import integers_of
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.explained import explained
 
@@ -160,7 +161,7 @@ class Transform:
             raise InvalidTypeError(
                 f"{type(self).__name__}: the shape is not a list. Got {short(shape)}, expected a list of sizes. Write [{short(shape)}] for one axis."
             )
-        return tuple(shape)
+        return integers_of(shape, type(self).__name__, "shape")
 
 
 def _defines(transform: Transform, name: str) -> bool:

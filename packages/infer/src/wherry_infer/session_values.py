@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from wherry_tensor._core import Tensor, from_buffer
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,6 +67,8 @@ class OrtValue:
     """
 
     def __init__(self, value: Any) -> None:
+        if not (value is None or isinstance(value, (Tensor, list, tuple)) or hasattr(value, "__array_interface__")):
+            raise InvalidTypeError(f"OrtValue: it holds arrays. Got {short(value)} ({type(value).__name__}), expected a NumPy array. Make one of it.")
         self._value = value
 
     @staticmethod

@@ -487,7 +487,10 @@ class Layer(SharedMethods):
         return ""
 
     def __repr__(self) -> str:
-        extra = self.extra_repr().split("\n")
+        try:
+            extra = self.extra_repr().split("\n")
+        except RecursionError:  # of an argument that is nested too deep to be written
+            extra = ["..."]
         inside = [f"({name}): " + repr(layer).replace("\n", "\n  ") for name, layer in self._sub_layers.items()]
         text = f"{type(self).__name__}("
         if len(extra) > 1:

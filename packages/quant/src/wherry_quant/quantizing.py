@@ -90,6 +90,7 @@ class Quantization:
         Returns:
             The converted model. Its weights are int8 (Paddle keeps the same whole numbers in float32).
         """
+        require_layer(model, f"{type(self).__name__}.convert", "Give what quantize returned.")
         model = model if inplace else copy.deepcopy(model)
         if isinstance(model, ConvertibleQuantedLayer):
             model._convert(remain_weight)

@@ -195,6 +195,8 @@ def _reduced(owner: str, parameter: str, x: Tensor, source: Any, target: Any, ho
         raise InvalidArgumentError(
             f"{owner}: there is no such reduction. Got {parameter}={short(how)}, expected 'sum', 'mean', 'max' or 'min'. The default is 'sum'."
         )
+    if x.ndim == 0:
+        raise InvalidArgumentError(f"{owner}: x has no rows. Got a tensor of shape [], expected [nodes, ...]. Give it an axis of nodes.")
     source = None if source is None else _indices(owner, source, "src_index")
     target = _indices(owner, target, "dst_index")
     count = rows if rows is not None else x.shape[0]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wherry_tensor import _core
-from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.errors import InvalidArgumentError, short
 from wherry_tensor.suggestions import did_you_mean
 
 __all__ = ["get_flags", "set_flags"]
@@ -133,7 +133,7 @@ def get_flags(flags: str | Sequence[str]) -> dict[str, Value]:
         flags = (flags,)
     elif not isinstance(flags, (list, tuple)):
         raise TypeError(
-            f"get_flags: flags must be named by strings. Got {flags!r}, expected a str, or a list or tuple of them. "
+            f"get_flags: flags must be named by strings. Got {short(flags)}, expected a str, or a list or tuple of them. "
             f"Write get_flags('FLAGS_check_nan_inf')."
         )
     for name in flags:
@@ -178,7 +178,7 @@ def set_flags(flags: dict[str, Any]) -> None:
     """
     if not isinstance(flags, dict):
         raise TypeError(
-            f"set_flags: the argument must be a dict. Got {flags!r}, expected values by name. "
+            f"set_flags: the argument must be a dict. Got {short(flags)}, expected values by name. "
             f"Write set_flags({{'FLAGS_check_nan_inf': True}})."
         )
     wanted = {_known(name, "set_flags"): _converted(name, value, "set_flags") for name, value in flags.items()}
@@ -215,7 +215,7 @@ def _converted(name: str, value: Any, op_name: str) -> Value:
         return kind(value)
     except (KeyError, TypeError, ValueError):
         raise InvalidArgumentError(
-            f"{op_name}: {name} does not take this value. Got {value!r}, expected a {kind.__name__}, like "
+            f"{op_name}: {name} does not take this value. Got {short(value)}, expected a {kind.__name__}, like "
             f"{_values[name]!r}. Pass a plain {kind.__name__}."
         ) from None
 

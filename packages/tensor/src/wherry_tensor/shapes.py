@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any, SupportsIndex, overload
 
 from wherry_tensor import _core
+from wherry_tensor.errors import short
 
 __all__ = ["Count", "Size"]
 
@@ -78,7 +79,7 @@ class Count(int):
         try:
             return shape[given[0].__index__()]
         except (AttributeError, TypeError):
-            raise TypeError(f"size: the axis is not a whole number. Got {given[0]!r}, expected an int, as in x.size(0).") from None
+            raise TypeError(f"size: the axis is not a whole number. Got {short(given[0])}, expected an int, as in x.size(0).") from None
         except IndexError:
             raise IndexError(
                 f"size: there is no such axis. Got {given[0]} for shape {shape}, expected one in [{-len(shape)}, {len(shape)})."

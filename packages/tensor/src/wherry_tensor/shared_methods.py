@@ -8,7 +8,7 @@ from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import integer, one_axis, require_tensor, require_writable, sizes_of
 from wherry_tensor.dtype import as_dtype
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError, short
 from wherry_tensor.spellings import spelled
 
 __all__ = [
@@ -172,7 +172,11 @@ def stride(self: Tensor, dim: int | None = None) -> Any:
         >>> wherry.ones([2, 3]).stride(), wherry.ones([2, 3]).stride(0)
         ([3, 1], 3)
     """
-    return self.strides if dim is None else self.strides[one_axis(dim, self.ndim, "stride", name="dim")]
+    if dim is None:
+        return self.strides
+    if self.ndim == 0:
+        raise InvalidIndexError(f"stride: a tensor of shape [] has no axes. Got dim={short(dim)}, expected None. Leave it out.")
+    return self.strides[one_axis(dim, self.ndim, "stride", name="dim")]
 
 
 def get_device(self: Tensor) -> int:

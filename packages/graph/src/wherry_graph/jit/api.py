@@ -173,7 +173,7 @@ class ProgramTranslator:
             TypeError: `enable_static` is not a bool.
         """
         if not isinstance(enable_static, bool):
-            raise InvalidTypeError(f"ProgramTranslator.enable: Got {enable_static!r} ({type(enable_static).__name__}), expected True or False.")
+            raise InvalidTypeError(f"ProgramTranslator.enable: Got {short(enable_static)} ({type(enable_static).__name__}), expected True or False.")
         enable_to_static(enable_static)
 
     def get_code(self, dygraph_func: Callable[..., Any]) -> str:

@@ -18,7 +18,7 @@ from wherry_nn.functional.attention import (
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, bool_, int32, int64, is_symbolic
 from wherry_tensor.arguments import flag, integer, real_number, require_tensor
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnimplementedError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnimplementedError, short
 from wherry_tensor.ops.attention import seen_of_lengths
 from wherry_tensor.ops.reduction import count
 from wherry_tensor.sizes import is_unknown
@@ -214,7 +214,7 @@ def sdpa_kernel(backends: Any, set_priority: bool = False) -> Iterator[None]:
     flag(set_priority, "sdpa_kernel", "set_priority")
     for backend in backends if isinstance(backends, (list, tuple)) else [backends]:
         if not isinstance(backend, SDPBackend):
-            raise InvalidTypeError(f"sdpa_kernel: this is not a backend. Got {backend!r}, expected a SDPBackend, or a list. Use SDPBackend.MATH.")
+            raise InvalidTypeError(f"sdpa_kernel: this is not a backend. Got {short(backend)}, expected a SDPBackend, or a list. Use SDPBackend.MATH.")
     yield
 
 

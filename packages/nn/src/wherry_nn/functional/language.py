@@ -223,7 +223,7 @@ def fused_rotary_position_embedding(
     for name, x in (("q", q), ("k", k), ("v", v)):
         if x is not None:
             own = require_tensor(x, op_name, name).shape
-            if len(own) != 4 or own[:2] != shape[:2] or own[3] != shape[3] or own[3] % 2:
+            if len(own) != 4 or own[:2] != shape[:2] or own[3] != shape[3] or own[3] % 2 or own[3] == 0:
                 raise InvalidArgumentError(
                     f"{op_name}: {name} does not fit. Got shape {own} beside q of {shape}, expected [batch, T, heads, head_dim] with an even "
                     f"head_dim. Reshape it."

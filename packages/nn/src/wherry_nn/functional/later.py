@@ -81,7 +81,9 @@ def rms_norm(
     require_tensor(input, "rms_norm", "input")
     if not input.dtype.is_floating:
         raise InvalidTypeError(f"rms_norm: the input must be floating. Got {input.dtype.name}, expected float32, say. Cast it.")
-    sizes = [normalized_shape] if isinstance(normalized_shape, int) else list(integers_of(normalized_shape, "rms_norm", "normalized_shape"))
+    sizes = list(integers_of(normalized_shape, "rms_norm", "normalized_shape"))
+    if weight is not None:
+        require_tensor(weight, "rms_norm", "weight")
     if not sizes or input.shape[-len(sizes) :] != sizes or weight is not None and weight.shape != sizes:
         raise InvalidArgumentError(
             f"rms_norm: the sizes do not fit. Got normalized_shape={short(sizes)} for an input of shape {input.shape}"

@@ -92,7 +92,7 @@ def batch_norm(
                 f"batch_norm: the batch is empty. Got x of shape {x.shape}, expected at least one element. "
                 f"Skip the batch, or use the running statistics with use_global_stats=True."
             )
-        if isinstance(x.size, int) and x.size == running_mean.size == x.shape[1 if layout == "NCHW" else -1]:
+        if isinstance(x.size, int) and x.ndim > 1 and x.size == running_mean.size == x.shape[1 if layout == "NCHW" else -1]:
             return _alone(x, weight, bias, layout)
         out, mean, variance = ops.batch_norm(x, weight, bias, epsilon, layout)
         if running_mean.shape != mean.shape or running_var.shape != mean.shape:

@@ -842,7 +842,7 @@ class SimpleRNN(RNNBase):
     ) -> None:
         if activation not in ("tanh", "relu"):
             raise InvalidArgumentError(
-                f"SimpleRNN: Unknown activation '{activation}'. Got {short(activation)}, expected 'tanh' or 'relu'. "
+                f"SimpleRNN: Unknown activation {short(activation)}. Got {short(activation)}, expected 'tanh' or 'relu'. "
                 f"Run a cell of your own in RNN for another function."
             )
         attributes = weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr

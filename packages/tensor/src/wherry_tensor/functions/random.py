@@ -93,7 +93,7 @@ def initial_seed() -> int:
 def _seed(seed: Any, op_name: str) -> int:
     try:
         return int(seed)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidTypeError(f"{op_name}: the seed is not a number. Got {short(seed)}, expected an int. Pass an int.") from None
 
 

@@ -504,11 +504,11 @@ class Optimizer:
 
     def _batches(self, group: _Group, params: list[Any]) -> list[_Batch]:
         """`params` grouped by how they are updated. Computed again only when parameters or their options have changed."""
-        if group.plain:
+        whole = params is group.params
+        if whole and group.plain:
             marks = [(p.regularizer, p.optimize_attr["learning_rate"]) for p in params]
         else:
             marks = [(_regularizer_of(p), _factor_of(p)) for p in params]
-        whole = params is group.params
         key = None if whole else tuple(map(id, params))
         found = group.layouts.get(key)
         if found is not None and found[0] == marks:

@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from wherry_nn import layer
 from wherry_tensor import _core
-from wherry_tensor.errors import InvalidTypeError, short
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.explained import explained
 from wherry_train.io import dataloader
 
@@ -111,6 +111,11 @@ class RecordEvent:
     def __init__(self, name: str, event_type: Any = TracerEventType.PythonUserDefined) -> None:
         if not isinstance(name, str):
             raise InvalidTypeError(f"RecordEvent: name is not a str. Got {short(name)} ({type(name).__name__}), expected a str, such as 'load'.")
+        if event_type not in tuple(TracerEventType):
+            raise InvalidArgumentError(
+                f"RecordEvent: there is no such kind of event. Got event_type={short(event_type)}, expected a member of TracerEventType. "
+                f"Leave it out for a part of your own."
+            )
         self.name, self.event_type = name, TracerEventType(event_type)
         self._begun: list[int] = []
 
