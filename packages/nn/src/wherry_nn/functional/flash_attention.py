@@ -214,7 +214,7 @@ def sdpa_kernel(backends: Any, set_priority: bool = False) -> Iterator[None]:
     flag(set_priority, "sdpa_kernel", "set_priority")
     for backend in backends if isinstance(backends, (list, tuple)) else [backends]:
         if not isinstance(backend, SDPBackend):
-            raise InvalidTypeError(f"sdpa_kernel: this is not a backend. Got {short(backend)}, expected a SDPBackend, or a list. Use SDPBackend.MATH.")
+            raise InvalidTypeError(f"sdpa_kernel: not a backend. Got {short(backend)}, expected a SDPBackend, or a list. Use SDPBackend.MATH.")
     yield
 
 

@@ -107,7 +107,7 @@ def _conv(
     many = 1 if groups is None else integer(groups, kind, "groups")
     integer(num_filters, kind, "num_filters")
     if type(channels) is not int or channels <= 0:
-        raise InvalidArgumentError(f"{kind}: the number of channels must be known, and not 0. Got shape {x.shape}, expected a number in {data_format}'s C.")
+        raise InvalidArgumentError(f"{kind}: the number of channels must be known. Got shape {x.shape}, expected a number > 0 in {data_format}'s C.")
     if many <= 0 or channels % many or num_filters % many:
         raise InvalidArgumentError(
             f"{kind}: the groups do not divide the channels. Got groups={groups} for {channels} channels and {num_filters} filters, expected a "
