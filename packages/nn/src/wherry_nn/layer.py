@@ -1449,7 +1449,7 @@ def _as_layer(value: Any) -> str:
 
 def _wrong_kind(layer: Layer, name: str, value: Any, what: str, expected: str, maker: str) -> str:
     return (
-        f"{type(layer).__name__}: attribute '{name}' is a {what}. Got {short(value)} ({type(value).__name__}), expected {expected} "
+        f"{type(layer).__name__}: attribute {short(name)} is a {what}. Got {short(value)} ({type(value).__name__}), expected {expected} "
         f"or None. Use {maker}, delete the attribute first, or choose another name."
     )
 

@@ -29,10 +29,10 @@ def enable_compat(*, scope: Any = None, blocked_modules: Any = None, backend: st
         >>> torch.ones(2, 3).sum(dim=1).tolist()
         [3.0, 3.0]
     """
-    from wherry_tensor.errors import UnimplementedError
+    from wherry_tensor.errors import UnimplementedError, short
 
     raise UnimplementedError(
-        f"enable_compat: `import {backend}` stays what it is. Got a call that would redirect it, expected none. Write `import wherry as torch` in "
+        f"enable_compat: the name {short(backend)} of an import stays what it is. Got a call that would redirect it, expected none. Write `import wherry as torch` in "
         "the "
         f"files that are meant; wherry.compat has the functions whose results differ."
     )

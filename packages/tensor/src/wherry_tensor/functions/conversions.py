@@ -187,7 +187,7 @@ def range(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, nam
     """
     begin, stop = (0, start) if end is None else (start, end)
     first, last, each = (real_number(one, "range", which) for one, which in ((begin, "start"), (stop, "end"), (step, "step")))
-    if not (each and (last - first) * each >= 0):
+    if not (each and 0 <= (last - first) * each < math.inf):
         raise InvalidArgumentError(
             f"range: the step leads nowhere. Got start={first}, end={last}, step={each}, expected one that comes nearer to the end."
         )

@@ -442,18 +442,18 @@ def decompose_repeat_interleave(x, *, repeats, axis):
 def decompose_pad(x, *, paddings, value):
     for axis in range(x.ndim):
         before, after = paddings[2 * axis], paddings[2 * axis + 1]
-        if before < 0 or after < 0:
-            end = INT_MAX if after >= 0 else after
-            x = ops.slice(x, axes=(axis,), starts=(max(-before, 0),), ends=(end,), steps=(1,))
-        parts = [_filled(x, axis, n, value) for n in (before, after)]
-        if before > 0 or after > 0:
-            x = ops.concat(*([parts[0]] if before > 0 else []), x, *([parts[1]] if after > 0 else []), axis=axis)
+        cut, end = (0 if is_unknown(n) else min(n, 0) for n in (before, after))
+        if cut or end:
+            x = ops.slice(x, axes=(axis,), starts=(-cut,), ends=(end or INT_MAX,), steps=(1,))
+        parts = [_filled(x, axis, before, value), x, _filled(x, axis, after, value)]
+        parts = [part for part in parts if part is not None]
+        x = ops.concat(*parts, axis=axis) if len(parts) > 1 else x
     return ops.copy(x)
 
 
 def _filled(x, axis, n, value):
     """A block of the shape of x but for `n` places along `axis`."""
-    if n <= 0:
+    if not is_unknown(n) and n <= 0:
         return None
     one = ops.full_like(ops.reduce_sum(x, axes=(axis,), keepdim=True), value=value, dtype=x.dtype)
     shape = tuple(n if at == axis else UNKNOWN for at in range(x.ndim))
