@@ -433,6 +433,29 @@ def test_a_mask_chooses_where_as_many_values_go(accumulate, path):
     np.testing.assert_array_equal(jit.load(path)(x, mask, values).numpy(), function(x.clone(), mask, values).numpy())
 
 
+@pytest.mark.parametrize("function", [
+    lambda x, s: F.interpolate(x, scale_factor=s),
+    lambda x, s: F.interpolate(x, scale_factor=[s, s * 1.5], mode="bilinear"),
+    lambda x, s: F.interpolate(x, scale_factor=wt.stack([s * 0.3, s]), mode="bicubic"),
+    lambda x, s: F.interpolate(x, scale_factor=s, mode="bilinear", align_corners=True),
+    lambda x, s: F.dropout(x, p=s / 4, training=False),
+    lambda x, s: F.dropout(x, p=s / 4, training=False, mode="downscale_in_infer"),
+    lambda x, s: F.dropout(x, p=s / 2) + s,
+    lambda x, s: F.dropout(x, p=s - 2, axis=1),
+    lambda x, s: x + wt.full([4, 1], s),
+    lambda x, s: x.sum() + wt.arange(s / 4, s * 3, s / 3),
+    lambda x, s: wt.topk(x, s.astype("int32"), axis=1)[0],
+    lambda x, s: F.pad(x, [s.astype("int32"), 1, 0, 2], value=3.0),
+])
+@pytest.mark.parametrize("size", [4, None])
+def test_a_tensor_says_how_much(function, size, path):
+    x, s = wt.randn([2, 3, 4, 5]), wt.to_tensor(2.0)
+    jit.save(function, path, input_spec=[InputSpec([size and 2, 3, size, size and 5], "float32", "x"), InputSpec([], "float32", "s")])
+    wanted, found = function(x, s).numpy(), jit.load(path)(x, s).numpy()
+    assert found.dtype == wanted.dtype
+    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+
+
 def test_gradients_pass_what_was_written_over(path):
     jit.save(lambda x, y: x.__setitem__(1, y) or (x * x).sum(), path, input_spec=[InputSpec([3], "float32"), InputSpec([1], "float32")])
     x, y = wt.to_tensor([1.0, 2.0, 3.0], stop_gradient=False), wt.to_tensor([5.0], stop_gradient=False)

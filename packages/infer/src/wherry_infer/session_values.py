@@ -105,7 +105,10 @@ class OrtValue:
 
     def data_ptr(self) -> int:
         """The address of its first element."""
-        return int(self.numpy().ctypes.data)
+        array = self.numpy()
+        if isinstance(array, (list, tuple)):
+            raise InvalidTypeError("OrtValue.data_ptr: a sequence has no address. Got a list, expected one tensor. Ask each of them.")
+        return int(array.ctypes.data)
 
     def has_value(self) -> bool:
         """Whether it holds a value."""

@@ -323,7 +323,7 @@ class ParallelExecutor:
     ) -> None:
         if num_trainers != 1:
             raise UnimplementedError(
-                f"ParallelExecutor: one process runs a program on one device. Got num_trainers={num_trainers}, expected 1."
+                f"ParallelExecutor: one process runs a program on one device. Got num_trainers={short(num_trainers)}, expected 1."
             )
         self._executor = Executor("gpu" if use_cuda else "cpu")
         self._program = default_main_program() if main_program is None else main_program

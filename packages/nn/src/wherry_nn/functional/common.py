@@ -7,7 +7,7 @@ from typing import Any
 from wherry_autograd.selected_rows import embedding_by_rows
 from wherry_nn.functional._windows import channels_last, require_rank
 from wherry_tensor import ops
-from wherry_tensor._core import Tensor, bool_, int32, int64, is_grad_enabled, is_symbolic
+from wherry_tensor._core import Tensor, bool_, float32, int32, int64, is_grad_enabled, is_symbolic
 from wherry_tensor.arguments import integer, one_axis, real_number, refused, require_tensor
 from wherry_tensor.errors import (
     InvalidArgumentError,
@@ -172,7 +172,8 @@ def dropout(
         >>> sorted(set(x.tolist()))
         [0.0, 2.0]
     """
-    if type(p) is not float or not 0.0 <= p <= 1.0:
+    inside = isinstance(p, Tensor) and is_symbolic(p)
+    if not inside and (type(p) is not float or not 0.0 <= p <= 1.0):
         p = _probability(p, "dropout")
     upscale = mode == "upscale_in_train"
     if not upscale and mode != "downscale_in_infer":
@@ -181,6 +182,9 @@ def dropout(
             f"them. 'upscale_in_train' is the usual one."
         )
     require_tensor(x, "dropout")
+    if inside:
+        p = ops.cast(ops.reshape(p, shape=()), x.dtype)
+        return _dropped_by(x, p, list(range(x.ndim)) if axis is None else _dropped_axes(axis, x.shape), training, upscale)
     if not training:
         if building.for_file and axis is None and p and is_symbolic(x):
             return ops.dropout(x, p, upscale)[0]
@@ -193,6 +197,19 @@ def dropout(
     axes = _dropped_axes(axis, shape)
     ones = ops.full(shape=tuple(n if i in axes else 1 for i, n in enumerate(shape)), value=1, dtype=x.dtype)
     return ops.multiply(x, ops.dropout(ones, p, upscale)[0])
+
+
+def _dropped_by(x: Tensor, p: Tensor, axes: list[int], training: bool, upscale: bool) -> Tensor:
+    """Dropout by a probability that a program finds: what the op does, from draws."""
+    kept = 1.0 - p
+    if not training:
+        return x if upscale else x * kept
+    shape = tuple(n if i in axes else 1 for i, n in enumerate(x.shape))
+    mask = ops.greater_equal(ops.uniform(shape=shape, min=0.0, max=1.0, dtype=float32), ops.cast(p, float32))
+    factor = ops.cast(mask, x.dtype)
+    if upscale:  # with a probability of 1 nothing is left to be divided
+        factor = factor / ops.maximum(kept, ops.full(shape=(), value=1e-6, dtype=x.dtype))
+    return x * factor
 
 
 def _probability(p: Any, op_name: str) -> float:

@@ -300,8 +300,8 @@ def fused_multi_head_attention(
     refuse_ring("fused_multi_head_attention", ring_id)
     inner = _normed(x, pre_ln_scale, pre_ln_bias, pre_ln_epsilon) if pre_layer_norm else x
     if transpose_qkv_wb:
-        width = require_tensor(qkv_weight, "fused_multi_head_attention", "qkv_weight").shape[0]
-        if num_heads < 1 or width % num_heads or qkv_weight.shape != [width, 3 * width]:
+        width = require_tensor(qkv_weight, "fused_multi_head_attention", "qkv_weight").shape[0] if qkv_weight.ndim else 0
+        if num_heads < 1 or not width or width % num_heads or qkv_weight.shape != [width, 3 * width]:
             raise InvalidArgumentError(
                 f"fused_multi_head_attention: qkv_weight and num_heads do not fit. Got shape {qkv_weight.shape} and "
                 f"num_heads={num_heads}, expected [width, 3 * width] with heads that divide the width. Pass num_heads."

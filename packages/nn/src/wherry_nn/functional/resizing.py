@@ -10,7 +10,7 @@ from typing import Any
 
 from wherry_nn.functional.pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 from wherry_tensor import ops
-from wherry_tensor._core import Tensor, float32, float64, int64
+from wherry_tensor._core import Tensor, float32, float64, int64, is_symbolic
 from wherry_tensor.arguments import integer, require_tensor, values_of
 from wherry_tensor.axis_sampling import clip_indices, gather_along
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
@@ -90,7 +90,7 @@ def interpolate(
         )
     for axis, length, scale in zip(axes, sizes, scales, strict=True):
         count = shape[axis]
-        if scale == 1.0 and length is count:
+        if length is count and not isinstance(scale, Tensor) and scale == 1.0:
             continue  # a size that is not known yet, and stays
         ratio = _ratio(count, length, scale, align_corners)
         if type(ratio) is float and ratio == 1.0 and not has_sizes((count, length)) and length == count:
@@ -104,7 +104,7 @@ def interpolate(
     return x
 
 
-def _ratio(count: int, length: int, scale: float, align_corners: bool) -> float | Tensor:
+def _ratio(count: int, length: int, scale: float | Tensor, align_corners: bool) -> float | Tensor:
     """How far apart in the input two neighbours of the result are; a tensor where a size is not known while a program is captured."""
     if not has_sizes((count, length)):
         if length == 1 and count > 1:
@@ -117,9 +117,11 @@ def _ratio(count: int, length: int, scale: float, align_corners: bool) -> float 
     # A result of one place is at 0: aligned by its index, otherwise by a ratio of 0.
     if align_corners:
         return _float64(count - 1) / _float64(largest(length - 1, 1))
+    several = ops.cast(ops.greater_than(_float64(length), _float64(1)), float64)
+    if isinstance(scale, Tensor):
+        return several / ops.cast(scale, float64)
     if scale >= 1:
         return 1.0 / scale  # one place only comes from one element
-    several = ops.cast(ops.greater_than(_float64(length), _float64(1)), float64)
     return several * (1.0 / scale if scale else _float64(count) / _float64(length))
 
 
@@ -196,8 +198,8 @@ def _checked(x: Tensor, kind: Any, align_corners: Any, align_mode: Any, data_for
     return last
 
 
-def _sizes(size: Any, scale_factor: Any, counts: list[int]) -> tuple[list[int], list[float]]:
-    """Sizes of the result, and the scales that gave them; 0 where the size was given."""
+def _sizes(size: Any, scale_factor: Any, counts: list[int]) -> tuple[list[int], list[float | Tensor]]:
+    """Sizes of the result, and the scales that gave them; 0 where the size was given, a tensor where a program finds it."""
     if (size is None) == (scale_factor is None):
         what = "One of size and scale_factor must not be None" if size is None else "Only one of size or scale_factor should be defined"
         raise InvalidArgumentError(
@@ -229,12 +231,14 @@ def _numbers(sizes: list[int]) -> list[int]:
     return [1 if is_unknown(n) else n for n in sizes]
 
 
-def _scaled(count: int, scale: float) -> int:
-    if not is_unknown(count):
-        return int(_float32(count * scale))
-    if scale.is_integer():
-        return count * int(scale)
-    product = ops.multiply(count.tensor(float32), ops.full(shape=(), value=scale, dtype=float32))  # type: ignore[attr-defined]
+def _scaled(count: int, scale: float | Tensor) -> int:
+    if not isinstance(scale, Tensor):
+        if not is_unknown(count):
+            return int(_float32(count * scale))
+        if scale.is_integer():
+            return count * int(scale)
+        scale = ops.full(shape=(), value=scale, dtype=float32)
+    product = ops.multiply(ops.cast(_float64(count), float32), scale)
     return Size("value", ops.cast(ops.floor(product), int64))  # type: ignore[return-value]  # a Size stands for an int
 
 
@@ -261,8 +265,11 @@ def _size_list(size: Any, spatial: int) -> list[int]:
     return [int(one) if isinstance(one, float) else integer(one, "interpolate", f"size[{i}]") for i, one in enumerate(size)]
 
 
-def _scale_list(scale: Any, spatial: int) -> list[float]:
-    if isinstance(scale, Tensor) or type(scale).__module__ == "numpy":
+def _scale_list(scale: Any, spatial: int) -> list[float | Tensor]:
+    if isinstance(scale, Tensor) and is_symbolic(scale):
+        parts = [ops.select(scale, axis=0, index=i) for i in range(spatial)] if scale.ndim and spatial > 1 and scale.shape[0] == spatial else [scale]
+        scale = parts * (spatial // len(parts))
+    elif isinstance(scale, Tensor) or type(scale).__module__ == "numpy":
         scale = scale.tolist()
     if isinstance(scale, (int, float)) and not isinstance(scale, bool):
         scale = [scale] * spatial
@@ -276,8 +283,11 @@ def _scale_list(scale: Any, spatial: int) -> list[float]:
             f"interpolate: there is one scale for each spatial axis. Got scale_factor={short(scale)}, expected {spatial} number(s). "
             f"A single number stands for all."
         )
-    found = [_float32(float(one.item() if isinstance(one, Tensor) else one)) for one in scale]
-    if not min(found) > 0:
+    found = [
+        ops.cast(ops.reshape(one, shape=()), float32) if isinstance(one, Tensor) and is_symbolic(one)
+        else _float32(float(one.item() if isinstance(one, Tensor) else one)) for one in scale
+    ]
+    if not all(isinstance(one, Tensor) or one > 0 for one in found):
         raise InvalidArgumentError(
             f"interpolate: Attr(scale) should be greater than zero. Got scale_factor={short(scale)}, expected positive numbers. "
             f"Numbers below 1 shrink."

@@ -266,6 +266,11 @@ class BeamSearchDecoder(Decoder):
         Source:
             `paddle.nn.BeamSearchDecoder.step`.
         """
+        if not isinstance(states, self.StateWrapper):
+            raise InvalidTypeError(
+                f"BeamSearchDecoder.step: these are not states of the search. Got {short(states)} ({type(states).__name__}), expected a "
+                f"StateWrapper. Take that of initialize() or of the step before."
+            )
         outputs, cell_states = self.cell(
             _map(self._merge_batch_beams, inputs), _map(self._merge_batch_beams, states.cell_states), **kwargs
         )

@@ -156,7 +156,11 @@ def write_dropout_add(w, x, y, *, p, upscale):
 
 @reads("dropout")
 def read_dropout(o):
-    x, p = o.x("X"), o.number("dropout_prob", 0.5)
+    x, p = o.x("X"), o.attr("dropout_prob", 0.5)
+    if isinstance(p, api.Tensor):
+        mode = "upscale_in_train" if o.text("dropout_implementation") == "upscale_in_train" else "downscale_in_infer"
+        return {"Out": F.dropout(x, p, training=not o.flag("is_test"), mode=mode)}
+    p = o.number("dropout_prob", 0.5)
     upscale = o.text("dropout_implementation", "downgrade_in_infer") == "upscale_in_train"
     if o.flag("is_test"):
         return x if upscale else api.scale(x, 1 - p)

@@ -94,7 +94,7 @@ def _sizes(shape: Any) -> tuple[int, ...]:
     for size in shape:
         if not (size is None or (type(size) is int and size >= -1)):
             raise InvalidArgumentError(
-                f"InputSpec: this is not a size. Got {short(size)} in shape {list(shape)}, expected ints >= 0, or None or -1 where a "
+                f"InputSpec: this is not a size. Got {short(size)} in shape {short(list(shape))}, expected ints >= 0, or None or -1 where a "
                 f"size is not known. Write [None, 3]."
             )
     return tuple(-1 if size is None else size for size in shape)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from wherry_tensor import _core, ops
-from wherry_tensor._core import Tensor, bool_, complex64, complex128, float32, float64, int64
+from wherry_tensor._core import DType, Tensor, bool_, complex64, complex128, float32, float64, int64
 from wherry_tensor.arguments import (
     MAX_RANK,
     Shape,
@@ -27,7 +27,7 @@ from wherry_tensor.device import device_code
 from wherry_tensor.dtype import as_dtype, default_complex_dtype, default_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, OutOfRangeError, short
 from wherry_tensor.paddle_version import is_3
-from wherry_tensor.sizes import is_unknown, known
+from wherry_tensor.sizes import Size, is_unknown, known
 from wherry_tensor.spellings import spelled
 
 __all__ = [
@@ -305,6 +305,9 @@ def full(shape: Shape, fill_value: Any, dtype: Any = None, name: str | None = No
         [[7. 7.]
          [7. 7.]]
     """
+    if isinstance(fill_value, Tensor) and _core.is_symbolic(fill_value):
+        kind = default_dtype() if dtype is None else as_dtype(dtype, "full")
+        return ops.copy(ops.broadcast_to(ops.cast(ops.reshape(fill_value, shape=()), kind), shape=tuple(sizes_of(shape, "full"))))
     value = fill_value if type(fill_value) in _kinds else _fill_value(fill_value, "full")
     if dtype is None:
         dtype = default_complex_dtype() if type(value) is complex_number else default_dtype()
@@ -465,6 +468,8 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, na
     """
     if end is None:
         start, end = 0, start
+    if any(_core.is_symbolic(v) and v.dtype.is_floating for v in (start, end, step)):
+        return _floats_between(start, end, step, default_dtype() if dtype is None else as_dtype(dtype, "arange"))
     start, end = (integer(v, "arange", n) if _core.is_symbolic(v) else v for v, n in ((start, "start"), (end, "end")))
     start, end, step = (number(v, "arange", n) for v, n in ((start, "start"), (end, "end"), (step, "step")))
     if is_unknown(start) or is_unknown(end):
@@ -499,6 +504,17 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, na
     if length >= 1 << 59:
         raise MemoryError(f"arange: no machine holds so many numbers. Got {length}. Check start, end and step.")
     return ops.arange(start, step, length, dtype)
+
+
+def _floats_between(start: Any, end: Any, step: Any, dtype: DType) -> Tensor:
+    """`arange` of numbers that a program finds: how many there are, too."""
+    kind = float64 if dtype is float64 else float32
+    first, last, each = (
+        ops.cast(ops.reshape(v, shape=()), kind) if isinstance(v, Tensor) else _full((), number(v, "arange", name), kind)
+        for v, name in ((start, "start"), (end, "end"), (step, "step"))
+    )
+    count = Size("value", ops.cast(ops.ceil((last - first) / each), int64))
+    return ops.cast(ops.arange(0, 1, count, kind) * each + first, dtype)
 
 
 def _count(num: Any, op_name: str) -> int:

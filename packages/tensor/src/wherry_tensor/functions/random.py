@@ -195,7 +195,7 @@ def _set_states(devices: list[int], states: Any, op_name: str) -> None:
     for code, state in zip(devices, states, strict=True):
         try:
             _core.get_default_generator(code).set_state(state)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise InvalidTypeError(
                 f"{op_name}: this is not the state of a generator. Got {short(state)}, expected what {op_name.replace('set', 'get')}() gave."
             ) from None

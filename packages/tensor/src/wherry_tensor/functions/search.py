@@ -10,7 +10,7 @@ from wherry_tensor.dtype import promote_floating
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 from wherry_tensor.ops.shapes import broadcast_shapes
 from wherry_tensor.paddle_version import is_3
-from wherry_tensor.sizes import equals
+from wherry_tensor.sizes import equals, is_unknown
 from wherry_tensor.spellings import spelled
 
 __all__ = [
@@ -62,7 +62,7 @@ def topk(
     at = one_axis(-1 if axis is None else axis, rank, "topk")
     count = integer(k, "topk", "k")
     size = x.shape[at] if rank else 1
-    if count < 1 or (0 <= size < count):
+    if not is_unknown(count) and (count < 1 or 0 <= size < count):
         raise InvalidArgumentError(
             f"topk: k is out of range. Got k={count} for axis {at} of shape {x.shape}, expected k in [1, {size}]. "
             f"Lower k."

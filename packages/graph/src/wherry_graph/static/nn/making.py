@@ -22,6 +22,8 @@ class Maker:
     """
 
     def __init__(self, kind: str, name: str | None = None) -> None:
+        if not (name is None or isinstance(name, str)):
+            raise InvalidTypeError(f"{kind}: the name is not a str. Got {short(name)} ({type(name).__name__}), expected a str or None. Leave it out.")
         self.kind = kind
         self.name = unique_name.generate(kind) if name is None else name
 
