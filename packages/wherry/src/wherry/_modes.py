@@ -32,9 +32,8 @@ def enable_compat(*, scope: Any = None, blocked_modules: Any = None, backend: st
     from wherry_tensor.errors import UnimplementedError, short
 
     raise UnimplementedError(
-        f"enable_compat: the name {short(backend)} of an import stays what it is. Got a call that would redirect it, expected none. Write `import wherry as torch` in "
-        "the "
-        f"files that are meant; wherry.compat has the functions whose results differ."
+        f"enable_compat: the name {short(backend)} of an import stays what it is. Got a call that would redirect it, expected none. "
+        f"Write `import wherry as torch` in the files that are meant; wherry.compat has the functions whose results differ."
     )
 
 

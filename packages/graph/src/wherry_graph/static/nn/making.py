@@ -8,7 +8,7 @@ from wherry_nn import functional as F  # noqa: N812
 from wherry_nn import unique_name
 from wherry_nn.layer import new_parameter
 from wherry_tensor._core import Tensor
-from wherry_tensor.errors import InvalidArgumentError, short
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.explained import explained
 
 __all__ = ["Maker", "activated"]
