@@ -87,6 +87,68 @@ def test_finalizer_may_give_an_input_other_memory():
     assert int(in_a_child(REBINDING)) > 100
 
 
+LISTED = """
+import gc
+import numpy as np
+import wherry_tensor as w
+
+class Cycle:
+    def __init__(self, x):
+        self.me, self.x = self, x
+    def __del__(self):
+        self.x._share_data_with(w.to_tensor(np.arange(3, dtype="int8")))
+
+changed = 0
+for i in range(200):
+    x = w.to_tensor(np.random.rand(400, 3))  # more lists than Python keeps for reuse
+    wanted = x.numpy().tolist()
+    for _ in range(3):
+        Cycle(x)
+    gc.set_threshold(1, 1, 1)
+    found = x.tolist()
+    gc.set_threshold(700, 10, 10)
+    assert found in (wanted, [0, 1, 2]), found[:3]
+    changed += x.shape == [3]
+print(changed)
+"""
+
+
+def test_finalizer_may_give_other_memory_to_what_is_listed():
+    assert int(in_a_child(LISTED)) > 100
+
+
+HANDED_OUT = """
+import gc
+import numpy as np
+import wherry_tensor as w
+from wherry_tensor._core import symbolic
+from wherry_tensor.interop import to_dlpack
+
+class Cycle:
+    def __init__(self, x):
+        self.me, self.x = self, x
+    def __del__(self):
+        self.x._share_data_with(symbolic((3,), w.int64))
+
+refused = 0
+for i in range(400):
+    x = w.to_tensor(np.ones([2, 2]))
+    Cycle(x), Cycle(x)
+    gc.set_threshold(1, 1, 1)
+    try:
+        [to_dlpack, memoryview, lambda x: x.view("float32"), lambda x: w.as_strided(x, [2], [1])][i % 4](x)
+    except (RuntimeError, ValueError, BufferError) as error:
+        assert "symbolic" in str(error) or "size" in str(error), error
+        refused += 1
+    gc.set_threshold(700, 10, 10)
+print(refused)
+"""
+
+
+def test_finalizer_may_take_the_memory_of_what_is_handed_out():
+    assert int(in_a_child(HANDED_OUT)) > 100
+
+
 def test_threads_may_give_an_input_other_memory_while_a_kernel_reads_it():
     program = """
 import threading

@@ -85,13 +85,16 @@ def output_padding(node, kernel, strides, paddings, dilations, output_size, last
 
 
 class _Sized:
-    """A variable as `Size.value` looks at it: one axis is `n`, which is the axis `axis` of `x`; no other can be asked for."""
+    """A variable as `Size.value` looks at it: one axis is `n`, which is the axis `axis` of `x`; nothing else can be asked for."""
 
     def __init__(self, source, x, axis, n):
         while x is not source and x.made_by is not None and x.made_by.op is ops.unsqueeze:
             axis -= sum(a < axis for a in x.made_by.attr("axes"))
             x = x.made_by.inputs[0]
         self.shape = {axis: n} if x is source else {}
+
+    def item(self):
+        raise LookupError("a value, which only a run of the program knows")
 
 
 @reads("conv2d_transpose", "depthwise_conv2d_transpose", out="Output")

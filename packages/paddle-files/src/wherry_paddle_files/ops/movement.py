@@ -465,7 +465,7 @@ def read_roll(o):
 
 @writes(ops.repeat_interleave)
 def write_repeat_interleave(w, x, *, repeats, axis):
-    if repeats < 1:
+    if has_sizes(repeats) or repeats < 1:
         return NotImplemented
     return w("repeat_interleave", {"X": x}, {"Repeats": repeats, "dim": axis})
 

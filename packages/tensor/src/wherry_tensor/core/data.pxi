@@ -314,7 +314,7 @@ def strided(Tensor x not None, shape, strides, int64_t offset):
         raise ValueError(
             f"as_strided: got {len(shape)} sizes and {len(strides)} strides, expected as many of each, at most {WRY_MAX_RANK}."
         )
-    out = new_alias(x)
+    out = alias_with_data(x, "as_strided")
     out.t.rank = <int32_t>len(shape)
     for i in range(out.t.rank):
         out.dims[i] = shape[i]
@@ -352,9 +352,8 @@ def reinterpreted(Tensor x not None, DType dtype not None):
     cdef Tensor out
     cdef int64_t old, new
     cdef int i, last
-    need_data(x, "view")
+    out = alias_with_data(x, "view")
     old, new = itemsizes[x.t.dtype], dtype.itemsize
-    out = new_alias(x)
     out.t.dtype = dtype.code
     if dtype.code == WRY_BOOL and x.t.dtype != WRY_BOOL:
         out.storage.foreign = 1

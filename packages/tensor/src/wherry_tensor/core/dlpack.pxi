@@ -111,8 +111,7 @@ def to_dlpack(Tensor x not None, bint versioned=False, bint copied=False):
     cdef Tensor kept
     cdef DLManagedTensor *m
     cdef DLManagedTensorVersioned *v
-    need_data(x, "__dlpack__")
-    kept = new_alias(x)
+    kept = alias_with_data(x, "__dlpack__")
     kept.storage.foreign = 1
     if versioned:
         v = <DLManagedTensorVersioned *>malloc(sizeof(DLManagedTensorVersioned))

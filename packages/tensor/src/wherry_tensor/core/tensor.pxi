@@ -382,7 +382,8 @@ cdef class Tensor:
                     f"item: only a tensor of one element is a number. Got shape {self.shape}, expected size 1. "
                     f"Name the element: x.item(i, j)."
                 )
-            return read_scalar(host_view(self).t.data, self.t.dtype)
+            x = host_view(self)
+            return read_scalar(x.t.data, x.t.dtype)
         if len(index) == 1 and isinstance(index[0], tuple):
             index = index[0]
         if len(index) == 1 and self.t.rank != 1:
@@ -431,7 +432,8 @@ cdef class Tensor:
                 raise MemoryError(
                     f"tolist: so many empty lists do not fit into memory. Got shape {self.shape}, expected fewer rows."
                 )
-        cdef Tensor x = host_view(self)
+        # Lists may start the garbage collector, and a finalizer may give this tensor other memory meanwhile.
+        cdef Tensor x = host_view(self) if self.t.device else alias_with_data(self, "tolist")
         return nested(x, 0, <const char *>x.t.data)
 
     def __bool__(self):
@@ -619,7 +621,7 @@ cdef class Tensor:
         if sizes == NULL:
             raise MemoryError()
         try:
-            kept = new_alias(self) if self.t.device == 0 else host_view(self)
+            kept = alias_with_data(self, "buffer") if self.t.device == 0 else host_view(self)
             kept.storage.foreign = 1
         except BaseException:
             free(sizes)
@@ -700,6 +702,13 @@ cdef int become(Tensor self, Tensor source) except -1:
         self.steps[i] = source.steps[i]
     self.flags = (self.flags & ~<uint32_t>(CONTIGUOUS | SYMBOLIC)) | (source.flags & (CONTIGUOUS | SYMBOLIC))
     return 0
+
+
+cdef Tensor alias_with_data(Tensor x, str what):
+    """An alias of what `x` is after it was made: a new object may start the garbage collector, and finalizers may do anything to `x`."""
+    cdef Tensor out = new_alias(x)
+    need_data(out, what)
+    return out
 
 
 cdef int need_data(Tensor x, str what) except -1:

@@ -522,10 +522,12 @@ def decompose_slice_put(x, value, *, axes, starts, ends, steps):
 
 @decompose.rule(select_vjp)
 def decompose_select_vjp(ct, like, *, axis, index):
-    return ops.slice_vjp(
-        ops.unsqueeze(ct, axes=(axis,)), like, axes=(axis,), starts=(index,), ends=(index + 1 if index != -1 else INT_MAX,),
-        steps=(1,),
-    )
+    if is_unknown(index):
+        index = index % like.shape[axis]  # it may count from the end, where the end of a slice of one element is another number
+        end = index + 1
+    else:
+        end = index + 1 if index != -1 else INT_MAX
+    return ops.slice_vjp(ops.unsqueeze(ct, axes=(axis,)), like, axes=(axis,), starts=(index,), ends=(end,), steps=(1,))
 
 
 # Helpers.
