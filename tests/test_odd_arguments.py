@@ -37,6 +37,15 @@ REFUSED = {
     ),
     "Binomial": (lambda: paddle.distribution.Binomial(paddle.to_tensor(float("inf")), paddle.to_tensor(0.5)).entropy(), ValueError, "not finite"),
     "OrtValue": (lambda: paddle.ort.OrtValue({1}), TypeError, "it holds arrays"),
+    "combinations": (lambda: paddle.combinations(paddle.ones([2]), 1 << 62, with_replacement=True), MemoryError, "elements would need"),
+    "combinations of many": (lambda: paddle.combinations(paddle.arange(1000), 500), MemoryError, "500 of 1000 elements"),
+    "create_parameter": (lambda: paddle.nn.Bilinear(2, 2, DEEP), ValueError, "create_parameter"),
+    "BatchNorm": (lambda: paddle.nn.BatchNorm2D(4, name=DEEP), TypeError, "the name is not a str"),
+    "cpu_places": (lambda: paddle.static.cpu_places(DEEP), ValueError, "places are counted"),
+    "awq": (lambda: paddle.quant.awq(paddle.nn.Linear(2, 8), [DEEP], 8, 0), TypeError, "no Tensor"),
+    "flashmask_attention": (
+        lambda: paddle.nn.functional.flashmask_attention(*[paddle.ones([1, 2, 1, 4])] * 3, window_size="a"), TypeError, "window_size",
+    ),
     "training_state": (lambda: paddle.distributed.training_state(paddle.nn.Linear(2, 2), 3.0), TypeError, "optimizer"),
 }
 

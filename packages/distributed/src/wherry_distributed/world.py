@@ -59,7 +59,7 @@ class Group:
     def __init__(
         self, rank_in_group: int = 0, id: int = 0, ranks: Sequence[int] = (0,), pg: Any = None, name: str | None = None, timeout: float = TIMEOUT
     ) -> None:
-        self.rank, self.id, self.ranks, self.name = rank_in_group, id, list(ranks), name or f"_default_pg{id}"
+        self.rank, self.id, self.ranks, self.name = rank_in_group, id, list(ranks), name or f"_default_pg{short(id)}"
         self.nranks = self.world_size = len(self.ranks)
         self.comm, self.timeout = pg, timeout
         self.count = 0

@@ -1370,13 +1370,13 @@ def _sizes(shape: Any) -> tuple[int, ...]:
     if not isinstance(shape, (list, tuple, Tensor)) and type(shape).__module__ != "numpy":
         raise InvalidTypeError(
             f"create_parameter: argument 'shape' must be a list or tuple of ints. Got {short(shape)} ({type(shape).__name__}), "
-            f"expected a shape. Write [{shape}] for one axis."
+            f"expected a shape. Write [{short(shape)}] for one axis."
         )
     if isinstance(shape, (list, tuple)):
         for axis, size in enumerate(shape):
             if isinstance(size, int) and size <= 0:
                 raise AssertedArgumentError(
-                    f"create_parameter: Expected every dim's size to be larger than 0. Got shape {list(shape)}, whose axis "
+                    f"create_parameter: Expected every dim's size to be larger than 0. Got shape {short(list(shape))}, whose axis "
                     f"{axis} has size {size}, expected sizes > 0. A parameter has a fixed number of elements."
                 )
     return sizes_of(shape, "create_parameter")

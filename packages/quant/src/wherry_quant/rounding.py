@@ -19,7 +19,7 @@ from wherry_quant.arguments import require_layer
 from wherry_quant.files.weights import QuantizedWeight
 from wherry_quant.weight_only import WeightOnlyLinear, rounded_weight
 from wherry_tensor._core import Tensor
-from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 
 __all__ = ["gptq", "gptq_weight", "moments_of", "plain_convolution", "put_weights", "windows"]
 
@@ -105,6 +105,8 @@ def moments_of(model: Layer, layers: Iterable[Layer], batches: Iterable[Any], wh
     moments: dict[Layer, Array] = {}
 
     def see(layer: Any, inputs: tuple[Any, ...]) -> None:
+        if not isinstance(inputs[0], Tensor):
+            raise InvalidTypeError(f"{what}: an input of a batch is no Tensor. Got {short(inputs[0])}, expected Tensors. Use to_tensor.")
         x = inputs[0].astype("float32")
         rows = x.numpy().reshape(-1, x.shape[-1]) if isinstance(layer, Linear) else windows(x, layer.weight.shape[2:], *layer._window[:3])
         rows = rows.astype(np.float64)

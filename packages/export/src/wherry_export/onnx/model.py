@@ -20,7 +20,7 @@ from wherry_program.program.loop_forms import LOOP_FORMS
 from wherry_program.program.needs import required_nodes
 from wherry_tensor import _core
 from wherry_tensor._core import Tensor
-from wherry_tensor.arguments import integer
+from wherry_tensor.arguments import integer, path_of
 from wherry_tensor.errors import short
 from wherry_tensor.ops.declare import decompose
 from wherry_train.atomic_files import replace_files
@@ -390,7 +390,7 @@ def export_layer(layer: Any, path: str, input_spec: Sequence[Any] | None = None,
     program = program_of(layer, input_spec)
     fetches = _chosen(program.fetches, configs.get("output_spec"))
     model = to_model(program, program.feeds, fetches, opset=opset_version, name=type(layer).__name__)
-    target = f"{path}.onnx"
+    target = f"{path_of(path, 'onnx.export')}.onnx"
     data = model.SerializeToString()
     replace_files([(target, lambda file: file.write(data))])
     return target

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from wherry_tensor import _core
 from wherry_tensor.device import CPUPlace, CUDAPlace, MLUPlace, NPUPlace, Place, XPUPlace, absent, device_code, is_known
-from wherry_tensor.errors import InvalidArgumentError, UnavailableError
+from wherry_tensor.errors import InvalidArgumentError, UnavailableError, short
 from wherry_tensor.explained import explained
 
 __all__ = [
@@ -36,7 +36,7 @@ def cpu_places(device_count: int | None = None) -> list[Place]:
     count = int(os.environ.get("CPU_NUM", 1)) if device_count is None else device_count
     if not isinstance(count, int) or not 0 <= count <= 2**16:
         raise InvalidArgumentError(
-            f"cpu_places: places are counted. Got device_count={count}, expected a number of 0 to {2**16}. Leave it out for 1."
+            f"cpu_places: places are counted. Got device_count={short(count)}, expected a number of 0 to {2**16}. Leave it out for 1."
         )
     return [CPUPlace() for _ in range(count)]
 

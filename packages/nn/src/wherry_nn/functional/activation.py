@@ -238,7 +238,7 @@ def prelu(x: Tensor, weight: Tensor, data_format: str = "NCHW", name: str | None
                 f"'NDHWC'. Got {short(data_format)}, expected one of them. 'NCHW' has its channels on axis 1."
             )
         channel = 1 if data_format[1] == "C" else rank - 1
-        if rank < 2 or x.shape[channel] != weight.shape[0]:
+        if rank < 2 or weight.ndim != 1 or x.shape[channel] != weight.shape[0]:
             raise AssertedArgumentError(
                 f"prelu: the weight does not fit the channels. Got weight of shape {weight.shape} and x of shape {x.shape}, "
                 f"expected {x.shape[channel] if rank >= 2 else 1} weight(s). Use a weight of shape [1] for all channels."

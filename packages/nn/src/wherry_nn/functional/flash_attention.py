@@ -371,7 +371,8 @@ def flashmask_attention(
     if flag(causal, op_name, "causal"):
         seen = ops.logical_and(seen, columns <= rows + (tk - tq))
     if window_size is not None:
-        before, behind = window_size if isinstance(window_size, (list, tuple)) else (window_size, window_size)
+        both = window_size if isinstance(window_size, (list, tuple)) else (window_size, window_size)
+        before, behind = (min(max(integer(n, op_name, "window_size"), -tq - tk), tq + tk) for n in both)
         seen = ops.logical_and(seen, ops.logical_and(columns >= rows - before, columns <= rows + behind))
     if startend_row_indices is not None:
         hidden = _hidden(require_tensor(startend_row_indices, op_name, "startend_row_indices"), rows, causal, [q.shape[0], k.shape[2], tk], op_name)

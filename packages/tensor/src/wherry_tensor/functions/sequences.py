@@ -1,10 +1,11 @@
 """Integrals by the trapezoidal rule, and combinations of elements."""
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from wherry_tensor._core import Tensor, float16, float32, float64
-from wherry_tensor.arguments import integer, one_axis, require_tensor, to_dtype
+from wherry_tensor.arguments import integer, one_axis, require_room, require_tensor, to_dtype
 from wherry_tensor.dtype import promote_floating
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions.creation import arange
@@ -154,7 +155,12 @@ def combinations(x: Tensor, r: int = 2, with_replacement: bool = False, name: st
         )
     if r == 0:
         return slice(x, [0], [0], [0])
-    places = arange(x.shape[0])
+    n = x.shape[0]
+    if type(n) is int and r > 1:
+        among = n + r - 1 if with_replacement else n
+        logarithm = math.lgamma(among + 1) - math.lgamma(r + 1) - math.lgamma(among - r + 1) if 0 < r <= among else 0.0
+        require_room(8.0 * r * math.exp(min(logarithm, 100.0)), "combinations", f"{r} of {n} elements")
+    places = arange(n)
     chosen = unsqueeze(places, 1)
     for _ in range(integer(r, "combinations", "r") - 1):
         # Each choice so far with every place that may follow its last one.

@@ -32,7 +32,7 @@ class Maker:
         for n in shape:
             if type(n) is not int:
                 raise InvalidArgumentError(
-                    f"{self.kind}: the shape of a parameter is known before the program runs. Got the sizes {list(shape)}, expected ints. "
+                    f"{self.kind}: the shape of a parameter is known before the program runs. Got the sizes {short(list(shape))}, expected ints. "
                     f"Give static.data a number in place of None where the parameter depends on it."
                 )
         return new_parameter(self.name, list(shape), attr, dtype, is_bias, default)
