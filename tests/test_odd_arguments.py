@@ -46,6 +46,12 @@ REFUSED = {
     "flashmask_attention": (
         lambda: paddle.nn.functional.flashmask_attention(*[paddle.ones([1, 2, 1, 4])] * 3, window_size="a"), TypeError, "window_size",
     ),
+    "Event": (lambda: paddle.device.Event(blocking=float("inf")), TypeError, "must be a bool"),
+    "L2Decay": (lambda: paddle.regularizer.L2Decay(0.1)(paddle.ones([2], "int32"), paddle.ones([2], "int32")), TypeError, "a gradient is floating"),
+    "backward_of_shards": (
+        lambda: paddle.distributed.backward_of_shards(paddle.nn.Linear(1, 1), paddle.nn.MSELoss(), [paddle.ones([])], [paddle.ones([])]),
+        ValueError, "number of axes",
+    ),
     "training_state": (lambda: paddle.distributed.training_state(paddle.nn.Linear(2, 2), 3.0), TypeError, "optimizer"),
 }
 

@@ -15,7 +15,7 @@ from wherry_distributed.collective import all_gather, alltoall
 from wherry_distributed.world import Group, group_of
 from wherry_nn import Layer
 from wherry_tensor import Tensor, concat, to_tensor, zeros
-from wherry_tensor.arguments import require
+from wherry_tensor.arguments import MAX_RANK, require, require_rank
 from wherry_tensor.errors import InvalidArgumentError, short
 
 
@@ -82,6 +82,8 @@ def backward_of_shards(
         raise InvalidArgumentError(
             f"backward_of_shards: shards do not fit. Got {short(shards)} for {count} processes, expected a power of 2 that {count} divides. Take 8."
         )
+    for x in (*inputs, *labels):
+        require_rank(x, "backward_of_shards", 1, MAX_RANK, "inputs and labels")
     own, samples = shards // count, inputs[0].shape[0]
     if samples % own or any(x.shape[0] != samples for x in (*inputs, *labels)):
         raise InvalidArgumentError(

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from wherry_tensor import _core, flags
-from wherry_tensor.arguments import require
+from wherry_tensor.arguments import flag, require
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PermissionDeniedError, short
 
 __all__ = [
@@ -948,6 +948,8 @@ class Event:
     def __init__(
         self, device: Any = None, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
     ) -> None:
+        for name, given in (("enable_timing", enable_timing), ("blocking", blocking), ("interprocess", interprocess)):
+            flag(given, "Event", name)
         if enable_timing and interprocess:
             raise InvalidArgumentError(
                 "Event: an interprocess event cannot measure time. Got enable_timing and interprocess, expected one of them."

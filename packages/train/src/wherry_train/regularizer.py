@@ -11,7 +11,7 @@ from wherry_nn.param_attr import WeightDecayRegularizer
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, scalar
 from wherry_tensor.arguments import require_tensor
-from wherry_tensor.errors import AssertedArgumentError, short
+from wherry_tensor.errors import AssertedArgumentError, InvalidTypeError, short
 from wherry_tensor.explained import explained
 
 __all__ = ["L1Decay", "L2Decay"]
@@ -98,6 +98,8 @@ def _as(param: Tensor, grad: Tensor, decay: WeightDecayRegularizer) -> Tensor:
     if not (isinstance(param, Tensor) and isinstance(grad, Tensor)):
         require_tensor(param, type(decay).__name__, "param")
         require_tensor(grad, type(decay).__name__, "grad")
+    if not grad.dtype.is_floating:
+        raise InvalidTypeError(f"{type(decay).__name__}: a gradient is floating. Got one of {grad.dtype.name}, expected float32, say. Cast it.")
     return param if param.dtype is grad.dtype else ops.cast(param, dtype=grad.dtype)
 
 

@@ -243,6 +243,8 @@ def adaptive_log_softmax_with_loss(
     label = movement.reshape(label, [1]) if single else label
     input = movement.unsqueeze(input, 0) if single else require_rank(input, "adaptive_log_softmax_with_loss", 2, name="input")
     ends = [0, *integers_of(cutoffs, "adaptive_log_softmax_with_loss", "cutoffs")]
+    if not label.dtype.is_integer:
+        raise InvalidTypeError(f"adaptive_log_softmax_with_loss: labels are classes. Got {label.dtype.name}, expected int64 or int32. Cast them.")
     if at_hand(label) and label.size and not 0 <= int(label.min()) <= int(label.max()) < ends[-1]:
         raise InvalidArgumentError(f"adaptive_log_softmax_with_loss: a class is out of range. Got one, expected classes in [0, {ends[-1]}).")
     if label.shape != input.shape[:1]:
