@@ -70,8 +70,7 @@ def situation_of(desc: OpDesc, scope: dict[str, Any], training: bool | None, use
         if not names:
             continue
         x = scope.get(names[0])
-        kind = type(x)
-        if len(names) != 1 or kind is not Variable and kind is not StaticParameter:
+        if len(names) != 1 or type(x) is not Variable and type(x) is not StaticParameter:
             return None
         if x.bound is not None or x.is_array or not _SPECIAL.isdisjoint(x.__dict__):  # type: ignore[union-attr]
             return None
