@@ -47,9 +47,7 @@ def test_the_same_file_again_is_the_same_program(tmp_path, written):
     saved(prefix)
     first = models.load_model(prefix)
     count = len(written)
-    assert count > 8 and sum(found is not None for found in written.values()) < 3  # what was met once is not written down
-    models.load_model(prefix)
-    assert sum(found is not None for found in written.values()) > 8
+    assert count > 8
     again = models.load_model(prefix)
     assert len(written) == count
     assert text(first) == text(again)
@@ -65,27 +63,24 @@ def test_operators_that_train_are_read_by_their_own(tmp_path):
     for training in (False, True, False, True, None):
         recipes._recipes.clear()
         alone = text(program_of(described, training))
-        for other in (False, True, training) * 2:
-            program_of(described, other)
+        program_of(described, False)
+        program_of(described, True)
         assert text(program_of(described, training)) == alone
 
 
 def test_other_sizes_and_attributes_are_others(tmp_path):
     described = parse(saved(str(tmp_path / "net")))
-    for _ in range(3):
-        program_of(described)
+    program_of(described)
     pool = next(op for op in described.blocks[0].ops if op.type == "pool2d")
     before = program_of(described, sizes={"x": [5, 3, 8, 8]})
     assert before.fetches[0].sizes == (5, 3)
     next(attr for attr in pool.attrs if attr.name == "ceil_mode").value = True
-    for _ in range(3):
-        assert "ceil_mode=True" in str(program_of(described))
+    assert "ceil_mode=True" in str(program_of(described))
     assert "ceil_mode=True" not in str(before)
 
 
 def test_what_a_rule_refuses_is_refused_each_time(tmp_path):
     described = parse(saved(str(tmp_path / "net")))
-    program_of(described)
     program_of(described)
     conv = next(op for op in described.blocks[0].ops if op.type == "conv2d")
     next(attr for attr in conv.attrs if attr.name == "strides").value = [0, 1]
@@ -102,7 +97,6 @@ def test_signs_of_zero_are_kept_apart(tmp_path, written):
     for alpha in (0.0, -0.0):
         op.attrs = [type(op.attrs[0] if op.attrs else described.blocks[0].ops[1].attrs[0])("alpha", AttrType.FLOAT, alpha)]
         program_of(described)
-        program_of(described)
         texts.add(str(program_of(described)).split("leaky_relu(")[1].split(")")[0])
     assert len(texts) == 2
 
@@ -111,8 +105,7 @@ def test_there_are_not_more_than_a_limit(tmp_path, monkeypatch, written):
     monkeypatch.setattr(recipes, "_MOST_KEPT", 3)
     described = parse(saved(str(tmp_path / "net")))
     first = text(program_of(described))
-    for _ in range(3):
-        assert text(program_of(described)) == first
+    assert text(program_of(described)) == first
     assert len(written) <= 3
 
 
@@ -120,6 +113,5 @@ def test_long_attributes_are_not_kept(tmp_path, written):
     described = parse(saved(str(tmp_path / "net")))
     conv = next(op for op in described.blocks[0].ops if op.type == "conv2d")
     conv.attrs.append(type(conv.attrs[0])("more", AttrType.INTS, [0] * 1000))
-    program_of(described)
     program_of(described)
     assert not any("more" in key for key in written)

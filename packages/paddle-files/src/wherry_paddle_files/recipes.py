@@ -46,7 +46,7 @@ class Recipe:
 
 
 Situation = tuple[tuple[Any, ...], list[Variable]]
-_recipes: dict[tuple[Any, ...], Recipe | None] = {}  # None: met once
+_recipes: dict[tuple[Any, ...], Recipe] = {}
 
 
 def situation_of(desc: OpDesc, scope: dict[str, Any], training: bool | None, used: set[str]) -> Situation | None:
@@ -113,11 +113,6 @@ def write_down(found: Situation, nodes: Sequence[Node], results: dict[str, Any])
         results: what the rule gave, by output slot.
     """
     key, inputs = found
-    if key not in _recipes:  # most of the operators of a file that is loaded once are met once
-        if len(_recipes) >= _MOST_KEPT:
-            _recipes.clear()
-        _recipes[key] = None
-        return
     places = {id(x): i for i, x in enumerate(inputs)}
     steps = []
     for node in nodes:
@@ -132,4 +127,6 @@ def write_down(found: Situation, nodes: Sequence[Node], results: dict[str, Any])
     given = [(slot, places.get(id(x), -1)) for slot, x in results.items() if x is not None]
     if any(at < 0 for _, at in given):
         return
+    if len(_recipes) >= _MOST_KEPT:
+        _recipes.clear()
     _recipes[key] = Recipe(steps, tuple(given))
