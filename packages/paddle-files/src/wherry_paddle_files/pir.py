@@ -47,9 +47,7 @@ _NUMBERS = {"INF": math.inf, "-INF": -math.inf, "NAN": math.nan, "NaN": math.nan
 _MOST_DEPTH = 64  # of regions within regions
 _PLAIN_KINDS = frozenset(f"0.a_{kind}" for kind in ("bool", "f32", "f64", "i32", "i64", "str"))  # of attributes whose data are the value
 _KIND_OF = {bool: int(AttrType.BOOLEAN), int: int(AttrType.LONG), float: int(AttrType.FLOAT64)}
-_LONGS, _LOD_TENSOR = int(AttrType.LONGS), int(VarKind.LOD_TENSOR)
-_CODES = {f"0.{name}": dtype_code(dtype) for name, dtype in DTYPES.items()}
-_type, _INT = type, {int}
+_LONGS = int(AttrType.LONGS)
 
 
 class Translated(ProgramDesc):
@@ -125,11 +123,7 @@ class _Operation:
         self.full_name = f"{self.dialect}.{self.name}"
         self.inputs: list[int] = [each["%"] for each in described.get("I", ())]
         self.outputs: list[tuple[int, Any]] = [(each["%"], each.get("TT")) for each in described.get("O", ())]
-        self.attrs: dict[str, Any] = {}
-        for each in described.get("A", ()):
-            attr, name = each["AT"], each["N"]
-            if name != "struct_name":  # mostly as it is
-                self.attrs[name] = attr["D"] if attr["#"] in _PLAIN_KINDS and "VD" not in attr and "D" in attr else _value(attr)
+        self.attrs: dict[str, Any] = {each["N"]: _value(each["AT"]) for each in described.get("A", ()) if each["N"] != "struct_name"}
         self.regions: list[Any] = described.get("regions", [])
 
 
@@ -141,7 +135,7 @@ def _value(attr: dict[str, Any]) -> Any:
         return _NUMBERS[attr["VD"]]
     kind = kind.rpartition("_")[2]
     if kind == "array":
-        return [each["D"] if each["#"] == "0.a_i32" and len(each) == 2 else _value(each) for each in data]  # type: ignore[union-attr]
+        return [_value(each) for each in data]  # type: ignore[union-attr]
     if kind == "dtype":
         return None if data == "Undefined(ALL_DTYPE)" else dtype_code(_dtype_named(data))
     return data
@@ -330,14 +324,10 @@ class _Translation:
         key = (type["#"], element["#"], *dims)
         found = self.types.get(key)
         if found is None:
-            code = _CODES.get(element["#"])
-            if type["#"] == "0.t_dtensor" and code is not None and set(map(_type, dims)) <= _INT and min(dims, default=0) >= -1:  # mostly
-                found = self.types[key] = VarType(_LOD_TENSOR, None, LodTensorDesc(TensorDesc(code, dims), 0))
-                return found
             dtype, dims = _tensor_type(type, what)
             tensor = LodTensorDesc(TensorDesc(dtype_code(dtype), dims), 0)
             array = type["#"].endswith("t_dense_tensor_array")
-            found = VarType(int(VarKind.LOD_TENSOR_ARRAY), tensor_array=tensor) if array else VarType(_LOD_TENSOR, lod_tensor=tensor)
+            found = VarType(int(VarKind.LOD_TENSOR_ARRAY), tensor_array=tensor) if array else VarType(int(VarKind.LOD_TENSOR), lod_tensor=tensor)
             self.types[key] = found
         return found
 

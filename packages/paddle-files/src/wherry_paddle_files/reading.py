@@ -27,7 +27,6 @@ from wherry_paddle_files.desc import (
 from wherry_paddle_files.handed_on import hand_on
 from wherry_paddle_files.numbers import constant_parts, known_number
 from wherry_paddle_files.pir_format import KNOWN_SIZES
-from wherry_paddle_files.recipes import Recipe, recipe_of, situation_of, write_down
 from wherry_paddle_files.sequences import MOST_LEVELS, known_offsets, with_offsets
 from wherry_program.program.capture import Capture
 from wherry_program.program.control import create_array
@@ -199,11 +198,6 @@ class OpView:
     def bad(self, got: str, expected: str) -> ModelFileError:
         """The error for a malformed operator."""
         return ModelFileError(f"operator '{self.type}' of the file cannot be read: {got}. Expected {expected}. Save the model again.")
-
-
-def _role(code: Any) -> str:
-    """The role of nodes, of an operator's `op_role`."""
-    return BACKWARD if code in (1, 257) else OPTIMIZE if code in (2, 18) else FORWARD
 
 
 def _whole(x: Tensor) -> Any:
@@ -432,49 +426,19 @@ class Reader:
 
     def run(self, descs: Sequence[OpDesc]) -> None:
         """Read operators, one after the other."""
-        scope = self.scopes[0] if len(self.scopes) == 1 and not self._differentiates else None
         for desc in descs:
-            found = None if scope is None else situation_of(desc, scope, self.training, self._used)
-            recipe = None if found is None else recipe_of(found)
-            if found is None or scope is None:
-                self.op(OpView(desc, self))
-            elif recipe is not None:
-                self._follow(desc, recipe, found[1], scope)
-            else:
-                begin = len(self.recording.block.nodes)
-                results = self.op(OpView(desc, self))
-                write_down(found, self.recording.block.nodes[begin:], results)
+            self.op(OpView(desc, self))
 
-    def _follow(self, desc: OpDesc, recipe: Recipe, inputs: list[Variable], scope: dict[str, Any]) -> None:
-        """Make the nodes that are written down for an operator."""
-        block, line, role = self.recording.block, self.recording.line or "", _role(desc.attr("op_role", 0))
-        values = inputs
-        names = {at: given[0] for slot, at in recipe.results if (given := desc.output(slot))}
-        for op, reads, attrs, metas in recipe.steps:
-            name = names.get(len(values), EMPTY)
-            if len(metas) > 1 or name == EMPTY or name in block.vars:
-                free = self.recording.free_name(op)
-                outs = [block.variable(sizes, dtype, f"{free}.{i}" if i else free) for i, (sizes, dtype) in enumerate(metas)]
-            else:
-                outs = [block.variable(*metas[0], name)]
-                outs[0].named_by_file = True  # type: ignore[attr-defined]
-            block.take(Node(op, tuple([None if i < 0 else values[i] for i in reads]), attrs, tuple(outs), block, role=role, line=line))
-            values = values + outs
-        for at, name in names.items():
-            if name != EMPTY:
-                scope[name] = values[at]
-                self._rename(name, values[at])
-
-    def op(self, op: OpView) -> dict[str, Any]:
-        """Read one operator, and give its results by slot; any error in its rule is reported as one of the file."""
+    def op(self, op: OpView) -> None:
+        """Read one operator; any error in its rule is reported as one of the file."""
         try:
-            return self._op(op)
+            self._op(op)
         except (ModelFileError, UnimplementedError):
             raise
         except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RuntimeError, MemoryError) as error:
             raise ModelFileError(f"operator '{op.type}' of the file cannot be read: {error}") from error
 
-    def _op(self, op: OpView) -> dict[str, Any]:
+    def _op(self, op: OpView) -> None:
         kind = op.type
         if kind == "feed":
             names = op.desc.output("Out")
@@ -482,15 +446,16 @@ class Reader:
             if not isinstance(x, Variable) or not x.is_data or len(self.scopes) > 1:
                 raise op.bad(f"it feeds {names}", "a tensor of the first block")
             self._fed[op.integer("col")] = x
-            return {}
+            return
         if kind == "fetch":
             self._fetch(op)
-            return {}
+            return
         found = READS.get(kind)
-        self.recording.role = _role(op.attr("op_role", 0))
+        role = op.attr("op_role", 0)
+        self.recording.role = BACKWARD if role in (1, 257) else OPTIMIZE if role in (2, 18) else FORWARD
         if found is None and kind.endswith("_grad") and kind[:-5] in READS:
             self._bind_outputs(op, self._gradient(op, self._forward_of(op) or self._forward_again(op)))
-            return {}
+            return
         if found is None:
             library = op.attr("library")
             if isinstance(library, str):
@@ -511,8 +476,8 @@ class Reader:
         begin = len(block.nodes)
         before = {name: self.scopes[-1].get(name) for slot in op.desc.inputs for name in slot.arguments} if self._differentiates else {}
         result = found.rule(op)
-        results = {} if result is None else result if isinstance(result, dict) else {found.out: result}
-        if results:
+        if result is not None:
+            results = result if isinstance(result, dict) else {found.out: result}
             self._bind_outputs(op, results)
             hand_on(op, results)
         if self._differentiates:
@@ -521,7 +486,6 @@ class Reader:
             for slot in op.desc.outputs:
                 for name in slot.arguments:
                     self._forward[name] = (op.desc, nodes, inputs)
-        return results
 
     def _bind_outputs(self, op: OpView, results: dict[str, Any]) -> None:
         for slot, value in results.items():

@@ -105,21 +105,17 @@ class Capture(InnerLayer):
         finally:
             self._latest = before
 
-    def free_name(self, op: Op) -> str:
-        """A name for what an op makes."""
-        # Not counted under the op's name alone: names of layers and their parameters are.
-        name = unique_name.generate(f"{op.name}.tmp")
-        while name in self.block.vars:  # names were counted anew meanwhile
-            name = unique_name.generate(f"{op.name}.tmp")
-        return name
-
     # The interface of an inner layer.
 
     def __call__(self, op: Op, inputs: tuple[Tensor | None, ...], attrs: tuple[Any, ...]) -> tuple[Tensor, ...]:
         if op in ON_ARRAYS and getattr(inputs[0], "is_array", False):
             return (ON_ARRAYS[op](*inputs),)
         metas = op.infer(inputs, attrs)
-        block, name = self.block, self.free_name(op)
+        block = self.block
+        # Not counted under the op's name alone: names of layers and their parameters are.
+        name = unique_name.generate(f"{op.name}.tmp")
+        while name in block.vars:  # names were counted anew meanwhile
+            name = unique_name.generate(f"{op.name}.tmp")
         outs = tuple([block.variable(meta.shape, meta.dtype, f"{name}.{i}" if i else name) for i, meta in enumerate(metas)])
         self.record(op, inputs, attrs, outs)
         return outs
