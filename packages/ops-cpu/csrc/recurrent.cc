@@ -32,6 +32,25 @@ Word<T> *room_for(const wry_call *call, const wry_tensor *out, int64_t n) {
   else return workspace<float>(call, n + 1);
 }
 
+// Where sums are computed that lie, rounded, at `gates`: there, or as floats elsewhere (`n` of them).
+template <typename T>
+Word<T> *sums_of(const wry_call *call, T *gates, int64_t n) {
+  if constexpr (is_wide<T>) return gates;
+  else return workspace<float>(call, n + 1);
+}
+
+// Units in a block of panels: of those that wherry_tensor.ops.recurrent packed, on any processor, and of those that are packed here.
+template <typename T, bool packed>
+inline constexpr int block_of_units = packed ? 16 : lanes<Word<T>>;
+template <typename T, bool packed, int G>
+const Word<T> *panels_of(const wry_call *call, int64_t H, int64_t words, const wry_tensor *weight) {
+  if constexpr (packed) return data<T>(weight);
+  else {
+    const Word<T> *rows = as_words<T>(call, weight, H);
+    return rows ? packed_units<G>(call, H, words, rows) : nullptr;
+  }
+}
+
 // a + b as arithmetic has them, or a where b is null; null when memory is out.
 template <typename T>
 Word<T> *bias_of(const wry_call *call, const wry_tensor *a, const wry_tensor *b) {
@@ -161,23 +180,29 @@ void deliver_rows(const Sequence &s, const Word<T> *from, const wry_tensor *out,
 // ---- LSTM ---------------------------------------------------------------------------------------
 
 // lstm(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, length?) -> out, h_last, c_last, gates, cells
-template <typename T>
+// packed_lstm, whose weight_hh lies as panels [unit blocks, H, gates, 16]: the same without gates and cells.
+template <typename T, bool packed = false>
 int lstm(const wry_call *call) {
+  constexpr int B = block_of_units<T, packed>;
+  const char *op = packed ? "packed_lstm" : "lstm";
   using W = Word<T>;
   constexpr int L = lanes<W>;
   Sequence s;
-  const int status = sequence_of(call, "lstm", input(call, 0), input(call, 1), input(call, 7), attr_bool(call, 0), &s);
+  const int status = sequence_of(call, op, input(call, 0), input(call, 1), input(call, 7), attr_bool(call, 0), &s);
   if (status != WRY_OK) return status;
   const int64_t H = s.hidden;
   const T *h0 = data<T>(input(call, 1)), *c0 = data<T>(input(call, 2));
   T *out = data<T>(output(call, 0)), *h_last = data<T>(output(call, 1));
-  T *gates = data<T>(output(call, 3)), *cells = data<T>(output(call, 4));
+  const int64_t places = s.time * s.batch * H;
+  T *gates, *cells;
+  if constexpr (packed) gates = workspace<T>(call, places * 4 + 1), cells = workspace<T>(call, places + 1);
+  else gates = data<T>(output(call, 3)), cells = data<T>(output(call, 4));
   const W *bias = bias_of<T>(call, input(call, 5), input(call, 6));
   const AllStates<T> all(call, s);
-  const W *weight = as_words<T>(call, input(call, 4), H), *panels = weight ? packed_units<4>(call, H, all.words, weight) : nullptr;
-  W *sums = room_for<T>(call, output(call, 3), s.time * s.batch * 4 * H), *c_last = room_for<T>(call, output(call, 2), s.batch * H);
-  if (!bias || !panels || !all.memory || !sums || !c_last || !project<T>(call, s, input(call, 0), input(call, 3), bias, 4 * H, sums, 4 * H))
-    return no_memory(call, "lstm", s);
+  const W *panels = panels_of<T, packed, 4>(call, H, all.words, input(call, 4));
+  W *sums = sums_of<T>(call, gates, places * 4), *c_last = room_for<T>(call, output(call, 2), s.batch * H);
+  if (!bias || !panels || !all.memory || !gates || !cells || !sums || !c_last) return no_memory(call, op, s);
+  if (!project<T>(call, s, input(call, 0), input(call, 3), bias, 4 * H, sums, 4 * H)) return no_memory(call, op, s);
   each_share(call, s, s.time * 4 * H * H, [&](int64_t first, int64_t rows) {
     alignas(64) W products[most_share * 4 * L];
     States<T> states = all.of(s, h0, first, rows);
@@ -191,7 +216,7 @@ int lstm(const wry_call *call) {
           __builtin_prefetch(out + (at + r) * H + j, 1), __builtin_prefetch(cells + (at + r) * H + j, 1);
         }
       };
-      each_unit<T, 4>(rows, H, all.words, states.now, panels, products, ask, [&](int64_t j, auto part) {
+      each_unit<T, 4, B>(rows, H, all.words, states.now, panels, products, ask, [&](int64_t j, auto part) {
         // Two passes: what the first computes for a row takes as long as what the second waits for, and neighbours overlap.
         for (int64_t r = 0; r < rows; ++r) {
           const W *x_part = sums + (at + r) * 4 * H + j;
@@ -284,25 +309,30 @@ int lstm_vjp(const wry_call *call) {
 
 // ---- GRU ----------------------------------------------------------------------------------------
 
-// gru(x, h, weight_ih, weight_hh, bias_ih, bias_hh, length?) -> out, h_last, gates
-template <typename T>
+// gru(x, h, weight_ih, weight_hh, bias_ih, bias_hh, length?) -> out, h_last, gates; packed_gru as above
+template <typename T, bool packed = false>
 int gru(const wry_call *call) {
+  constexpr int B = block_of_units<T, packed>;
+  const char *op = packed ? "packed_gru" : "gru";
   using W = Word<T>;
   constexpr int L = lanes<W>;
   Sequence s;
-  const int status = sequence_of(call, "gru", input(call, 0), input(call, 1), input(call, 6), attr_bool(call, 0), &s);
+  const int status = sequence_of(call, op, input(call, 0), input(call, 1), input(call, 6), attr_bool(call, 0), &s);
   if (status != WRY_OK) return status;
   const int64_t H = s.hidden;
   const T *h0 = data<T>(input(call, 1));
-  T *out = data<T>(output(call, 0)), *gates = data<T>(output(call, 2));
+  T *out = data<T>(output(call, 0)), *gates;
+  const int64_t places = s.time * s.batch * H;
+  if constexpr (packed) gates = workspace<T>(call, places * 4 + 1);
+  else gates = data<T>(output(call, 2));
   W *bias = bias_of<T>(call, input(call, 4), input(call, 5));
   const W *bias_ih = bias_of<T>(call, input(call, 4), nullptr), *bias_hh = bias_of<T>(call, input(call, 5), nullptr);
   const AllStates<T> all(call, s);
-  const W *weight = as_words<T>(call, input(call, 3), H), *panels = weight ? packed_units<3>(call, H, all.words, weight) : nullptr;
-  W *sums = room_for<T>(call, output(call, 2), s.time * s.batch * 4 * H), *exact = room_for<T>(call, output(call, 1), s.batch * H);
-  if (!bias || !bias_ih || !bias_hh || !panels || !all.memory || !sums || !exact) return no_memory(call, "gru", s);
+  const W *panels = panels_of<T, packed, 3>(call, H, all.words, input(call, 3));
+  W *sums = sums_of<T>(call, gates, places * 4), *exact = room_for<T>(call, output(call, 1), s.batch * H);
+  if (!bias || !bias_ih || !bias_hh || !panels || !all.memory || !gates || !sums || !exact) return no_memory(call, op, s);
   copy_row(bias + 2 * H, bias_ih + 2 * H, H);  // the other part of n meets r first
-  if (!project<T>(call, s, input(call, 0), input(call, 2), bias, 3 * H, sums, 4 * H)) return no_memory(call, "gru", s);
+  if (!project<T>(call, s, input(call, 0), input(call, 2), bias, 3 * H, sums, 4 * H)) return no_memory(call, op, s);
   each_share(call, s, s.time * 3 * H * H, [&](int64_t first, int64_t rows) {
     alignas(64) W products[most_share * 3 * L];
     States<T> states = all.of(s, h0, first, rows);
@@ -316,7 +346,7 @@ int gru(const wry_call *call) {
           __builtin_prefetch(out + (at + r) * H + j, 1);
         }
       };
-      each_unit<T, 3>(rows, H, all.words, states.now, panels, products, ask, [&](int64_t j, auto part) {
+      each_unit<T, 3, B>(rows, H, all.words, states.now, panels, products, ask, [&](int64_t j, auto part) {
         for (int64_t r = 0; r < rows; ++r) {  // two passes, as above
           const W *x_part = sums + (at + r) * 4 * H + j;
           T *g = gates + (at + r) * 4 * H + j;
@@ -494,6 +524,9 @@ const wry_kernel_entry table[] = {
 };
 #else
 #define RECURRENT_ROWS(op, kernel) WRY_FLOAT_ROWS(op, WRY_WANTS_CONTIGUOUS, kernel)
+#define PACKED_ROWS                                                               \
+  {"packed_lstm", WRY_FLOAT32, WRY_WANTS_CONTIGUOUS, lstm<float, true>, nullptr}, \
+      {"packed_gru", WRY_FLOAT32, WRY_WANTS_CONTIGUOUS, gru<float, true>, nullptr},
 #include <wherry/kernels/rows/recurrent.h>
 #endif
 

@@ -80,11 +80,11 @@ WRY_INLINE vec<T> bend(vec<T> x) {
 
 // ---- products -----------------------------------------------------------------------------------
 
-// sum[i, v] += a[i] panel[v] over `words` words. Rows of a lie a_row words apart; the panel has `All` vectors for each word, of which V are read.
-template <typename T, int All, int Rows, int V>
+// sum[i, v] += a[i] panel[v] over `words` words. Rows of a lie a_row words apart; the panel has `All` vectors for each word, of which V are read,
+// each at the beginning of `width` words.
+template <typename T, int All, int Rows, int V, int width = lanes<Word<T>>>
 WRY_INLINE void add_products(vec<Word<T>> (&sum)[Rows][V], int64_t words, const Word<T> *WRY_RESTRICT a, int64_t a_row,
                              const Word<T> *WRY_RESTRICT panel) {
-  constexpr int width = lanes<Word<T>>;
   for (int64_t p = 0; p < words; ++p, panel += All * width) {
     vec<Word<T>> row[V];
 #pragma GCC unroll 4
@@ -228,7 +228,7 @@ W *packed_units(const wry_call *call, int64_t H, int64_t words, const W *weight)
   });
 }
 
-template <typename T, int G, int Rows, int V>
+template <typename T, int G, int B, int Rows, int V>
 __attribute__((noinline)) void tile_of_units(int64_t words, const Word<T> *a, int64_t a_row, const Word<T> *panel, Word<T> *sums, bool is_first) {
   constexpr int L = lanes<Word<T>>;
   vec<Word<T>> sum[Rows][V];
@@ -236,7 +236,7 @@ __attribute__((noinline)) void tile_of_units(int64_t words, const Word<T> *a, in
   for (int i = 0; i < Rows; ++i)
 #pragma GCC unroll 4
     for (int v = 0; v < V; ++v) sum[i][v] = is_first ? vec<Word<T>>{} : load(sums + (i * G + v) * L);
-  add_products<T, G>(sum, words, a, a_row, panel);
+  add_products<T, G, Rows, V, B>(sum, words, a, a_row, panel);
 #pragma GCC unroll 8
   for (int i = 0; i < Rows; ++i)
 #pragma GCC unroll 4
@@ -244,14 +244,15 @@ __attribute__((noinline)) void tile_of_units(int64_t words, const Word<T> *a, in
 }
 
 // finish(unit, part) for vectors of units, after the product of the states [rows, words] with their panels is in `sums` [rows, G, lanes]; ask(unit)
-// before, for what that will read: rows of many gates lie so far apart that no processor foresees them.
-template <typename T, int G, typename A, typename F>
+// before, for what that will read: rows of many gates lie so far apart that no processor foresees them. Panels have blocks of B units.
+template <typename T, int G, int B, typename A, typename F>
 WRY_INLINE void each_unit(int64_t rows, int64_t H, int64_t words, const Word<T> *states, const Word<T> *panels, Word<T> *sums, A &&ask, F &&finish) {
   using W = Word<T>;
   constexpr int L = lanes<W>;
   constexpr std::integral_constant<int, G> all = {};
-  constexpr int64_t depth = unit_bytes / (G * L * int64_t(sizeof(W)));
-  for (int64_t u = 0; u < H; u += L, panels += words * G * L) {
+  constexpr int64_t depth = unit_bytes / (G * B * int64_t(sizeof(W)));
+  for (int64_t u = 0; u < H; u += L) {
+    const W *const panel = panels + u / B * words * G * B + u % B;
     ask(u);
     for (int64_t p = 0; p < words; p += depth) {
       const int64_t steps = min_of(words - p, depth);
@@ -259,7 +260,7 @@ WRY_INLINE void each_unit(int64_t rows, int64_t H, int64_t words, const Word<T> 
       const auto tile = [&](auto height, auto vectors) {
         constexpr int Rows = decltype(height)::value, V = decltype(vectors)::value;
         for (int v = 0; v < G; v += V)
-          tile_of_units<T, G, Rows, V>(steps, states + i * words + p, words, panels + (p * G + v) * L, sums + (i * G + v) * L, p == 0);
+          tile_of_units<T, G, B, Rows, V>(steps, states + i * words + p, words, panel + (p * G + v) * B, sums + (i * G + v) * L, p == 0);
         i += Rows;
       };
       if constexpr (unit_rows == 4)

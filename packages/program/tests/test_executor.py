@@ -391,3 +391,38 @@ def test_a_profiler_sees_the_steps_of_a_planned_program():
     assert any("tanh" in name for name in names)
     assert all(begin <= ready <= end for _, _, begin, ready, end, *_ in events if ready)
     np.testing.assert_array_equal(traced.numpy(), plain.numpy())
+
+
+def test_a_loop_whose_sizes_grow_stops_planning_each_round():
+    program = Program()
+    x = program.feed([-1], wt.float32, "x")
+    with capture(program):
+        n = ops.full(shape=(), value=0, dtype=wt.int64)
+        _, grown = while_loop(lambda i, _y: i < 40, lambda i, y: [i + 1, ops.concat(y, y[:1] * 2.0 + 1.0, axis=0)], [n, x])
+    program.fetches = [grown]
+    run = compiled(program)
+    given = wt.to_tensor([1.0, 2.0])
+    expected = Interpreter(program)(given)[0].numpy()
+    for _ in range(3):
+        np.testing.assert_array_equal(run(given)[0].numpy(), expected)
+    made = [part.made for parts in run.parts.values() for part in parts.known.values()]
+    assert sum(made) < 40
+
+
+def test_a_loop_that_grew_plans_again_when_sizes_stay():
+    program = Program()
+    x, rounds = program.feed([-1], wt.float32, "x"), program.feed([], wt.int64, "rounds")
+    with capture(program):
+        n = ops.full(shape=(), value=0, dtype=wt.int64)
+
+        def body(i, y):
+            return [i + 1, cond(i < 20, lambda: ops.concat(y, y[:1] + 1.0, axis=0), lambda: y * 1.0)]
+
+        _, grown = while_loop(lambda i, _y: i < rounds, lambda i, y: [z * 1 for z in body(i, y)], [n, x])
+    program.fetches = [grown]
+    run = compiled(program)
+    for count in (30, 5, 40):
+        given = [wt.to_tensor([1.0, 2.0]), wt.to_tensor(count, dtype="int64")]
+        np.testing.assert_array_equal(run(*given)[0].numpy(), Interpreter(program)(*given)[0].numpy())
+    parts = [part for parts in run.parts.values() for part in parts.known.values() if part.inner]
+    assert any(part.in_a_row == 0 for part in parts)

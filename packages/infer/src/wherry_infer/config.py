@@ -277,7 +277,8 @@ class Config:
         whole = (str, int, float, type(None), enum.Enum, tuple)  # what cannot change takes longer to walk over than all the rest
         parts = {k: v for k, v in other.__dict__.items() if k not in ("_buffers", "_stream") and not isinstance(v, whole)}
         self.__dict__.update(other.__dict__)
-        self.__dict__.update(copy.deepcopy(parts))
+        for name, value in parts.items():
+            self.__dict__[name] = copy.deepcopy(value) if value or type(value) not in (dict, list, set) else type(value)()
         self._buffers, self._stream = other._buffers, other._stream
 
     # The program.

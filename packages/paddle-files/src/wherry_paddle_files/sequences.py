@@ -383,6 +383,9 @@ def windows(x: Tensor, first: int, wide: int, what: str) -> list[Tensor]:
     return parts
 
 
+_TOGETHER = 8  # steps in one round of a loop, which costs as much as several small products
+
+
 def carried(
     x: Tensor, rows: Rows, first: Sequence[Tensor], step: Callable[..., Sequence[Tensor]], backwards: bool = False,
 ) -> list[Tensor]:
@@ -405,21 +408,41 @@ def carried(
     row = ops.subtract(ops.subtract(rows.ends, one), at) if backwards else ops.add(rows.starts, at)
     row = ops.maximum(ops.minimum(row, last), number(0))
     by_time = ops.reshape(ops.gather(x, ops.reshape(row, shape=(-1,)), axis=0), shape=(steps, many, x.shape[1]))
+    begin, states = number(0), list(first)
+    parts: list[list[Tensor]] = [[] for _ in first]
+    turns = []
+    for together in (_TOGETHER, 1):  # what is left goes step by step: of wide states, none is computed in vain
+        turns.append(begin)
+        begin, states, found = _steps(by_time, begin, longest, states, step, together)
+        for part, y in zip(parts, found):
+            part.append(y)
+    after = ops.subtract(ops.subtract(rows.of(rows.ends), one), rows.row) if backwards else rows.position
+    # Each part begins with as many states as one of its rounds gives.
+    before = ops.add(ops.cast(ops.greater_equal(after, turns[1]), dtype=int64), number(_TOGETHER))
+    place = ops.add(ops.multiply(ops.add(after, before), size(rows.lengths, 0)), rows.sequence)
+    return [ops.gather(ops.concat(*part, axis=0), place, axis=0) for part in parts]
+
+
+def _steps(
+    by_time: Tensor, begin: Tensor, end: Tensor, first: list[Tensor], step: Callable[..., Sequence[Tensor]], together: int,
+) -> tuple[Tensor, list[Tensor], list[Tensor]]:
+    """Steps from `begin` on, so many in each round of a loop; gives where they ended, the states there, and all states as rows, after those of
+    a round that are only there because lists are not empty."""
+    many = number(together)
 
     def onwards(at: Tensor, *values: Any) -> list[Any]:
-        there = ops.squeeze(ops.gather(by_time, ops.reshape(at, shape=(1,)), axis=0), (0,))
-        new = step(there, *values[: len(first)])
-        return [ops.add(at, one), *new, *(array_append(array, y) for array, y in zip(values[len(first) :], new))]
+        places = ops.add(ops.arange(start=0, step=1, length=together, dtype=int64), at)
+        there = ops.gather(by_time, places, axis=0)
+        states: list[Sequence[Tensor]] = [values[: len(first)]]
+        for i in range(together):
+            states.append(step(ops.select(there, axis=0, index=i), *states[-1]))
+        made = [ops.concat(*each, axis=0) for each in zip(*states[1:])]
+        return [ops.add(at, many), *states[-1], *(array_append(array, y) for array, y in zip(values[len(first) :], made))]
 
-    lists = [create_array(state.dtype) for state in first]
-    done = while_loop(lambda at, *_: ops.less_than(at, longest), onwards, [number(0), *first, *lists])
-    after = ops.subtract(ops.subtract(rows.of(rows.ends), one), rows.row) if backwards else rows.position
-    place = ops.add(ops.multiply(after, size(rows.lengths, 0)), rows.sequence)
-    out = []
-    for state, array in zip(first, done[1 + len(first) :]):
-        found = array_stack(array, (-1, -1, state.shape[1]))
-        out.append(ops.gather(ops.reshape(found, shape=(-1, state.shape[1])), place, axis=0))
-    return out
+    lists = [array_append(create_array(state.dtype), ops.concat(*[state] * together, axis=0)) for state in first]
+    at, *done = while_loop(lambda at, *_: ops.less_equal(ops.add(at, many), end), onwards, [begin, *first, *lists])
+    rows = [ops.reshape(array_stack(array, (-1, -1, x.shape[1])), shape=(-1, x.shape[1])) for x, array in zip(first, done[len(first) :])]
+    return at, done[: len(first)], rows
 
 
 def best_tags(scores: Tensor, lengths: Tensor, weight: Tensor) -> Tensor:

@@ -6,8 +6,11 @@ gates; x, weights and biases get theirs from products over all steps at once.
 Their values for gates and cells are inputs only in name: second derivatives go through the
 decomposition, which begins from x, the first states and the weights.
 """
-from wherry_autograd.rules import vjp
+from wherry_autograd.rules import not_differentiable, vjp
 from wherry_tensor import ops
+
+for _op in (ops.packed_lstm, ops.packed_gru):
+    not_differentiable(_op, "for inference: passes make it of a layer with a weight as layers have it, which has gradients")
 
 
 @vjp.rule(ops.lstm, keep_outputs=("out", "gates", "cells"))

@@ -68,6 +68,9 @@ def compiled(
     return Executor(program, feeds, fetches, lookup=lookup, prune=prune)
 
 
+MOST_IN_A_ROW = 8  # calls of a part of a loop that needed a new plan each
+
+
 class Executor(Interpreter):
     """A program that can be called; made by `compiled`."""
 
@@ -137,6 +140,10 @@ class Executor(Interpreter):
             # What it needs from around it is looked up; nothing else of `env` is touched.
             own = dict(zip((id(x) for x in block.inputs), values, strict=True))
             done = part.tried(own, env)
+            if done is None and part.in_a_row >= MOST_IN_A_ROW:
+                inner = env | own
+                Interpreter.run_nodes(self, block.nodes, inner, {id(x) for x in block.outputs}.union(env))
+                return [self.value_of(x, inner) for x in block.outputs]
             if done is not None:
                 own.update(done)
                 return [own[id(x)] if id(x) in own else self.value_of(x, env) for x in block.outputs]
@@ -271,11 +278,15 @@ class Part:
             ]
         self.inputs, self.bound = list(inputs.values()), list(bound.values())
         self.keys: list[int] = []
+        self.inner = parts.nodes is not executor.nodes
+        self.made = self.in_a_row = 0  # plans; calls one after the other that needed a new one
+        self.known: list[Any] = []  # of the call before, where too many did
         self.segment = Segment(self.make, len(self.inputs), [x.bound for x in self.bound if x.bound is not None])
         self.segment.written = tuple(i for i, x in enumerate((*self.inputs, *self.bound)) if id(x) in written)
 
     def make(self, given: list[Tensor], device: int) -> Any:
         """Plan it for these tensors, which are on `device`."""
+        self.made += 1
         while True:
             try:
                 return plan(self.nodes, [*self.inputs, *self.bound], self.outputs, given, self.keys, self.parts.executor.arenas, device)
@@ -291,8 +302,20 @@ class Part:
         """The values of its outputs by id; None where it could not run as it is."""
         executor = self.parts.executor
         values = [env[id(x)] if id(x) in env else executor.value_of(x, around) for x in self.inputs]
+        if self.in_a_row >= MOST_IN_A_ROW and self._differs(values):
+            return None
+        before = self.made
         try:
             done = self.segment.run(values)
         except SegmentBreak:
             return None
+        if self.inner:
+            self.in_a_row = self.in_a_row + 1 if self.made > before else 0
         return None if done is None else {id(x): value for x, value in zip(self.outputs, done, strict=True)}
+
+    def _differs(self, values: list[Any]) -> bool:
+        """Whether sizes, or numbers that sizes and places follow from, are again others than in the call before: each round of a loop has its own
+        where something grows or is written piece by piece. A plan takes longer than it saves then, and the nodes run one by one."""
+        before, self.known = self.known, [getattr(x, "shape", None) for x in values]
+        self.known += [values[at].numpy().tolist() for at in self.keys if at < len(values)]
+        return before != self.known

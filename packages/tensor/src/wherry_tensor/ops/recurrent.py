@@ -11,6 +11,7 @@ forward pass as well as what it kept, so that they can be differentiated through
 which begin from the inputs alone.
 """
 from wherry_tensor import ops
+from wherry_tensor.ops.blocked import filled
 from wherry_tensor.ops.declare import Meta, decompose, infer, op
 from wherry_tensor.ops.reduction import widened
 from wherry_tensor.ops.shapes import (
@@ -19,6 +20,7 @@ from wherry_tensor.ops.shapes import (
     indices,
     merge_size,
     require_dtype,
+    require_known,
     require_one_dtype,
     require_rank,
     same_shape,
@@ -38,11 +40,26 @@ gru = op("gru", "x, h, weight_ih, weight_hh, bias_ih, bias_hh, length?", reverse
 gru_vjp = op("gru_vjp", "out_ct?, h_last_ct?, x, h, weight_ih, weight_hh, bias_ih, bias_hh, length?, out, gates",
              reverse=bool, outputs="input_ct, hidden_ct, h_ct")
 
+# As `lstm` and `gru`, whose weight of the states was put in order before (`packed_units`): [unit blocks, H, gates, 16].
+packed_lstm = op("packed_lstm", "x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, length?", reverse=bool, outputs="out, h_last, c_last")
+packed_gru = op("packed_gru", "x, h, weight_ih, weight_hh, bias_ih, bias_hh, length?", reverse=bool, outputs="out, h_last")
+
 # tanh, or relu, of the sum of both products.
 simple_rnn = op("simple_rnn", "x, h, weight_ih, weight_hh, bias_ih, bias_hh, length?", relu=bool, reverse=bool,
                 outputs="out, h_last")
 simple_rnn_vjp = op("simple_rnn_vjp", "out_ct?, h_last_ct?, x, h, weight_ih, weight_hh, bias_ih, bias_hh, length?, out",
                     relu=bool, reverse=bool, outputs="sum_ct, h_ct")
+
+
+BLOCK = 16  # units in a block of a weight that was packed
+
+
+def packed_units(weight, gates):
+    """A weight [gates * H, H] as packed_lstm and packed_gru take it: of 16 units the numbers of each gate side by side."""
+    hidden = weight.shape[1]
+    blocks = -(-hidden // BLOCK)
+    full = filled(ops.reshape(weight, shape=(gates, hidden, hidden)), 1, blocks * BLOCK)
+    return ops.copy(ops.transpose(ops.reshape(full, shape=(gates, blocks, BLOCK, hidden)), perm=(1, 3, 0, 2)))
 
 
 # Shape rules.
@@ -91,6 +108,31 @@ def infer_gru_vjp(out_ct, h_last_ct, x, h, weight_ih, weight_hh, bias_ih, bias_h
     _kept("gru_vjp", x.dtype, {"out_ct": (out_ct, shape), "out": (out, shape), "gates": (gates, kept)})
     part = Meta((time, batch, _times(3, hidden)), x.dtype)
     return part, part, Meta((batch, hidden), x.dtype)
+
+
+@infer.rule(packed_lstm)
+def infer_packed_lstm(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, length, *, reverse):
+    weight = _packed("packed_lstm", 4, h, weight_hh)
+    return infer_lstm(x, h, c, weight_ih, weight, bias_ih, bias_hh, length, reverse=reverse)[:3]
+
+
+@infer.rule(packed_gru)
+def infer_packed_gru(x, h, weight_ih, weight_hh, bias_ih, bias_hh, length, *, reverse):
+    weight = _packed("packed_gru", 3, h, weight_hh)
+    return infer_gru(x, h, weight_ih, weight, bias_ih, bias_hh, length, reverse=reverse)[:2]
+
+
+def _packed(op_name, gates, h, weight):
+    """A packed weight as it was before, after a look at how it lies."""
+    require_rank(op_name, "h", h.shape, 2)
+    hidden = h.shape[1]
+    blocks = UNKNOWN if hidden == UNKNOWN else -(-hidden // BLOCK)
+    if not same_shape(weight.shape, (blocks, hidden, gates, BLOCK)):
+        raise ValueError(
+            f"{op_name}: `weight_hh` is not in order. Got shape {show(weight.shape)}, expected [unit blocks, H, {gates}, {BLOCK}] with H of "
+            f"{hidden}. wherry_tensor.ops.recurrent.packed_units puts it in order."
+        )
+    return Meta((_times(gates, hidden), hidden), weight.dtype)
 
 
 @infer.rule(simple_rnn)
@@ -173,6 +215,25 @@ def decompose_lstm(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, length, *, r
         _stacked(outs, x, hidden), ops.cast(h, dtype=x.dtype), ops.cast(c, dtype=x.dtype),
         _stacked(gates, x, 4 * hidden), _stacked(cells, x, hidden),
     )
+
+
+@decompose.rule(packed_lstm)
+def decompose_packed_lstm(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, length, *, reverse):
+    weight = _rows_of("packed_lstm", weight_hh)
+    return ops.lstm(x, h, c, weight_ih, weight, bias_ih, bias_hh, length, reverse=reverse)[:3]
+
+
+@decompose.rule(packed_gru)
+def decompose_packed_gru(x, h, weight_ih, weight_hh, bias_ih, bias_hh, length, *, reverse):
+    return ops.gru(x, h, weight_ih, _rows_of("packed_gru", weight_hh), bias_ih, bias_hh, length, reverse=reverse)[:2]
+
+
+def _rows_of(op_name, weight):
+    """A packed weight as [gates * H, H]."""
+    require_known(op_name, "weight_hh", weight.shape)
+    blocks, hidden, gates, _ = weight.shape
+    whole = ops.reshape(ops.transpose(weight, perm=(2, 0, 3, 1)), shape=(gates, blocks * BLOCK, hidden))
+    return ops.reshape(ops.slice(whole, axes=(1,), starts=(0,), ends=(hidden,), steps=(1,)), shape=(gates * hidden, hidden))
 
 
 @decompose.rule(lstm_vjp)

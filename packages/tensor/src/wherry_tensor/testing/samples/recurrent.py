@@ -86,6 +86,33 @@ def spec_lstm(rng):
     yield from _wrong([*fitting, None], reverse=False)
 
 
+def _packed(weight, gates):
+    """[gates * H, H] as [unit blocks, H, gates, 16]."""
+    hidden = weight.shape[1]
+    out = np.zeros((-(-hidden // 16), hidden, gates, 16))
+    for unit in range(hidden):
+        for gate in range(gates):
+            out[unit // 16, :, gate, unit % 16] = weight[gate * hidden + unit]
+    return out
+
+
+def _unpacked(weight):
+    blocks, hidden, gates, block = weight.shape
+    return np.concatenate([weight[:, :, gate].transpose(0, 2, 1).reshape(blocks * block, hidden)[:hidden] for gate in range(gates)])
+
+
+def _packed_lstm(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, length, reverse):
+    return lstm_reference(x, h, c, weight_ih, _unpacked(weight_hh), bias_ih, bias_hh, length, reverse)[:3]
+
+
+@spec(ops.packed_lstm, reference=_packed_lstm, dtypes="float64 float32", tolerance=_TOLERANCE)
+def spec_packed_lstm(rng):
+    for inputs, reverse in _inputs(rng, 4, 2):
+        yield case(*inputs[:4], _packed(inputs[4], 4), *inputs[5:], reverse=reverse, differentiable=False)
+    fitting = [rng.standard_normal(shape) for shape in ((3, 2, 3), (2, 2), (2, 2), (8, 3), (8, 2), (8,), (8,))]
+    yield bad(*fitting, None, reverse=False, error=ValueError, match="`weight_hh` is not in order")
+
+
 def _lstm_vjp(out_ct, h_last_ct, c_last_ct, x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, length, gates, cells, reverse):
     (time, batch, _), hidden = x.shape, h.shape[1]
     sum_ct, h_ct, c_ct = np.zeros((time, batch, 4 * hidden)), np.zeros((batch, hidden)), np.zeros((batch, hidden))
@@ -150,6 +177,18 @@ def spec_gru(rng):
         yield case(*inputs, reverse=reverse, differentiable=_is_small(inputs))
     fitting = [rng.standard_normal(shape) for shape in ((3, 2, 3), (2, 2), (6, 3), (6, 2), (6,), (6,))]
     yield from _wrong([*fitting, None], reverse=True)
+
+
+def _packed_gru(x, h, weight_ih, weight_hh, bias_ih, bias_hh, length, reverse):
+    return gru_reference(x, h, weight_ih, _unpacked(weight_hh), bias_ih, bias_hh, length, reverse)[:2]
+
+
+@spec(ops.packed_gru, reference=_packed_gru, dtypes="float64 float32", tolerance=_TOLERANCE)
+def spec_packed_gru(rng):
+    for inputs, reverse in _inputs(rng, 3, 1):
+        yield case(*inputs[:3], _packed(inputs[3], 3), *inputs[4:], reverse=reverse, differentiable=False)
+    fitting = [rng.standard_normal(shape) for shape in ((3, 2, 3), (2, 2), (6, 3), (6, 2), (6,), (6,))]
+    yield bad(*fitting, None, reverse=True, error=ValueError, match="`weight_hh` is not in order")
 
 
 def _gru_vjp(out_ct, h_last_ct, x, h, weight_ih, weight_hh, bias_ih, bias_hh, length, out, gates, reverse):

@@ -6,4 +6,7 @@ const wry_kernel_entry table[] = {
     RECURRENT_ROWS("gru_vjp", gru_vjp),
     RECURRENT_ROWS("simple_rnn", simple_rnn),
     RECURRENT_ROWS("simple_rnn_vjp", simple_rnn_vjp),
+#ifdef PACKED_ROWS
+    PACKED_ROWS
+#endif
 };
