@@ -3,6 +3,8 @@
 #
 #     bash tools/stranger.sh             all of it
 #     bash tools/stranger.sh 3.12        one Python
+#     bash tools/stranger.sh arm64       wheelhouse/arm64 (tools/arm64.py --build), which goes to the index too, run by qemu
+#     bash tools/stranger.sh browser     wheelhouse/wasm and wasm-314 (tools/wasm/build.py): micropip in Node and Chromium, by Python 3.11 with wherry[web] and playwright
 #
 # It uploads with twine to a pypiserver on this machine. Whatever is not ours comes from the index that pip is set up for.
 set -euo pipefail
@@ -10,7 +12,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 dist=$root/dist
 work=$(mktemp -d)
 tools=$root/.cache/release/bin
-pythons=${*:-3.11 3.12 3.13 3.14}
+pythons=${*:-3.11 3.12 3.13 3.14 arm64 browser}
 # Under pyenv a Python answers by its name only when its version is selected, as in the Makefile.
 if command -v pyenv >/dev/null; then
     PYENV_VERSION=$(pyenv versions --bare | grep -E '^3\.(11|12|13|14)\.[0-9]+$' | sort -V | paste -sd:)
@@ -39,8 +41,8 @@ FIND
 done
 [ -n "$port" ] || { cat "$work/index.log"; echo "stranger: the index does not answer"; exit 1; }
 address=http://127.0.0.1:$port
-TWINE_USERNAME=a TWINE_PASSWORD=a "$tools/twine" upload --non-interactive --disable-progress-bar --repository-url "$address/" "$dist"/*.whl "$dist"/*.tar.gz >"$work/upload.log" 2>&1 ||
-    { cat "$work/upload.log"; exit 1; }
+upload() { TWINE_USERNAME=a TWINE_PASSWORD=a "$tools/twine" upload --non-interactive --disable-progress-bar --repository-url "$address/" "$@"; }
+upload "$dist"/*.whl "$dist"/*.tar.gz >"$work/upload.log" 2>&1 || { cat "$work/upload.log"; exit 1; }
 echo "stranger: uploaded $(ls "$work/index" | wc -l) files to a local index"
 
 failed=0
@@ -66,7 +68,30 @@ kit() { install pytest hypothesis && "$work/env/bin/python" -m pytest -q -x --py
 alone() { install wherry-cuda-emulator && "$work/env/bin/python" -c "import wherry_cuda_emulator"; }
 with_uv() { uv venv -q --python "$1" "$work/env" --clear && uv pip install -q --python "$work/env/bin/python" --index-strategy unsafe-best-match --extra-index-url "$address/simple/" wherry && "$work/env/bin/python" -c "$trains"; }
 
+# Of what is compiled for arm64 there are tensor, autograd and the kernels. pip runs here and installs for the other machine.
+arm64_python() { PYTHONPATH=$work/arm64 PYTHONDONTWRITEBYTECODE=1 "$qemu" -L "$system" "$system/usr/bin/python3.11" "$@"; }
+arm64() {
+    local platform platforms=()
+    for platform in manylinux_2_28 manylinux_2_27 manylinux_2_17 manylinux2014; do platforms+=(--platform "${platform}_aarch64"); done
+    qemu=$(python3.11 "$root/tools/debian.py" qemu) && system=$(python3.11 "$root/tools/debian.py" arm64) && upload "$root"/wheelhouse/arm64/*.whl &&
+        install --target "$work/arm64" "${platforms[@]}" --python-version 3.11 wherry-tensor wherry-ops-cpu wherry-autograd pytest hypothesis &&
+        arm64_python -c "import platform; print(platform.machine())" | grep -q aarch64 && arm64_python -c "$adds" | grep -q 3.0 &&
+        arm64_python -m pytest -q -p no:cacheprovider --pyargs wherry_tensor.testing -k "kernel and softmax"
+}
+browser() { install "wherry[web]" pytest playwright && "$work/env/bin/python" -m pytest -q -rs -p no:cacheprovider "$root/tests/browser/test_micropip.py"; }
+beside() {  # NAME FOLDER: with wheels that dist/ has not
+    if compgen -G "$root/wheelhouse/$2/wherry_tensor-*.whl" >/dev/null; then
+        environment python3.11 && try "$1" "$1"
+    else
+        echo "stranger: wheelhouse/$2 has no wheels, so $1 is not tried"
+    fi
+}
+
 for version in $pythons; do
+    case $version in
+        arm64) beside arm64 arm64 && continue ;;
+        browser) beside browser wasm && continue ;;
+    esac
     python=$(command -v "python$version" || true)
     if [ -z "$python" ] || ! "$python" -c "" 2>/dev/null; then
         echo "stranger: Python $version is not here"

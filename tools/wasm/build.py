@@ -115,7 +115,7 @@ class Target:
         return wheel
 
 
-PAGES = Target("0.29", "0.29.5", "3.13", "2.3.5")  # Emscripten 4.0.9. It starts as fast as 314 and is smaller: benchmarks/RESULTS.md
+PAGES = Target("0.29", "0.29.5", "3.13", "2.3.5")  # Emscripten 4.0.9. It starts faster than 314 and is smaller: benchmarks/RESULTS.md
 NEXT = Target("314", "314.0.7", "3.14", "2.4.6")  # Emscripten 5.0.3
 TARGETS = {target.name: target for target in (PAGES, NEXT)}
 # In wheels, but of no use where nothing is compiled or type-checked. Pages fetch the engine of exported bundles when they export: docs/web-export.md.

@@ -18,6 +18,7 @@ from pathlib import Path
 import build
 
 VERSION = "1.8.2"
+PYTHON = "3.13"  # what is compiled in it is for another Python than some Pyodides have, and is left out
 OF_NO_USE = re.compile(r"/tests?/|/native\.|^libcst/(codemod|codegen|display|testing|tool\.py)|\.pyi$|/RECORD$|/entry_points\.txt$")
 TAG = "py3-none-any"
 
@@ -25,7 +26,7 @@ TAG = "py3-none-any"
 def make(target: build.Target) -> None:
     with tempfile.TemporaryDirectory() as work:
         build.run([target.host / "python", "-m", "pip", "download", "-qq", "--no-deps", "--only-binary", ":all:",
-                   "--platform", "manylinux_2_28_x86_64", "-d", work, f"libcst=={VERSION}"])
+                   "--platform", "manylinux_2_28_x86_64", "--python-version", PYTHON, "-d", work, f"libcst=={VERSION}"])
         (whole,) = Path(work).glob("*.whl")
         with zipfile.ZipFile(whole) as archive:
             files = {name: archive.read(name) for name in archive.namelist() if not OF_NO_USE.search(name) and not name.endswith("/")}
