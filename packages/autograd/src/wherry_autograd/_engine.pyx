@@ -23,7 +23,7 @@ from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
 
 from wherry_tensor._core cimport (
-    CONTIGUOUS, HAS_HOOKS, ROWS, STOP_GRADIENT, SYMBOLIC, WRY_NUM_DTYPES, DType, Op, Tensor, allocated_now, apply, apply2, grad_enabled,
+    CONTIGUOUS, HAS_HOOKS, LATER, ROWS, STOP_GRADIENT, SYMBOLIC, WRY_NUM_DTYPES, DType, Op, Tensor, allocated_now, apply, apply2, grad_enabled,
     inplace, layers_active, new_alias, new_ghost, resume_layers, set_grad_enabled_flag, set_thread_device, suspend_layers, thread_device, set_record_functions,
     trace_event, trace_now, tracing,
 )
@@ -985,6 +985,7 @@ cdef int visit_leaf(Walk walk, Py_ssize_t i) except -1:
         accumulate(leaf, &state.first)
         drop(state)
         return 0
+    write_out(&state.first)
     record = <LeafRecord>leaf.hooks
     if record.before:
         run_hooks(record.before, &state.first)
@@ -1137,6 +1138,10 @@ cdef int accumulate(Tensor leaf, PyObject **ct) except -1:
         leaf.grad_value = None
         more = <object>ct[0] if own is None else own
         try:
+            if (<Tensor>more).flags & LATER:
+                more = more.to_dense()
+            if grad.flags & LATER:
+                grad = grad.to_dense()
             if (grad.flags | (<Tensor>more).flags) & ROWS:
                 own = add_rows(grad, more)
                 own.flags &= ~<uint32_t>STOP_GRADIENT
@@ -1158,6 +1163,17 @@ cdef inline bint same_meta(Tensor x, Tensor y) noexcept:
         memcmp(x.dims, y.dims, x.t.rank * sizeof(int64_t)) == 0
 
 
+cdef int write_out(PyObject **ct) except -1:
+    """A gradient that is dense when somebody looks becomes dense."""
+    cdef PyObject *old = ct[0]
+    if (<Tensor>old).flags & LATER:
+        dense = (<object>old).to_dense()
+        ct[0] = <PyObject *>dense
+        incref(ct[0])
+        decref(old)
+    return 0
+
+
 cdef int give(Walk walk, PyObject **to, PyObject *ct) except -1:
     """Add `ct`, a reference that this function takes over, to a slot."""
     cdef PyObject *had = to[0]
@@ -1165,6 +1181,9 @@ cdef int give(Walk walk, PyObject **to, PyObject *ct) except -1:
         to[0] = ct
         return 0
     try:
+        write_out(to)
+        had = to[0]
+        write_out(&ct)
         if ((<Tensor>had).flags | (<Tensor>ct).flags) & ROWS:
             total = add_rows(<object>had, <object>ct)
             to[0] = <PyObject *>total
@@ -1876,6 +1895,11 @@ def set_buffer(Tensor x not None, Tensor buffer):
     global slots_in_use
     record_of(x).buffer = buffer
     slots_in_use = slots_in_use or buffer is not None
+
+
+def buffers_in_use():
+    """Has any leaf had a gradient buffer?"""
+    return slots_in_use
 
 
 def get_buffer(Tensor x not None):
