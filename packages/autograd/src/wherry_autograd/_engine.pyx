@@ -1455,6 +1455,7 @@ cdef bint may_read(Node node, State *state, Tensor buffer) noexcept:
 
 cdef int begin_slot(Walk walk, Node node, State *state) except -1:
     """Before a rule runs: where it makes the gradient of a leaf that has a buffer, let it be written there if that can be done."""
+    global in_slot
     cdef Rule rule
     cdef int32_t i
     cdef Py_ssize_t known
@@ -1495,6 +1496,7 @@ cdef int begin_slot(Walk walk, Node node, State *state) except -1:
             walk.slots = Slots.__new__(Slots)
             walk.slots.written = []
         push_layer(layer)
+        in_slot += 1
         walk.slots.layer = layer
         record.writers += 1
         return 0
@@ -1503,6 +1505,7 @@ cdef int begin_slot(Walk walk, Node node, State *state) except -1:
 
 cdef tuple end_slot(Walk walk, Node node, tuple results):
     """After the rule."""
+    global in_slot
     cdef SlotLayer layer = None if walk.slots is None else walk.slots.layer
     cdef Rule rule
     cdef Tensor given = None
@@ -1513,6 +1516,7 @@ cdef tuple end_slot(Walk walk, Node node, tuple results):
     if results is not None and layer.input < len(results) and isinstance(results[layer.input], Tensor):
         given = <Tensor>results[layer.input]
     pop_layer(layer)
+    in_slot -= 1
     walk.slots.layer = None
     if layer.used and given is layer.slot and sum([item is given for item in results]) == 1:
         walk.slots.written.append(layer.record)
@@ -1535,6 +1539,7 @@ cdef tuple end_slot(Walk walk, Node node, tuple results):
 
 cdef int abandon_slots(Walk walk) except -1:
     """At the end of a walk: a layer and leaves that are left belong to one that failed."""
+    global in_slot
     cdef Slots slots = walk.slots
     walk.slots = None
     for one in slots.written:
@@ -1542,6 +1547,7 @@ cdef int abandon_slots(Walk walk) except -1:
     if slots.layer is not None:
         slots.layer.record.writers -= 1
         pop_layer(slots.layer)
+        in_slot -= 1
     return 0
 
 
@@ -1668,8 +1674,10 @@ def set_add_rows(function):
 cdef extern from *:
     """
     static __thread int walks_of_thread; /* that have begun and not ended, one inside of the other */
+    static __thread int in_slot; /* a rule runs that writes into a buffer */
     """
     int walks_of_thread
+    int in_slot
 
 cdef bint callbacks_in_use = False    # there are callbacks, or hooks and PyLayers, which may set one while a pass runs
 cdef object at_end = __import__("threading").local()  # `always` and `now`: callbacks by key, of the thread and of its running pass
@@ -1897,9 +1905,9 @@ def set_buffer(Tensor x not None, Tensor buffer):
     slots_in_use = slots_in_use or buffer is not None
 
 
-def buffers_in_use():
-    """Has any leaf had a gradient buffer?"""
-    return slots_in_use
+def writes_into_buffer():
+    """Does the rule that this thread runs make a gradient that is to be written into a buffer?"""
+    return in_slot != 0
 
 
 def get_buffer(Tensor x not None):

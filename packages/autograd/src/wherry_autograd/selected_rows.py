@@ -204,7 +204,7 @@ def table_gradient(ct: Tensor, index: Tensor, table: Tensor, padding: int) -> Te
     height, width = table.shape
     if (
         _core.is_symbolic(ct) or is_grad_enabled() or height * width * ct.dtype.itemsize < _LARGE_TABLE
-        or not 0 < 4 * index.size <= height or index.size > _MOST_ROWS or not ct.place.is_cpu_place() or _engine.buffers_in_use()
+        or not 0 < 4 * index.size <= height or index.size > _MOST_ROWS or not ct.place.is_cpu_place() or _engine.writes_into_buffer()
     ):
         return ops.embedding_vjp(ct, index, table, padding_index=padding)
     return TableGradient(ct, index, table, padding)
