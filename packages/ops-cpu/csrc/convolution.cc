@@ -7,6 +7,7 @@
 //   pairs.h       bfloat16 where its products come by twos
 //   few.h         groups of few output channels, above all depthwise
 //   winograd.h    3x3 windows with step 1 or 2 (winograd_blocks.h), 7 columns wide ones with step 2 of few channels (winograd_rows.h)
+//   joined.h      a few small images with many channels
 //   flat.h        small images and few output channels
 //   below         everything else, as a matrix product whose left or right factor is never written
 //                 out whole: a panel of it is gathered when its turn comes (an implicit im2col)
@@ -15,6 +16,7 @@
 #include "correlation.h"
 #include "flat.h"
 #include "images.h"
+#include "joined.h"
 #include "pairs.h"
 #include "planes.h"
 #include "winograd_blocks.h"
@@ -261,6 +263,7 @@ bool correlate_floats(const wry_call *call, const Correlation<T> &given) {
   }
 #endif
   if (!op.channels_last && op.cout <= 4 && (op.cin == 1 || op.ow >= lanes<T> / 2)) return few_planes(call, op);
+  if (joined::applies(op)) return joined::run(call, op);
   if constexpr (std::is_same<T, float>::value) {
     if (winograd::Rows::applies(op)) return winograd::Rows(call, op).run(call);
     if (winograd::blocks_apply<winograd::Step1>(op)) return winograd::Blocks<winograd::Step1>(call, op).run(call);
@@ -322,6 +325,7 @@ bool correlate_weight_floats(const wry_call *call, const Correlation<T> &op, T *
   if (op.cin == 1 && op.groups > 1 && op.cout == 1)
     return op.channels_last ? depthwise_weight_channels_last(call, op, weight_ct)
                             : depthwise_weight_planes(call, op, weight_ct);
+  if (joined::applies(op)) return joined::run_weight(call, op, weight_ct);
   if constexpr (std::is_same<T, float>::value) {
     if (winograd::applies(op)) return winograd::run_weight(call, op, weight_ct);
   }
@@ -576,6 +580,18 @@ int transpose_convolution_in(const wry_call *call, const char *name, const wry_t
   const int64_t groups = attr_int(call, 3), kh = weight->shape[2], kw = weight->shape[3], taps = kh * kw;
   const int64_t cin = in.channels / groups, cout = to.channels / groups, sy = strides[0], sx = strides[1];
   const bool whole = sy == 1 && sx == 1;
+  if constexpr (!in_pairs<A>) {
+    if (!last && groups == 1 && (taps > 1 || !whole) && joined::applies(in.n * in.h * in.w, whole && taps == 9, cin, cout, taps)) {
+      bool lacking = false;
+      A *sums = result_for<T, A>(call, out);
+      const A *from = as_arithmetic<T, A>(call, input(call, 0), &lacking), *by = as_arithmetic<T, A>(call, weight, &lacking);
+      const A *plus = as_arithmetic<T, A>(call, bias_tensor, &lacking);
+      const joined::Back sizes = {in.n, cin, in.h, in.w, cout, to.h, to.w, kh, kw, sy, sx, paddings[0], paddings[2], dilations[0], dilations[1]};
+      if (lacking || !sums || !joined::run_back(call, sizes, from, by, plus, sums)) return no_memory(call, name);
+      deliver<T>(call, sums, out);
+      return WRY_OK;
+    }
+  }
   int64_t *dy = workspace<int64_t>(call, 3 * taps + 2 * (kh + kw) + 1), *dx = dy + taps, *index = dx + taps;
   int64_t *iy = index + taps, *oy = iy + kh, *ix = oy + kh, *ox = ix + kw;
   bool failed = !dy;

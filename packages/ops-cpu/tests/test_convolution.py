@@ -4,6 +4,7 @@ import pytest
 
 import wherry_tensor
 from wherry_tensor import ops
+from wherry_tensor.testing.samples import convolution as samples
 
 
 @pytest.fixture
@@ -26,6 +27,8 @@ SHAPES = {
     "Winograd, in stages": ((2, 320, 9, 9), (320, 320, 3, 3), _window(paddings=(1, 1, 1, 1))),
     "Winograd, step 2": ((3, 35, 30, 31), (40, 35, 3, 3), _window(strides=(2, 2), paddings=(1, 1, 1, 1))),
     "Winograd, along rows": ((3, 3, 40, 61), (37, 3, 7, 7), _window(strides=(2, 2), paddings=(3, 3, 3, 3))),
+    "small images, joined": ((4, 160, 3, 2), (100, 160, 3, 3), _window(paddings=(1, 1, 1, 1))),
+    "small images with step 2, joined": ((5, 128, 9, 8), (130, 128, 3, 3), _window(strides=(2, 2), paddings=(1, 1, 1, 1))),
     "1x1": ((3, 40, 20, 30), (70, 40, 1, 1), _window()),
     "strided": ((3, 20, 31, 30), (30, 20, 5, 3), _window(strides=(2, 3), paddings=(2, 2, 1, 1))),
     "depthwise": ((3, 40, 31, 30), (40, 1, 3, 3), _window(strides=(2, 2), paddings=(1, 1, 1, 1), groups=40)),
@@ -52,6 +55,34 @@ def test_convolutions_do_not_depend_on_the_number_of_threads(threads, name, data
         gradients = ops.conv2d_input_vjp(out, weight, x, **window), ops.conv2d_weight_vjp(out, x, weight, **window)
         results.append(b"".join(t.numpy().tobytes() for t in (out, *gradients)))
     assert len(set(results)) == 1
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize(
+    "images, size, kernel, window",
+    [
+        (4, (2, 2), 3, _window(paddings=(1, 1, 1, 1))), (1, (4, 3), 3, _window(paddings=(1, 1, 1, 1))),
+        (5, (7, 5), 3, _window(strides=(2, 1), paddings=(1, 0, 2, 1))),
+        (9, (6, 6), 3, _window(strides=(2, 2), dilations=(2, 1), paddings=(2, 2, 1, 1))),
+        (3, (9, 9), 5, _window(strides=(3, 2), paddings=(2, 2, 2, 2))), (12, (5, 6), 2, _window()),
+    ],
+)
+def test_small_images_of_many_channels(images, size, kernel, window, dtype):
+    rng = np.random.default_rng(3)
+    cin, cout = 192, 176
+    x, weight, bias = rng.standard_normal((images, cin, *size)), rng.standard_normal((cout, cin, kernel, kernel)), rng.standard_normal(cout)
+    x, weight, bias = (t.astype(dtype).astype("float64") for t in (x, weight, bias))
+    exact = samples._conv2d(x, weight, bias, **window)
+    ct = rng.standard_normal(exact.shape).astype(dtype).astype("float64")
+    give = lambda t: wherry_tensor.to_tensor(t.astype(dtype))  # noqa: E731
+    found = {
+        "forward": (ops.conv2d(give(x), give(weight), give(bias), **window), exact),
+        "input": (ops.conv2d_input_vjp(give(ct), give(weight), give(x), **window), samples._conv2d_input_vjp(ct, weight, x, **window)),
+        "weight": (ops.conv2d_weight_vjp(give(ct), give(x), give(weight), **window), samples._conv2d_weight_vjp(ct, x, weight, **window)),
+    }
+    for name, (got, expected) in found.items():
+        near = 1e-3 if dtype == "float16" else 1e-5 if dtype == "float32" else 1e-13  # of the largest: sums of 800 to 4400 products
+        assert np.abs(got.numpy().astype("float64") - expected).max() < near * np.abs(expected).max(), name
 
 
 @pytest.mark.parametrize("step", [1, 2])

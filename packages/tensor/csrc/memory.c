@@ -6,6 +6,9 @@
  * more than the arithmetic.
  *
  * Classes: multiples of 64 bytes up to 1 KiB, then eight steps for each power of two.
+ *
+ * Blocks of a megabyte and more (Linux) are cut out of segments in which neighbours grow together again when they are
+ * free: a training step frees activations while it makes gradients of other sizes, and lists by size would hold both.
  */
 #define _GNU_SOURCE
 #include "wherry/memory.h"
@@ -25,17 +28,23 @@
 #define LARGE (1u << 20)
 #define HUGE_PAGE ((size_t)2 << 20)
 
+struct piece;
+
 typedef struct block {
   wry_storage storage;
-  struct block *next; /* in the header's tail: sizeof(wry_storage) + 8 <= HEADER */
+  union { /* in the header's tail: sizeof(wry_storage) + 8 <= HEADER */
+    struct block *next;
+    struct piece *piece; /* of a block in a segment */
+  };
 } block;
 
 _Static_assert(sizeof(block) <= HEADER, "the header must fit in one cache line");
 
 static block *free_lists[CLASSES];
 static wry_memory_stats stats;
-static int fill; /* fresh memory is filled with bytes that are not zero: FLAGS_init_allocated_mem */
-static size_t cached, cache_limit = (size_t)512 << 20;
+static int fill;                      /* fresh memory is filled with bytes that are not zero: FLAGS_init_allocated_mem */
+#define MOST_KEPT ((size_t)512 << 20) /* or as much as tensors hold, if that is more and nobody has set a limit */
+static size_t cached, cache_limit = MOST_KEPT;
 
 /* Storage normally changes under the GIL, but a capsule's destructor or another thread's workspace
  * may come without it; the lock is never held across a call. */
@@ -84,33 +93,231 @@ static void release_lists(int from) { /* with the lock held */
   }
 }
 
+static int keeps(size_t bytes) { /* with the lock held: may this much more wait for its next use? */
+  size_t most = cache_limit, held = (size_t)stats.allocated;
+  if (most == MOST_KEPT && held > most) most = held;
+  return cached + bytes <= most;
+}
+
+static void count(size_t fresh, size_t bytes) { /* with the lock held: a block of so many bytes, of which `fresh` are new to us */
+  stats.reserved += (int64_t)fresh;
+  if (stats.reserved > stats.peak_reserved) stats.peak_reserved = stats.reserved;
+  stats.allocated += (int64_t)bytes;
+  if (stats.allocated > stats.peak_allocated) stats.peak_allocated = stats.allocated;
+}
+
+/* Segments of large blocks. All functions are called with the lock held. */
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+#define IN_SEGMENT INT16_MAX /* as a size class */
+#define PAGE ((size_t)4096)
+#define SEGMENT ((size_t)256 << 20) /* of addresses: pages are the system's until they are touched */
+
+typedef struct piece {
+  char *at;
+  size_t size;
+  size_t touched;                /* of a free one: how much of its beginning may have pages */
+  struct piece *before, *after;  /* neighbours in the segment */
+  struct piece *previous, *next; /* in the list of free ones */
+  int is_free;
+} piece;
+
+static piece *free_pieces;
+
+static void link_free(piece *p) {
+  p->is_free = 1;
+  p->previous = NULL;
+  p->next = free_pieces;
+  if (free_pieces) free_pieces->previous = p;
+  free_pieces = p;
+}
+
+static void unlink_free(piece *p) {
+  p->is_free = 0;
+  if (p->previous) p->previous->next = p->next;
+  else free_pieces = p->next;
+  if (p->next) p->next->previous = p->previous;
+}
+
+static piece *new_segment(size_t bytes) {
+  size_t size = (bytes + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
+  if (size < SEGMENT) size = SEGMENT;
+  char *at = mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED) return NULL;
+  size_t skipped = (HUGE_PAGE - (uintptr_t)at % HUGE_PAGE) % HUGE_PAGE; /* pages of 2 MiB begin at multiples of that */
+  if (skipped) munmap(at, skipped);
+  munmap(at + skipped + size, HUGE_PAGE - skipped);
+  piece *p = malloc(sizeof *p);
+  if (!p) {
+    munmap(at + skipped, size);
+    return NULL;
+  }
+  memset(p, 0, sizeof *p);
+  p->at = at + skipped;
+  p->size = size;
+  madvise(p->at, size, MADV_HUGEPAGE);
+  link_free(p);
+  return p;
+}
+
+/* What is cut off from `p` behind `bytes` is free. */
+static void cut(piece *p, size_t bytes) {
+  if (p->size == bytes) return;
+  piece *rest = malloc(sizeof *rest);
+  if (!rest) return; /* then the block is larger than it need be */
+  rest->at = p->at + bytes;
+  rest->size = p->size - bytes;
+  rest->touched = p->touched > bytes ? p->touched - bytes : 0;
+  rest->before = p;
+  rest->after = p->after;
+  if (rest->after) rest->after->before = rest;
+  p->after = rest;
+  p->size = bytes;
+  if (p->touched > bytes) p->touched = bytes;
+  link_free(rest);
+}
+
+/* So many pages go back to the system from the ends of free pieces, the largest first. */
+static void untouch(size_t bytes) {
+  while (bytes) {
+    piece *most = NULL;
+    for (piece *p = free_pieces; p; p = p->next)
+      if (p->touched && (!most || p->touched > most->touched)) most = p;
+    if (!most) return;
+    char *from = most->at, *end = most->at + most->touched;
+    if (most->touched > bytes) from = (char *)((uintptr_t)(end - bytes) & ~(HUGE_PAGE - 1));
+    if (from < most->at) from = most->at;
+    size_t gone = (size_t)(end - from);
+    madvise(from, gone, MADV_DONTNEED);
+    most->touched -= gone;
+    cached -= gone;
+    stats.reserved -= (int64_t)gone;
+    bytes -= gone < bytes ? gone : bytes;
+  }
+}
+
+static wry_storage *take_piece(size_t nbytes) {
+  size_t bytes = (nbytes + HEADER + PAGE - 1) & ~(PAGE - 1), least = 0;
+  piece *best = NULL;
+  for (piece *p = free_pieces; p; p = p->next) { /* the one that needs the fewest new pages, the smallest of these */
+    if (p->size < bytes) continue;
+    size_t fresh = p->touched < bytes ? bytes - p->touched : 0;
+    if (!best || fresh < least || (fresh == least && p->size < best->size)) best = p, least = fresh;
+  }
+  if (!best) best = new_segment(bytes);
+  if (!best) return NULL;
+  unlink_free(best);
+  cut(best, bytes);
+  size_t fresh = best->size - best->touched;
+  cached -= best->touched;
+  /* New pages where others lie free: gaps between blocks in use may add up to a little, and no more. */
+  size_t most = (size_t)(stats.peak_allocated + stats.peak_allocated / 32) + ((size_t)16 << 20);
+  if (fresh && (size_t)stats.reserved + fresh > most) untouch((size_t)stats.reserved + fresh - most);
+  count(fresh, best->size);
+  block *b = (block *)best->at;
+  b->piece = best;
+  return &b->storage;
+}
+
+/* `p` and its neighbour behind it become one free piece; neither is in the list. */
+static piece *joined(piece *p, piece *behind) {
+  if (behind->touched) {
+    size_t between = p->size - p->touched; /* counted as if it had pages: it seldom is more than nothing */
+    cached += between;
+    stats.reserved += (int64_t)between;
+    p->touched = p->size + behind->touched;
+  }
+  p->size += behind->size;
+  p->after = behind->after;
+  if (p->after) p->after->before = p;
+  free(behind);
+  return p;
+}
+
+static void give_piece(piece *p) {
+  stats.allocated -= (int64_t)p->size;
+  p->touched = p->size;
+  if (keeps(p->size)) {
+    cached += p->size;
+  } else {
+    stats.reserved -= (int64_t)p->size;
+    madvise(p->at, p->size, MADV_DONTNEED);
+    p->touched = 0;
+  }
+  if (p->after && p->after->is_free) {
+    unlink_free(p->after);
+    p = joined(p, p->after);
+  }
+  if (p->before && p->before->is_free) {
+    unlink_free(p->before);
+    p = joined(p->before, p);
+  }
+  if (!p->before && !p->after && !p->touched && p->size > SEGMENT) { /* a segment of its own */
+    munmap(p->at, p->size);
+    free(p);
+    return;
+  }
+  link_free(p);
+}
+
+static void release_pieces(void) {
+  piece *next;
+  for (piece *p = free_pieces; p; p = next) {
+    next = p->next;
+    cached -= p->touched;
+    stats.reserved -= (int64_t)p->touched;
+    if (p->before || p->after) {
+      if (p->touched) madvise(p->at, p->touched, MADV_DONTNEED);
+      p->touched = 0;
+      continue;
+    }
+    unlink_free(p);
+    munmap(p->at, p->size);
+    free(p);
+  }
+}
+#else
+#define IN_SEGMENT INT16_MAX
+static wry_storage *take_piece(size_t nbytes) { return NULL; }
+static void give_piece(struct piece *p) {}
+static void release_pieces(void) {}
+#endif
+
+static void release_all(int from) {
+  release_lists(from);
+  release_pieces();
+}
+
 wry_storage *wry_storage_new(size_t nbytes) {
   if (nbytes > (SIZE_MAX >> 2) || (sizeof(size_t) == 8 && nbytes >> 48)) return NULL;
   int c = wry_class_of(nbytes);
   size_t bytes = wry_bytes_of(c);
+  block *b = NULL;
   lock();
-  block *b = free_lists[c];
-  if (b) {
+  if (bytes >= LARGE && cache_limit) { /* without a cache each block is the system's, as checkers of memory like it */
+    b = (block *)take_piece(nbytes);
+    if (b) c = IN_SEGMENT;
+  }
+  if (!b && free_lists[c]) {
+    b = free_lists[c];
     free_lists[c] = b->next;
     cached -= bytes;
-  } else {
+    count(0, bytes);
+  }
+  if (!b) {
     /* Old sizes would pile up when shapes change: a large miss empties a cache that has grown. */
-    if (bytes >= LARGE && cached > cache_limit / 2) release_lists(SMALL_CLASSES);
+    if (bytes >= LARGE && cached > cache_limit / 2) release_all(SMALL_CLASSES);
     unlock();
     b = map(HEADER + bytes);
     lock();
     if (!b) { /* what the cache keeps may be just what is missing */
-      release_lists(0);
+      release_all(0);
       unlock();
       b = map(HEADER + bytes);
       if (!b) return NULL;
       lock();
     }
-    stats.reserved += (int64_t)bytes;
-    if (stats.reserved > stats.peak_reserved) stats.peak_reserved = stats.reserved;
+    count(bytes, bytes);
   }
-  stats.allocated += (int64_t)bytes;
-  if (stats.allocated > stats.peak_allocated) stats.peak_allocated = stats.allocated;
   unlock();
   wry_storage *s = &b->storage;
   s->data = (char *)b + HEADER;
@@ -157,10 +364,16 @@ void wry_storage_free(wry_storage *s) {
     return;
   }
   block *b = (block *)s;
+  if (s->size_class == IN_SEGMENT) {
+    lock();
+    give_piece(b->piece);
+    unlock();
+    return;
+  }
   size_t bytes = wry_bytes_of(s->size_class);
   lock();
   stats.allocated -= (int64_t)bytes;
-  int keep = cached + bytes <= cache_limit;
+  int keep = keeps(bytes);
   if (keep) {
     b->next = free_lists[s->size_class];
     free_lists[s->size_class] = b;
@@ -199,7 +412,7 @@ void wry_memory_release_cache(int32_t device) {
     return;
   }
   lock();
-  release_lists(0);
+  release_all(0);
   unlock();
 }
 
@@ -210,7 +423,7 @@ void wry_memory_set_cache_limit(int32_t device, size_t bytes) {
   }
   lock();
   cache_limit = bytes;
-  if (cached > cache_limit) release_lists(0);
+  if (cached > cache_limit) release_all(0);
   unlock();
 }
 

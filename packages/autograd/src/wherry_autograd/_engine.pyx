@@ -23,7 +23,7 @@ from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
 
 from wherry_tensor._core cimport (
-    CONTIGUOUS, HAS_HOOKS, ROWS, STOP_GRADIENT, SYMBOLIC, WRY_NUM_DTYPES, DType, Op, Tensor, allocated_now, apply, apply2, grad_enabled,
+    CONTIGUOUS, HAS_HOOKS, LATER, ROWS, STOP_GRADIENT, SYMBOLIC, WRY_NUM_DTYPES, DType, Op, Tensor, allocated_now, apply, apply2, grad_enabled,
     inplace, layers_active, new_alias, new_ghost, resume_layers, set_grad_enabled_flag, set_thread_device, suspend_layers, thread_device, set_record_functions,
     trace_event, trace_now, tracing,
 )
@@ -84,6 +84,7 @@ cdef class Rule:
     cdef object function
     cdef object kwnames          # names of the keyword arguments of a call, or None
     cdef bint wants_needs
+    cdef bint again              # later ops compute the output once more in place of keeping it
     cdef int n_declared
     cdef uint64_t keeps          # bit i: declared input i is kept
     cdef uint64_t keeps_output
@@ -97,7 +98,7 @@ cdef class Rule:
         self.n_declared = <int>len(op.inputs)
         if signature is None:
             return
-        self.function, kept, kept_for, kept_outputs, self.wants_needs = signature
+        self.function, kept, kept_for, kept_outputs, self.wants_needs, self.again = signature
         for i in range(self.n_declared):
             if kept[i]:
                 self.keeps |= <uint64_t>1 << i
@@ -135,6 +136,10 @@ cdef enum:
 cdef enum:
     UNCHECKED = -1   # as a version: the values do not matter
 
+cdef enum:
+    MOST_AGAIN = 4              # inputs of an op that is called once more
+    SMALLEST_AGAIN = 1 << 18    # bytes of an output for which that is worth the while
+
 
 cdef struct Input:
     PyObject *target   # where its cotangent goes: a Node, a leaf Tensor, or NULL for nowhere
@@ -156,9 +161,10 @@ cdef struct Output:
 
 
 cdef class Saved:
-    """What a pack hook made of a kept tensor."""
+    """What a pack hook made of a kept tensor; or what the op that made it is to be called with once more."""
     cdef object packed
-    cdef object unpack
+    cdef object unpack          # None: `packed` holds the inputs of the op
+    cdef int64_t versions[MOST_AGAIN]
 
 
 @cython.final
@@ -385,6 +391,8 @@ cdef int record(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **
         else:
             x = <Tensor>inputs[i]
             at = note_input(one, x, at)
+            if rule.again and x.storage != NULL:
+                one.version = x.storage.version
             if not x.flags & STOP_GRADIENT:
                 wanted |= <uint64_t>1 << (i if i < rule.n_declared else rule.n_declared - 1)
         node.n_inputs = <int32_t>(i + 1)
@@ -397,6 +405,13 @@ cdef int record(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **
         d = i if i < rule.n_declared else rule.n_declared - 1
         keep = keeps(rule, d, wanted)
         x = <Tensor>inputs[i]
+        if keep and not captured and x.node is not None and not packing:
+            computed = again(x)
+            if computed is not None:
+                node.flags |= PACKED
+                one.kept = <PyObject *>computed
+                incref(one.kept)
+                continue
         if keep or captured:
             # In a captured program only the tensor itself stands for its unknown sizes.
             one.version = x.storage.version if keep and x.storage != NULL else UNCHECKED
@@ -416,6 +431,70 @@ cdef int record(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **
     if packing:
         pack_all(node)
     return become_outputs(node, outs, n_outs)
+
+
+cdef Saved again(Tensor x):
+    """What computes `x` once more when a rule wants to see it, or None where it is to be kept.
+
+    The output of a cheap op whose own gradient reads its input is in memory twice if the next op keeps it.
+    """
+    cdef Node maker
+    cdef Rule rule
+    cdef Saved saved
+    cdef Input *one
+    cdef Tensor read
+    cdef PyObject *held
+    cdef int32_t i
+    if type(x.node) is not Node or x.output_index != 0 or x.storage == NULL or x.storage.version != 0 \
+            or x.storage.nbytes < SMALLEST_AGAIN:
+        return None
+    maker = <Node>x.node
+    if type(maker.rule) is not Rule or maker.flags & (FREED | PACKED) or maker.n_inputs > MOST_AGAIN:
+        return None
+    rule = <Rule>maker.rule
+    if not rule.again or x.t.size * dtypes[x.t.dtype].itemsize != <int64_t>x.storage.nbytes:
+        return None
+    saved = Saved.__new__(Saved)
+    inputs = []
+    for i in range(maker.n_inputs):
+        one = maker.inputs + i
+        if one.rank < 0:
+            inputs.append(None)
+            continue
+        held = one.kept
+        if held == NULL and one.target != NULL and not is_node(one.target):
+            held = one.target   # a parameter that the rule does not read
+        if held == NULL:
+            return None
+        read = <Tensor>held
+        if read.storage == NULL or read.storage.version != one.version:
+            return None
+        saved.versions[i] = one.version
+        inputs.append(read)
+    saved.packed = tuple(inputs)
+    return saved
+
+
+cdef Tensor computed_again(Node node, int32_t index):
+    """Input `index` of `node`, which was not kept."""
+    cdef Input *one = node.inputs + index
+    cdef Saved saved = <Saved>one.kept
+    cdef Node maker = <Node>one.target
+    cdef Py_ssize_t i
+    cdef Tensor x
+    for i in range(len(saved.packed)):
+        if saved.packed[i] is None:
+            continue
+        x = <Tensor>saved.packed[i]
+        if x.storage.version != saved.versions[i]:
+            raise overwritten(node, f"what its input {index} is computed from, input {i} of '{name_of(maker)}',", x.storage.version, saved.versions[i])
+    outs = (<Rule>maker.rule).op.run(saved.packed, maker.attrs)
+    x = <Tensor>(outs[0] if type(outs) is tuple else outs)
+    if grad_enabled():  # what the rule makes of it depends on what it was computed from
+        x.node = maker
+        x.output_index = 0
+        x.flags &= ~<uint32_t>STOP_GRADIENT
+    return x
 
 
 cdef inline bint keeps(Rule rule, Py_ssize_t d, uint64_t wanted) noexcept:
@@ -906,6 +985,7 @@ cdef int visit_leaf(Walk walk, Py_ssize_t i) except -1:
         accumulate(leaf, &state.first)
         drop(state)
         return 0
+    write_out(&state.first)
     record = <LeafRecord>leaf.hooks
     if record.before:
         run_hooks(record.before, &state.first)
@@ -1058,6 +1138,10 @@ cdef int accumulate(Tensor leaf, PyObject **ct) except -1:
         leaf.grad_value = None
         more = <object>ct[0] if own is None else own
         try:
+            if (<Tensor>more).flags & LATER:
+                more = more.to_dense()
+            if grad.flags & LATER:
+                grad = grad.to_dense()
             if (grad.flags | (<Tensor>more).flags) & ROWS:
                 own = add_rows(grad, more)
                 own.flags &= ~<uint32_t>STOP_GRADIENT
@@ -1079,6 +1163,17 @@ cdef inline bint same_meta(Tensor x, Tensor y) noexcept:
         memcmp(x.dims, y.dims, x.t.rank * sizeof(int64_t)) == 0
 
 
+cdef int write_out(PyObject **ct) except -1:
+    """A gradient that is dense when somebody looks becomes dense."""
+    cdef PyObject *old = ct[0]
+    if (<Tensor>old).flags & LATER:
+        dense = (<object>old).to_dense()
+        ct[0] = <PyObject *>dense
+        incref(ct[0])
+        decref(old)
+    return 0
+
+
 cdef int give(Walk walk, PyObject **to, PyObject *ct) except -1:
     """Add `ct`, a reference that this function takes over, to a slot."""
     cdef PyObject *had = to[0]
@@ -1086,6 +1181,9 @@ cdef int give(Walk walk, PyObject **to, PyObject *ct) except -1:
         to[0] = ct
         return 0
     try:
+        write_out(to)
+        had = to[0]
+        write_out(&ct)
         if ((<Tensor>had).flags | (<Tensor>ct).flags) & ROWS:
             total = add_rows(<object>had, <object>ct)
             to[0] = <PyObject *>total
@@ -1324,6 +1422,18 @@ cdef class SlotLayer:
         return op.run_into(outs[0], inputs, attrs)
 
 
+cdef bint reads(PyObject *kept, Tensor buffer) noexcept:
+    """Does what was kept lie in the memory of `buffer`, or may it?"""
+    if Py_TYPE(kept) != <PyTypeObject *>Saved:
+        return (<Tensor>kept).storage == buffer.storage
+    if (<Saved>kept).unpack is not None:
+        return True
+    for x in <tuple>(<Saved>kept).packed:
+        if x is not None and (<Tensor>x).storage == buffer.storage:
+            return True
+    return False
+
+
 cdef bint may_read(Node node, State *state, Tensor buffer) noexcept:
     """May the rule read the memory that the buffer lies in?"""
     cdef int32_t i
@@ -1334,17 +1444,18 @@ cdef bint may_read(Node node, State *state, Tensor buffer) noexcept:
             return True
     for i in range(node.n_inputs):
         one = node.inputs[i].kept
-        if one != NULL and (type(<object>one) is Saved or (<Tensor>one).storage == buffer.storage):
+        if one != NULL and reads(one, buffer):
             return True
     for i in range(node.n_outputs):
         one = node.outputs[i].kept
-        if one != NULL and (type(<object>one) is Saved or (<Tensor>one).storage == buffer.storage):
+        if one != NULL and reads(one, buffer):
             return True
     return False
 
 
 cdef int begin_slot(Walk walk, Node node, State *state) except -1:
     """Before a rule runs: where it makes the gradient of a leaf that has a buffer, let it be written there if that can be done."""
+    global in_slot
     cdef Rule rule
     cdef int32_t i
     cdef Py_ssize_t known
@@ -1385,6 +1496,7 @@ cdef int begin_slot(Walk walk, Node node, State *state) except -1:
             walk.slots = Slots.__new__(Slots)
             walk.slots.written = []
         push_layer(layer)
+        in_slot += 1
         walk.slots.layer = layer
         record.writers += 1
         return 0
@@ -1393,6 +1505,7 @@ cdef int begin_slot(Walk walk, Node node, State *state) except -1:
 
 cdef tuple end_slot(Walk walk, Node node, tuple results):
     """After the rule."""
+    global in_slot
     cdef SlotLayer layer = None if walk.slots is None else walk.slots.layer
     cdef Rule rule
     cdef Tensor given = None
@@ -1403,6 +1516,7 @@ cdef tuple end_slot(Walk walk, Node node, tuple results):
     if results is not None and layer.input < len(results) and isinstance(results[layer.input], Tensor):
         given = <Tensor>results[layer.input]
     pop_layer(layer)
+    in_slot -= 1
     walk.slots.layer = None
     if layer.used and given is layer.slot and sum([item is given for item in results]) == 1:
         walk.slots.written.append(layer.record)
@@ -1425,6 +1539,7 @@ cdef tuple end_slot(Walk walk, Node node, tuple results):
 
 cdef int abandon_slots(Walk walk) except -1:
     """At the end of a walk: a layer and leaves that are left belong to one that failed."""
+    global in_slot
     cdef Slots slots = walk.slots
     walk.slots = None
     for one in slots.written:
@@ -1432,6 +1547,7 @@ cdef int abandon_slots(Walk walk) except -1:
     if slots.layer is not None:
         slots.layer.record.writers -= 1
         pop_layer(slots.layer)
+        in_slot -= 1
     return 0
 
 
@@ -1490,7 +1606,7 @@ cdef list input_of(Node node, int32_t index, Tensor like, list alive, PyObject *
         return alive
     if one.kept != NULL:
         if node.flags & PACKED and type(<object>one.kept) is Saved:
-            x = unpack(node, one.kept)
+            x = computed_again(node, index) if (<Saved>one.kept).unpack is None else unpack(node, one.kept)
         else:
             x = <Tensor>one.kept
             if one.version != UNCHECKED and x.storage.version != one.version:
@@ -1558,8 +1674,10 @@ def set_add_rows(function):
 cdef extern from *:
     """
     static __thread int walks_of_thread; /* that have begun and not ended, one inside of the other */
+    static __thread int in_slot; /* a rule runs that writes into a buffer */
     """
     int walks_of_thread
+    int in_slot
 
 cdef bint callbacks_in_use = False    # there are callbacks, or hooks and PyLayers, which may set one while a pass runs
 cdef object at_end = __import__("threading").local()  # `always` and `now`: callbacks by key, of the thread and of its running pass
@@ -1785,6 +1903,11 @@ def set_buffer(Tensor x not None, Tensor buffer):
     global slots_in_use
     record_of(x).buffer = buffer
     slots_in_use = slots_in_use or buffer is not None
+
+
+def writes_into_buffer():
+    """Does the rule that this thread runs make a gradient that is to be written into a buffer?"""
+    return in_slot != 0
 
 
 def get_buffer(Tensor x not None):

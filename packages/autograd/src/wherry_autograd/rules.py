@@ -39,6 +39,7 @@ class Signature(NamedTuple):
     kept_for: tuple[tuple[int, ...] | None, ...]  # keep the input only if one of these needs a cotangent; None: always
     kept_outputs: tuple[bool, ...]
     wants_needs: bool
+    again: bool = False  # the first output is computed once more where later ops would keep it
 
 
 class VjpColumn(Column):
@@ -50,6 +51,7 @@ class VjpColumn(Column):
         *,
         keep_outputs: Iterable[str] | None = None,
         keep_for: Mapping[str, str] | None = None,
+        again: bool = False,
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """Decorator: the function becomes the gradient rule of `op`.
 
@@ -58,11 +60,13 @@ class VjpColumn(Column):
             keep_outputs: the outputs to keep, by their declared names, where not all are used.
             keep_for: an input, and the inputs ("a, b") whose cotangents use it. Where none of these
                 is wanted, the input is not kept, and the rule gets it without data.
+            again: computing the first output is cheap beside what later ops do with it: those that would keep a large one
+                call the op once more in the backward pass instead, with inputs that this rule keeps or that are parameters.
         """
         register = super().rule(op)
 
         def read_and_register(function: Callable[..., Any]) -> Callable[..., Any]:
-            signature = _read(op, function, keep_outputs, keep_for or {})
+            signature = _read(op, function, keep_outputs, keep_for or {})._replace(again=again)
             register(function)
             op.vjp_rule = signature
             op.differentiable = _HAS_RULE

@@ -5,6 +5,8 @@ gradient take it as it is, others and all operations of other kinds get the dens
 """
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Iterator
 from typing import Any
 
 from wherry_autograd import _engine
@@ -12,7 +14,10 @@ from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, int64, is_grad_enabled
 from wherry_tensor.printing import tensor_to_string
 
-__all__ = ["SelectedRows", "embedding_by_rows"]
+__all__ = ["SelectedRows", "TableGradient", "embedding_by_rows", "table_gradient"]
+
+_LARGE_TABLE = 16 << 20  # bytes: below, a dense gradient costs less than keeping rows does
+_MOST_ROWS = 1 << 16     # that are sorted in Python
 
 
 class SelectedRows(Tensor):
@@ -152,6 +157,57 @@ def _sum(a: Tensor, b: Tensor) -> Tensor:
 
 
 _engine.set_add_rows(_sum)
+
+
+class TableGradient(SelectedRows):
+    """The dense gradient of a large table of which few rows were used, not written out yet.
+
+    `.grad` writes it out when it is read. Optimizers that change each number by itself take it part by part.
+    """
+
+    _table: Tensor
+    _padding: int
+
+    def __init__(self, ct: Tensor, index: Tensor, table: Tensor, padding: int) -> None:
+        height, width = table.shape
+        rows = ops.cast(ops.reshape(index, shape=(index.size,)), dtype=int64)
+        super().__init__(ops.copy(rows), ops.copy(ops.reshape(ct, shape=(index.size, width))), height)
+        self._table, self._padding = table, padding
+        _core.mark_rows(self, True)
+
+    def to_dense(self) -> Tensor:
+        """The whole gradient, `[height, width]`."""
+        return ops.embedding_vjp.run((_core.alias(self), self._rows, self._table), (self._padding,))
+
+    def copied(self) -> SelectedRows:
+        """The same gradient on memory of its own."""
+        return TableGradient(_core.alias(self), self._rows, self._table, self._padding)
+
+    def parts(self, most: int) -> Iterator[tuple[int, int, Tensor]]:
+        """The whole gradient in parts of at most so many rows: first row, row behind the last, `[rows, width]`."""
+        rows = self._rows.tolist()
+        order = sorted((i for i in range(len(rows)) if rows[i] != self._padding), key=rows.__getitem__)  # stable: sums keep their order
+        at = [rows[i] for i in order]
+        values = _core.alias(self)
+        for first in range(0, self._height, most):
+            end = min(first + most, self._height)
+            mine = order[bisect_left(at, first) : bisect_left(at, end)]
+            part = ops.full(shape=(end - first, *self.shape[1:]), value=0, dtype=self.dtype)
+            if mine:
+                chosen = ops.gather(values, _core.from_values(mine, (len(mine),), int64), axis=0)
+                part = ops.embedding_vjp(chosen, _core.from_values([rows[i] - first for i in mine], (len(mine),), int64), part, padding_index=-1)
+            yield first, end, part
+
+
+def table_gradient(ct: Tensor, index: Tensor, table: Tensor, padding: int) -> Tensor:
+    """The gradient of `ops.embedding` for its table: a TableGradient where that saves a large tensor, else dense."""
+    height, width = table.shape
+    if (
+        _core.is_symbolic(ct) or is_grad_enabled() or height * width * ct.dtype.itemsize < _LARGE_TABLE
+        or not 0 < 4 * index.size <= height or index.size > _MOST_ROWS or not ct.place.is_cpu_place() or _engine.writes_into_buffer()
+    ):
+        return ops.embedding_vjp(ct, index, table, padding_index=padding)
+    return TableGradient(ct, index, table, padding)
 
 
 class _ByRows:

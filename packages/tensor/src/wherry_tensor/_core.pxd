@@ -164,6 +164,7 @@ cdef enum TensorFlags:
     RETAIN_GRAD = 16    # autograd keeps .grad although the tensor is not a leaf
     HAS_HOOKS = 32      # autograd has hooks in `hooks`
     ROWS = 64           # rows of a larger gradient: a SelectedRows of autograd
+    LATER = 256         # ROWS that are a dense gradient for everybody who looks: `.grad` writes it out
     CONSTANT = 128      # made from Python's values, for no device in particular: goes along with tensors of any
 
 

@@ -2310,8 +2310,8 @@ def kernel_generation() -> Any:
     """Goes up whenever kernels are registered: plans of an older generation point to kernels that were replaced."""
 def load_kernels(device: Any) -> Any:
     """Asks the installed packages for their kernels of one device, once."""
-def mark_rows(x: Any) -> Any:
-    """Let `x` count as rows of a larger gradient: called by autograd's SelectedRows."""
+def mark_rows(x: Any, later: Any = ...) -> Any:
+    """Let `x` count as rows of a larger gradient: called by autograd's SelectedRows. `later`: `.grad` makes it dense."""
 def memory_holders(device: Any) -> Any:
     """The memory of tensors on a device that the garbage collector knows: (bytes, the tensor that shows most of it), the largest first."""
 def memory_stats(device: Any = ...) -> Any:

@@ -16,7 +16,7 @@ def vjp_relu6(ct, out, _x):
     return _where(ops.logical_and(out > 0.0, out < 6.0), ct)
 
 
-@vjp.rule(ops.leaky_relu)
+@vjp.rule(ops.leaky_relu, again=True)
 def vjp_leaky_relu(ct, _out, x, *, negative_slope):
     return ops.where(x < 0.0, ct * negative_slope, ct)
 
@@ -45,7 +45,7 @@ def vjp_celu(ct, out, x, *, alpha):
     return ops.where(x > 0.0, ct, ct * (out * (1.0 / alpha) + 1.0))
 
 
-@vjp.rule(ops.gelu)
+@vjp.rule(ops.gelu, again=True)
 def vjp_gelu(ct, _out, x, *, approximate):
     return ops.gelu_vjp(ct, x, approximate=approximate)
 
@@ -60,18 +60,18 @@ def vjp_log_sigmoid(ct, _out, x):
     return ct * ops.sigmoid(ops.negative(x))
 
 
-@vjp.rule(ops.silu)
+@vjp.rule(ops.silu, again=True)
 def vjp_silu(ct, _out, x):
     return ops.silu_vjp(ct, x)
 
 
-@vjp.rule(ops.mish)
+@vjp.rule(ops.mish, again=True)
 def vjp_mish(ct, _out, x):
     t = ops.tanh(ops.softplus(x, beta=1.0, threshold=20.0))
     return ct * (t + x * ops.sigmoid(x) * (1.0 - ops.square(t)))
 
 
-@vjp.rule(ops.softplus)
+@vjp.rule(ops.softplus, again=True)
 def vjp_softplus(ct, _out, x, *, beta, threshold):
     scaled = x * beta
     return ops.where(scaled > threshold, ct, ct * ops.sigmoid(scaled))
@@ -92,7 +92,7 @@ def vjp_hardsigmoid(ct, out, _x, *, slope, offset):
     return _where(ops.logical_and(out > 0.0, out < 1.0), ct * slope)
 
 
-@vjp.rule(ops.hardswish)
+@vjp.rule(ops.hardswish, again=True)
 def vjp_hardswish(ct, _out, x):
     return ops.where(x < 3.0, _where(x > -3.0, ct * (x * (1.0 / 3.0) + 0.5)), ct)
 

@@ -4,6 +4,7 @@ Reading gives each position the sum of the cotangents of its readers; writing gi
 the cotangents of their positions, and the replaced values zeros.
 """
 from wherry_autograd.rules import not_differentiable, vjp
+from wherry_autograd.selected_rows import table_gradient
 from wherry_tensor import ops
 
 
@@ -91,7 +92,7 @@ def vjp_index_put(ct, _out, _x, _value, *indices, axes, accumulate):
 
 @vjp.rule(ops.embedding)
 def vjp_embedding(ct, _out, index, _weight, *, padding_index):
-    return None, ops.embedding_vjp(ct, index, _weight, padding_index=padding_index)
+    return None, table_gradient(ct, index, _weight, padding_index)
 
 
 @vjp.rule(ops.embedding_vjp)

@@ -29,7 +29,7 @@ def vjp_log_softmax(ct, out, _x, *, axis):
     return ops.log_softmax_vjp(ct, out, axis=axis)
 
 
-@vjp.rule(ops.layer_norm, keep_outputs=("mean", "rstd"))
+@vjp.rule(ops.layer_norm, keep_outputs=("mean", "rstd"), again=True)
 def vjp_layer_norm(ct, out, x, scale, _bias, *, epsilon, begin_axis):
     out_ct, mean_ct, rstd_ct = ct
     _, mean, rstd = out

@@ -16,9 +16,9 @@ def set_shape_class(kind):
     shape_class = kind
 
 
-def mark_rows(Tensor x not None):
-    """Let `x` count as rows of a larger gradient: called by autograd's SelectedRows."""
-    x.flags |= ROWS
+def mark_rows(Tensor x not None, bint later=False):
+    """Let `x` count as rows of a larger gradient: called by autograd's SelectedRows. `later`: `.grad` makes it dense."""
+    x.flags |= ROWS | LATER if later else ROWS
 
 
 def set_fallback(str name, function):
@@ -298,6 +298,17 @@ cdef class Tensor:
     @property
     def grad(self):
         """The gradient that backward left here, or None."""
+        if self.grad_value is cleared:
+            self.grad_value = zeros_for(self)
+        elif self.grad_value is not None and (<Tensor>self.grad_value).flags & LATER:
+            dense = self.grad_value.to_dense()
+            (<Tensor>dense).flags &= ~<uint32_t>STOP_GRADIENT  # like the gradient that backward leaves
+            self.grad_value = dense
+        return self.grad_value
+
+    @property
+    def _grad_as_left(self):
+        """`grad`, or the rows that backward left in its place, which no memory was taken for."""
         if self.grad_value is cleared:
             self.grad_value = zeros_for(self)
         return self.grad_value

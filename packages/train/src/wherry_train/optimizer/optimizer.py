@@ -17,7 +17,7 @@ from functools import partial
 from time import perf_counter_ns
 from typing import Any, Self
 
-from wherry_autograd.selected_rows import SelectedRows
+from wherry_autograd.selected_rows import SelectedRows, TableGradient
 from wherry_nn import unique_name
 from wherry_nn.clip import ClipGradBase, ClipGradByGlobalNorm, merged
 from wherry_nn.param_attr import WeightDecayRegularizer
@@ -267,9 +267,11 @@ class Optimizer:
         try:
             for group in self._groups:
                 params = group.params
-                grads = [g for p in params if not p.stop_gradient and (g := p.grad) is not None]
+                grads = [g for p in params if not p.stop_gradient and (g := p._grad_as_left) is not None]
                 if len(grads) != len(params):
-                    params = [p for p in params if not p.stop_gradient and p.grad is not None]
+                    params = [p for p in params if not p.stop_gradient and p._grad_as_left is not None]
+                if TableGradient in map(type, grads):
+                    params, grads = self._update_tables(group, params, grads)
                 if grads:
                     self._update(group, params, grads)
         finally:
@@ -455,6 +457,33 @@ class Optimizer:
                 self._op.each_into(columns, (*columns, chosen, rate, scale), batch.attributes)
             else:
                 self._update_half(batch, chosen, rate, scale)
+
+    def _update_tables(self, group: _Group, params: list[Any], grads: list[Tensor]) -> tuple[list[Any], list[Tensor]]:
+        """Update large tables, whose gradient is not written out, part by part, where no update needs the whole. Returns what is left."""
+        left: list[tuple[Any, Tensor]] = []
+        by_parts = group.grad_clip is None and self._op in _BY_NUMBER and type(self)._update is Optimizer._update
+        for param, grad in zip(params, grads, strict=True):
+            if isinstance(grad, TableGradient):
+                (batch,) = self._batches(group, [param])
+                if by_parts and batch.regularizers is None and batch.half is None:
+                    self._update_parts(batch, grad)
+                    continue
+                grad = param.grad
+            left.append((param, grad))
+        return [p for p, _ in left], [g for _, g in left]
+
+    def _update_parts(self, batch: _Batch, grad: TableGradient) -> None:
+        wholes = [column[0] for column in batch.columns]
+        height, width = wholes[0].shape
+        rate = self._rate_of(batch.factor)
+        for first, end, part in grad.parts(max(1, _PART // (width * grad.dtype.itemsize))):
+            columns = []
+            for whole in wholes:
+                if whole.shape == wholes[0].shape:
+                    columns.append([ops.slice(whole, axes=(0,), starts=(first,), ends=(end,), steps=(1,))])
+                else:  # powers of beta: the last part writes them
+                    columns.append([whole if end == height else ops.copy(whole)])
+            self._op.each_into(tuple(columns), (*columns, self._rescaled([part]), rate, None), batch.attributes)
 
     def _update_rows(
         self, group: _Group, params: list[Any], grads: list[Tensor], scales: list[Tensor | None] | None
@@ -811,6 +840,10 @@ class _Group:
         self.grad_clip = grad_clip
         self.plain = all(isinstance(p, Parameter) for p in params)
         self.layouts: dict[tuple[int, ...] | None, tuple[list[Any], list[_Batch]]] = {}
+
+
+_BY_NUMBER = {ops.sgd, ops.momentum, ops.adam, ops.adamw, ops.adagrad}  # each number changes by its own gradient alone
+_PART = 4 << 20  # bytes of a gradient that is written out in part
 
 
 class _Batch:
