@@ -6,7 +6,7 @@ from typing import Any
 
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, float64, int32, int64, is_symbolic
-from wherry_tensor.arguments import at_hand, integer, never_from_the_end, require_rank, require_tensor, to_dtype
+from wherry_tensor.arguments import MAX_RANK, at_hand, integer, never_from_the_end, require_rank, require_tensor, to_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError, short
 from wherry_tensor.explained import explained
 from wherry_tensor.functions.creation import to_tensor
@@ -291,8 +291,10 @@ def _gathered(owner: str, x: Tensor, index: Any, name: str) -> Tensor:
 def _joined(owner: str, left: Tensor, right: Tensor, how: Any) -> Tensor:
     if how not in _MESSAGES:
         raise InvalidArgumentError(
-            f"{owner}: there is no such message. Got message_op={how!r}, expected 'add', 'sub', 'mul' or 'div'. The default is 'add'."
+            f"{owner}: there is no such message. Got message_op={short(how)}, expected 'add', 'sub', 'mul' or 'div'. The default is 'add'."
         )
+    for x in (left, right):
+        require_rank(x, owner, 1, MAX_RANK)
     # The first axis is that of edges; the others broadcast as usual.
     rank = max(left.ndim, right.ndim)
     both = [reshape(x, [x.shape[0], *[1] * (rank - x.ndim), *x.shape[1:]]) if x.ndim < rank else x for x in (left, right)]
