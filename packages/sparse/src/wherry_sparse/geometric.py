@@ -6,7 +6,15 @@ from typing import Any
 
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, float64, int32, int64, is_symbolic
-from wherry_tensor.arguments import MAX_RANK, at_hand, integer, never_from_the_end, require_rank, require_tensor, to_dtype
+from wherry_tensor.arguments import (
+    MAX_RANK,
+    at_hand,
+    integer,
+    never_from_the_end,
+    require_rank,
+    require_tensor,
+    to_dtype,
+)
 from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError, short
 from wherry_tensor.explained import explained
 from wherry_tensor.functions.creation import to_tensor
