@@ -272,6 +272,6 @@ class Table:
         columns = {column.name: column.values or None for column in self.used}
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "table.html")
-            facts = {"title": title, "labels": [self.target.name], "columns": columns}
-            export(net, path, input_spec=spec, example=[self.held_inputs[:1]], single_file=True, **facts)
+            export(net, path, input_spec=spec, title=title, labels=[self.target.name], columns=columns, example=[self.held_inputs[:1]],
+                   single_file=True)
             return path.read_bytes()
