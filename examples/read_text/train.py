@@ -29,6 +29,7 @@ import export
 import text
 from export import DETECTOR, RECOGNISER
 from network import Detector, Recogniser
+from reading import read
 
 LINES, PAGES = 16, 2  # of a step
 CHUNK = 6  # steps whose pictures are drawn together: lines of like widths
@@ -174,7 +175,7 @@ def character_error(net: nn.Layer, files: list[Path], count: int, random: np.ran
     net.eval()
     wrong = written = 0
     for pictures, lines in text.lines(random, files, LINES, batches=count // LINES):
-        for guess, one in zip(read(net(paddle.to_tensor(pictures)).numpy()), lines):
+        for guess, one in zip(read(net, pictures, text.ALPHABET), lines):
             wrong += distance(guess, one.text)
             written += len(one.text)
     return wrong / written
@@ -197,14 +198,6 @@ def columns(lines: list[text.Line], count: int) -> np.ndarray:
         row[(places[1:][same] + places[:-1][same]) // 2] = 0
         row[places] = classes
     return found
-
-
-def read(probabilities: np.ndarray) -> list[str]:
-    """What stands in each line: the likeliest class of each column, repetitions and blanks left out."""
-    best = probabilities.argmax(axis=2)
-    return [
-        "".join(text.ALPHABET[c - 1] for before, c in zip([0, *row[:-1]], row) if c and c != before).strip() for row in best
-    ]
 
 
 def distance(a: str, b: str) -> int:

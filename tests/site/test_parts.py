@@ -20,7 +20,7 @@ import shorter  # noqa: E402
 import tutorials  # noqa: E402
 from behind import ops_behind  # noqa: E402
 from reference import differences, names_in, signature  # noqa: E402
-from trained import picture, printed  # noqa: E402
+from trained import losses_shown, printed  # noqa: E402
 
 import wherry as paddle  # noqa: E402
 from sources import Sources  # noqa: E402
@@ -130,8 +130,15 @@ def test_pages_lose_what_no_rule_and_no_script_speaks_of(tmp_path):
 
 
 def test_a_row_of_losses_is_a_picture():
-    text = picture([3.0, 2.0, 1.0], "Losses")
+    text = losses_shown("loss 3.0\nloss: 2.0\nloss: 1\ntest loss 7\n", "it")
     assert "3 first, 1 last: 3 points, from 1 to 3" in text and 'points="56.0,12.0 302.0,109.0 548.0,206.0"' in text
+    assert losses_shown("loss 1\nloss 2\n", "it") == ""
+
+
+def test_losses_of_two_networks_are_two_lines():
+    rows = "".join(f"step {i}  judge loss {i + 1}  painter loss {10 - i}\n" for i in range(3))
+    text = losses_shown(rows, "it")
+    assert text.count("<polyline") == 2 and ">judge loss</text>" in text and "Judge loss: 1 first, 3 last; painter loss: 10 first, 8 last" in text
 
 
 def test_gaps_and_several_lines_are_drawn():

@@ -152,16 +152,28 @@ def by_area(reference: Reference) -> Callable[[str], str]:
     return change
 
 
+SPELLED = {
+    "a2c": "A2C", "api": "API", "cifar10": "CIFAR-10", "ctc": "CTC", "ddpg": "DDPG", "gan": "GAN", "imdb": "IMDB", "mnist": "MNIST",
+    "ngram": "N-gram", "ocr": "OCR", "paddle": "Paddle", "unet": "U-Net",
+}
+
+
+def named(stem: str) -> str:
+    """The title of a tutorial by the name of its file."""
+    first, *others = (SPELLED.get(word, word) for word in stem.split("_"))
+    return " ".join([first[:1].upper() + first[1:], *others])
+
+
 def tutorials(stage: Stage, results: dict[str, list[str]]) -> dict[str, str]:
     """Document -> text: a page for each program in examples/tutorials, cell by cell, with what each said when the site was built."""
     pages, rows = {}, []
     for program in PROGRAMS:
         said = (ast.get_docstring(ast.parse(program.read_text())) or "").split("\n\n")
-        title, more = said[0].replace("\n", " "), [part for part in said[1:] if not part.startswith("    ")]
+        title, more = said[0].replace("\n", " "), [part for part in said[1:] if not part.startswith("wherry run ")]
         place = f"examples/tutorials/{program.name}"
         parts = [
             f"{ORPHAN}\n\n[Tutorials](/tutorials/index.md)",
-            f"# {program.stem.replace('_', ' ').capitalize()}",
+            f"# {named(program.stem)}",
             escaped(title),
             *(escaped(" ".join(part.split())) for part in more),
             f"`wherry run {place}` runs it, under Paddle 2.6.2 it gives [the same losses](/docs/tutorials.md). "
@@ -178,7 +190,7 @@ def tutorials(stage: Stage, results: dict[str, list[str]]) -> dict[str, str]:
         if below:
             parts.append("Below the cells stands what they said when this site was built.")
         pages[f"tutorials/{program.stem}"] = "\n\n".join(parts) + "\n"
-        rows.append(f"| [{program.stem.replace('_', ' ')}](/tutorials/{program.stem}.md) | {escaped(title)} |")
+        rows.append(f"| [{named(program.stem)}](/tutorials/{program.stem}.md) | {escaped(title)} |")
     pages["tutorials/index"] = (
         "# Tutorials\n\nThe tasks of the tutorials in Paddle's manual, each as a short program that trains in seconds, as the cells of a notebook. "
         "[Losses beside Paddle's](/docs/tutorials.md).\n\n| | |\n|---|---|\n" + "\n".join(rows) + "\n"

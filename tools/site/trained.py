@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -66,12 +67,19 @@ def shown(name: str, cells: list[list[dict[str, Any]]]) -> list[str]:
             elif message["kind"] == "pictures":
                 parts.append(draw.pictures(message, base64.b64decode(message["content"])))
         found.append("\n\n".join(parts))
-    losses = tutorials.losses_of("".join(map(printed, cells)))
-    return [*found, picture(losses, f"Losses of {name}") if len(losses) > 2 else ""]
+    return [*found, losses_shown("".join(map(printed, cells)), name)]
 
 
-def picture(losses: list[float], title: str) -> str:
-    """The losses, in the order in which they were printed."""
-    line = {"label": "", "y": losses}
-    said = f"{title}, in the order in which it prints them: {losses[0]:.4g} first, {losses[-1]:.4g} last"
-    return draw.lines({"x": list(range(1, len(losses) + 1)), "lines": [line], "title": said, "x_label": "", "log": False, "points": False})
+def losses_shown(text: str, name: str) -> str:
+    """A picture of the losses that a tutorial prints, a line for each kind ("loss", "test loss"), or "" where it prints a few."""
+    kinds: dict[str, list[float]] = {}
+    for kind, number in re.findall(r"((?:[A-Za-z]+ )?loss):?\s+([-+.\deE]+)", text):
+        kinds.setdefault(kind, []).append(float(number))
+    long = {kind: losses for kind, losses in kinds.items() if len(losses) > 2}
+    if not long:
+        return ""
+    count = max(map(len, long.values()))
+    rows = [{"label": kind if len(long) > 1 else "", "y": [*losses, *[None] * (count - len(losses))]} for kind, losses in long.items()]
+    ends = "; ".join(f"{f'{kind}: ' if len(long) > 1 else ''}{losses[0]:.4g} first, {losses[-1]:.4g} last" for kind, losses in long.items())
+    said = f"Losses of {name}, in the order in which it prints them. {ends[0].upper()}{ends[1:]}"
+    return draw.lines({"x": list(range(1, count + 1)), "lines": rows, "title": said, "x_label": "", "log": False, "points": False})

@@ -133,7 +133,11 @@ def test_a_saved_program_is_exported_by_its_path(tmp_path):
     site = export(tmp_path / "net.pdmodel", tmp_path / "site", labels=["a", "b", "c"])
     manifest = json.loads((tmp_path / "site" / "manifest.json").read_text())
     assert manifest["title"] == "net" and manifest["labels"] == ["a", "b", "c"] and manifest["inputs"][0]["shape"] == ["batch", 4]
-    assert site.checked.apart < 1e-5 and "python -m http.server" in str(site)
+    assert site.checked.apart < 1e-5 and "python -m http.server" in str(site) and "columns" not in manifest
+
+    export(tmp_path / "net.pdmodel", tmp_path / "site", columns={"size": None, "soil": ["clay", "loam"], "c": None, "d": None})
+    columns = json.loads((tmp_path / "site" / "manifest.json").read_text())["columns"]
+    assert columns[:2] == [{"name": "size", "words": None}, {"name": "soil", "words": ["clay", "loam"]}] and len(columns) == 4
 
 
 @needs_engine
@@ -285,6 +289,7 @@ def test_a_shape_that_small_sizes_do_not_share_is_refused_with_the_op(tmp_path):
     ({"precision": "int4"}, "no such precision.*'int4'.*float32, float16, int8"),
     ({"compute": "int8"}, "compute='int8' with precision='float32'"),
     ({"labels": ["a"]}, "Got 1 labels, expected 3"),
+    ({"columns": {"a": None}}, r"Got 1 columns, expected as many as a row has of float32\[-1, 4\]"),
     ({"preprocess": {"means": 1}}, "preprocess has no means"),
     ({"preprocess": {"std": [0.0]}}, "a model of pictures"),
     ({"example": [array(2, 5)]}, r"does not fit. Got shape \[2, 5\], expected \[-1, 4\]"),

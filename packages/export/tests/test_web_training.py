@@ -1,4 +1,5 @@
 """Bundles that train: what is written, and what Python does in the page, here without a page. tests/browser runs them in Chromium."""
+import gzip
 import io
 import json
 import math
@@ -265,13 +266,14 @@ def test_what_is_missing_is_named_with_how_to_make_it(tmp_path, brought, which, 
 
 
 def test_the_memory_of_a_started_pyodide_comes_along_where_there_is_one(tmp_path, brought):
-    found = []
+    found, packed = [], "data/train-pyodide-1.2.3/snapshot.bin.packed"
     for _ in range(2):
         site = export(nn.Linear(4, 3), tmp_path / "site", input_spec=[InputSpec([None, 4], "float32", "x")], engine="train", **brought)
         told = json.loads((site.folder / "manifest.json").read_text())["train"]["pyodide"]
-        found.append((any(file["url"].endswith("/snapshot.bin") for file in told["files"]), "data/train-pyodide-1.2.3/snapshot.bin" in site.files))
+        found.append((any(file["url"].endswith("/snapshot.bin.packed") for file in told["files"]), packed in site.files))
         (brought["pyodide"] / "snapshot.bin").write_bytes(b"memory")
     assert found == [(False, False), (True, True)]
+    assert gzip.decompress((site.folder / packed).read_bytes()) == b"memory"
 
 
 def test_pages_get_modules_without_docstrings_and_tests(brought):

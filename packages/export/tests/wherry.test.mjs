@@ -77,7 +77,7 @@ test("a damaged bundle is explained", { skip }, async () => {
     await writeFile(join(folder, "manifest.json"), JSON.stringify({ ...manifest, engine: { ...manifest.engine, url } }));
     await assert.rejects(load(damaged), fails("format", /manifest\.json is damaged/));
   }
-  for (const wrong of [{ inputs: "" }, { outputs: [null] }, { weights: {} }, { title: 3 }, { labels: [1] }, { train: { files: {} } }]) {
+  for (const wrong of [{ inputs: "" }, { outputs: [null] }, { weights: {} }, { title: 3 }, { labels: [1] }, { columns: [{ name: 1, words: null }] }, { columns: [] }, { train: { files: {} } }]) {
     await writeFile(join(folder, "manifest.json"), JSON.stringify({ ...manifest, ...wrong }));
     await assert.rejects(load(damaged), fails("format", /manifest\.json is damaged: /));
   }

@@ -7,7 +7,6 @@ from __future__ import annotations
 import csv
 import io
 import math
-import re
 import tempfile
 import time
 from pathlib import Path
@@ -269,13 +268,10 @@ class Table:
         from wherry_export.web import export
 
         net = self.network()
-        spec = [paddle.static.InputSpec([None, len(self.used)], "float32", input_name(self.used))]
+        spec = [paddle.static.InputSpec([None, len(self.used)], "float32", "row")]
+        columns = {column.name: column.values or None for column in self.used}
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "table.html")
-            export(net, path, input_spec=spec, title=title, example=[self.held_inputs[:1]], single_file=True)
+            export(net, path, input_spec=spec, title=title, labels=[self.target.name], columns=columns, example=[self.held_inputs[:1]],
+                   single_file=True)
             return path.read_bytes()
-
-
-def input_name(columns: list[Column]) -> str:
-    """The names of the columns, as an input may be called: what the page of the export shows beside its numbers."""
-    return "__".join(re.sub(r"\W+", "_", column.name) for column in columns)[:200]

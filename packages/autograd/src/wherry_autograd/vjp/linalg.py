@@ -347,8 +347,14 @@ def vjp_eig(ct, out, _x):
 
 
 @vjp.rule(ops.eigvals)
-def vjp_eigvals(ct, _out, x):
-    turned = adjoint(ops.eig(x)[1])
+def vjp_eigvals(ct, out, x):
+    if x.shape[-1] == 0:
+        return (_zeros(x),)
+    w, v = ops.eig(x)
+    # The order of eigenvalues depends on how they were computed: with vectors or without, of x or of what x is turned into.
+    place = ops.argmin(ops.abs(_column(w) - _row(out)), axis=out.ndim, keepdim=False)
+    ct = ops.take_along_axis(ct, place, axis=out.ndim - 1)
+    turned = adjoint(v)
     whole = ops.solve(turned, _like(_column(ct), turned) * turned)
     return (whole if x.dtype.is_complex else ops.real(whole),)
 

@@ -122,6 +122,7 @@ def export(
     labels: Sequence[str] | None = None, preprocess: Mapping[str, Any] | None = None, precision: str = "float32", example: Any = None,
     engine: str = "predict", wheels: str | os.PathLike[str] | None = None, pyodide: str | os.PathLike[str] | None = None,
     compute: str | None = None, single_file: bool = False, quantize: Any = None, data: Any = None,
+    columns: Mapping[str, Sequence[str] | None] | None = None,
 ) -> Exported:
     """Write a folder in which a model answers in browsers, without Python and without a server of its own.
 
@@ -134,7 +135,7 @@ def export(
         folder: where it goes: new, empty, or one that an earlier export wrote, which is replaced in one piece.
         input_spec: an InputSpec or Tensor for each argument of a Layer or function; sizes of None stay open. A `.pdmodel` says it itself.
         title: of the page; default: the name of the layer or file where that says something, else that of the folder.
-        labels: names of the classes, where the last axis of the first output is classes.
+        labels: names of the classes, where the last axis of the first output is classes; of one number its name.
         preprocess: what the page does to pictures: "mean" and "std", of each channel (they become `(value / 255 - mean) / std`), and
             "invert", for networks that learned light ink on dark.
         precision: of the stored weights: "float32", "float16" (half the download) or "int8" (a quarter; a factor for each channel).
@@ -153,6 +154,9 @@ def export(
             integers in the page, to the same whole numbers as in a predictor here. `wherry.quant.calibrate` does it; a layer that `convert` has
             made, and a `.pdmodel` with `quantize_linear` in it, run in integers without this. `precision` is that of what stays in floats.
         data: for `quantize`, a DataLoader, a Dataset, or batches: `(inputs, labels)`, or inputs alone. Some hundred samples suffice.
+
+        columns: names of the columns, where the one input is rows of a table: `[None, columns]` in float32. The page then has a field for
+            each. A column of words stands with its list of them, of which the model takes the place; others with None.
 
     Returns:
         What was written; printed, it says how large it is, what was checked and how to look at it.
@@ -211,12 +215,14 @@ def export(
     say(f"{_bytes(sum(map(len, shards)))} of weights as {precision}; comparing and packing")
     wanted = _answers(program, examples)
     _check_labels(labels, wanted)
+    _check_columns(columns, program)
     losses = _losses(program, weights, examples, wanted) if example is not None and precision != "float32" else []
     expected = _answers(program, examples, weights) if precision != "float32" else wanted
     files = _files(description, weights, shards, {
         "title": title or _title(name, target), "labels": None if labels is None else [str(label) for label in labels],
         "preprocess": _preprocess(preprocess, program),
         "precision": precision,
+        **({} if columns is None else {"columns": [{"name": name, "words": words and [*words]} for name, words in columns.items()]}),
     }, examples if example is not None else None, training.training_files(description, precision, saved, *python) if python is not None else {})
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
@@ -434,6 +440,17 @@ def _check_labels(labels: Sequence[str] | None, answers: Sequence[Tensor]) -> No
         raise ValueError(
             "web: labels name the last axis of the first output. "
             f"Got {len(labels)} labels, expected {shape[-1] if shape else 'an output'} for shape {shape}."
+        )
+
+
+def _check_columns(columns: Mapping[str, Sequence[str] | None] | None, program: Program) -> None:
+    if columns is None:
+        return
+    taken = [(x.dtype.name, *x.sizes[1:]) for x in program.feeds]
+    if taken != [("float32", len(columns))]:
+        shown = ", ".join(f"{x.dtype.name}{list(x.sizes)}" for x in program.feeds)
+        raise ValueError(
+            f"web: columns are those of one input of float32. Got {len(columns)} columns, expected as many as a row has of {shown or 'no input'}."
         )
 
 

@@ -1,15 +1,16 @@
 """The additional files of a bundle that trains: the training program, Pyodide's core, our wheels."""
 from __future__ import annotations
 
+import gzip
 import json
 import tempfile
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from wherry_export.web.program import Description
 from wherry_export.web.training import digest_of
-from wherry_export.web.wheels import core_files, modules, version, zipped
+from wherry_export.web.wheels import SNAPSHOT, core_files, modules, version, zipped
 from wherry_graph.jit import load
 from wherry_tensor._core import Tensor
 
@@ -55,11 +56,20 @@ def check_training(saved: Mapping[str, bytes], examples: Sequence[Tensor]) -> No
 def training_files(
     description: Description, precision: str, saved: Mapping[str, bytes], wheels: Path, pyodide: Path,
 ) -> dict[str, bytes]:
-    """The files by name."""
+    """The files by name. The memory of a started Pyodide is packed: not every file server compresses, and it is a seventh then.
+
+    Its name does not end with .gz, which some servers take for an encoding that they have to tell browsers of.
+    """
     facts = {"kernels": description.rows, "digest": digest_of(description), "precision": precision}
     ours = modules(sorted(wheels.glob("wherry*.whl")))
     return {
         **{f"model{suffix}": content for suffix, content in saved.items()}, "facts.json": json.dumps(facts).encode(),
         "wherry.zip": zipped(ours, zipfile.ZIP_DEFLATED),  # not every file server compresses
-        **{f"pyodide-{version(pyodide)}/{name}": (pyodide / name).read_bytes() for name in core_files(pyodide)},
+        **{f"pyodide-{version(pyodide)}/{name}": content for name, content in _core(pyodide)},
     }
+
+
+def _core(pyodide: Path) -> Iterator[tuple[str, bytes]]:
+    for name in core_files(pyodide):
+        content = (pyodide / name).read_bytes()
+        yield (f"{name}.packed", gzip.compress(content, 9, mtime=0)) if name == SNAPSHOT else (name, content)

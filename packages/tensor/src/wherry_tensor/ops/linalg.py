@@ -277,7 +277,8 @@ def decompose_eigvalsh(x, *, upper):
 
 @decompose.rule(eigvals)
 def decompose_eigvals(x):
-    return eig(x)[0]
+    rank = x.ndim  # in the order of Paddle, which hands LAPACK the rows as columns
+    return eig(ops.transpose(x, perm=(*range(rank - 2), rank - 1, rank - 2)))[0]
 
 
 @decompose.rule(inverse)

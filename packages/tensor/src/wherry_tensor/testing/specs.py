@@ -76,7 +76,8 @@ def case(
     """A valid call of the op under test.
 
     Args:
-        inputs: arrays in float64, complex128, int64 or bool (the kit casts them), or None.
+        inputs: arrays in float64, complex128, int64 or bool (the kit casts them), or None. NumPy's default integer means int64,
+            where it has 32 bits too (WebAssembly); an input that has to be of int32 there is made as np.intc.
         differentiable: False where the derivative does not exist or has nothing to compare with.
         dtypes: run this case with these dtypes only.
         attrs: the op's attributes.
@@ -91,7 +92,7 @@ def bad(*inputs: Any, error: type[Exception], match: str, **attrs: Any) -> BadCa
 
 
 def _array(x: Any) -> np.ndarray:
-    """An array of a sample: in WebAssembly NumPy's integers have 32 bits where samples mean 64."""
+    """An array of a sample: in WebAssembly NumPy's integers have 32 bits where samples mean 64, np.intc apart."""
     array = np.asarray(x)
     return array.astype(np.int64) if array.dtype.char == np.dtype(int).char else array
 

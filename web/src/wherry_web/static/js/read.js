@@ -2,7 +2,7 @@
 import { Camera } from "./camera.js";
 import { element, keepForOffline, manifest, milliseconds, say } from "./engine.js";
 import { fillFrom, keepIn } from "./fields.js";
-import { HEIGHT, linesIn, outline, readOut, straightened } from "./text-lines.js";
+import { HEIGHT, WIDTHS, linesIn, outline, readOut, straightened } from "./text-lines.js";
 
 const SIDE = 640; // of what the detector takes
 const LARGEST = 1600; // pixels of a picture's longer side
@@ -184,9 +184,13 @@ async function readOnce(image) {
   const found = performance.now();
   const texts = [];
   for (const line of lines) {
-    const straight = straightened(line, image, scale);
-    const [{ data }] = Object.values(await recogniser.predict({ x: { data: straight.data, shape: [1, 3, HEIGHT, straight.width] } }));
-    texts.push({ ...readOut(data, recogniser.labels), ...straight });
+    const pictures = WIDTHS.map((stretch) => straightened(line, image, scale, stretch));
+    const views = [];
+    for (const { data, width } of pictures) {
+      const [scores] = Object.values(await recogniser.predict({ x: { data, shape: [1, 3, HEIGHT, width] } }));
+      views.push(scores.data);
+    }
+    texts.push({ ...readOut(views, recogniser.labels), ...pictures[0] });
   }
   const readable = texts.map((one, i) => ({ ...one, line: lines[i] })).filter(({ text }) => text);
   show(image, readable, scale);

@@ -240,9 +240,6 @@ function prepareAsking() {
     label.append(field);
     return label;
   }));
-  element("order").replaceChildren(...trained.used.map((name) => Object.assign(document.createElement("li"), {
-    textContent: known.get(name).kind === "words" ? `${name}: ${known.get(name).values.map((value, i) => `${i} ${value}`).join(", ")}` : name,
-  })));
 }
 
 element("ask").addEventListener("submit", (event) => event.preventDefault());

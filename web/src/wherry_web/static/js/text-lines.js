@@ -4,8 +4,15 @@ const SURE = 0.6; // the mean of a line's pixels, at least
 const SMALLEST = 14; // pixels of a middle
 const LONG = 3; // times its thickness, from which on a middle says in which direction its line runs
 const BENT = 6; // the same for how it is bent
-const WHOLE = 2.4; // heights of a middle that make the height of a line: middles are its inner half, and a little is left around
+const WHOLE = 2.9; // heights of a middle that make the height of a line: middles are its inner half, and room is left above and below
+const GAP = 0.5; // heights between two middles that are of one line: a wide space, after a comma
+const BESIDE = 0.25; // heights by which the second may lie beside the run of the first
+const ALIKE = 1.6; // times the height of the other
 export const HEIGHT = 32; // of the pictures that the recogniser takes
+// Times its width at which each line is read: letters are narrower in one font and wider in another.
+export const WIDTHS = [1, 1.09, 1.18];
+const DOUBT = 0.05; // of another class in a column, from which on it is tried
+const ODD = 1.5; // of a logarithm, that a pair of neighbours costs of which the second hardly follows the first
 
 // map: likelihoods of side x side pixels. Returns lines, from the top: {along: [x, y] of the direction, middle, from, to, bend(u), height}.
 export function linesIn(map, side) {
@@ -17,7 +24,29 @@ export function linesIn(map, side) {
     const mean = pixels.reduce((sum, at) => sum + map[at], 0) / pixels.length;
     if (pixels.length >= SMALLEST && mean >= SURE) found.push(lineOf(pixels, side));
   }
-  return inOrder(found);
+  return inOrder(joined(found, side));
+}
+
+// Parts that go on with each other as one line: a detector may see an end at a wide space.
+function joined(parts, side) {
+  const lines = parts.sort((a, b) => a.middle[0] - b.middle[0]);
+  for (let i = 0; i < lines.length; i++) {
+    const next = lines.findIndex((other, j) => j > i && goesOn(lines[i], other));
+    if (next < 0) continue;
+    const [rest] = lines.splice(next, 1);
+    lines[i] = lineOf([...lines[i].pixels, ...rest.pixels], side);
+    i -= 1; // it may go on
+  }
+  return lines;
+}
+
+function goesOn(line, other) {
+  const height = (line.height + other.height) / 2;
+  if (Math.max(line.height, other.height) > ALIKE * Math.min(line.height, other.height)) return false;
+  const [x, y] = place(other, other.from, 0);
+  const dx = x - line.middle[0], dy = y - line.middle[1];
+  const u = dx * line.along[0] + dy * line.along[1], v = dy * line.along[0] - dx * line.along[1];
+  return Math.abs(u - line.to) < GAP * height && Math.abs(v - line.bend(Math.min(u, line.to))) < BESIDE * height;
 }
 
 // The pixels that hang together with one, sides and corners.
@@ -63,10 +92,10 @@ function lineOf(pixels, side) {
   }
   const [first, last] = ends(us);
   const from = first - 0.5, to = last + 0.5;
-  const thick = count / (to - from);
+  const thick = count / new Set(us.map((u) => Math.floor(u - from))).size; // over the columns that there are, without gaps
   const bent = to - from > BENT * thick ? parabola(us, vs) : [0, 0, 0];
   return {
-    along, middle, from: from - thick * 0.75, to: to + thick * 0.75, height: thick * WHOLE,
+    pixels, along, middle, from: from - thick * 0.75, to: to + thick * 0.75, height: thick * WHOLE,
     bend: (u) => bent[0] + u * (bent[1] + u * bent[2]), slope: (u) => bent[1] + 2 * u * bent[2],
   };
 }
@@ -126,9 +155,10 @@ export function outline(line, parts = 12) {
   return [...above, ...below];
 }
 
-// The picture of a line made straight: {data: Float32Array of 3 x HEIGHT x width from -1 to 1, width}. image: ImageData, `scale` times as large as the map.
-export function straightened(line, image, scale) {
-  const width = Math.max(8, Math.min(2048, 4 * Math.round(((line.to - line.from) * HEIGHT) / line.height / 4)));
+// The picture of a line made straight: {data: Float32Array of 3 x HEIGHT x width from -1 to 1, width}. image: ImageData, `scale` times as large as the map;
+// stretch: times its width.
+export function straightened(line, image, scale, stretch = 1) {
+  const width = Math.max(8, Math.min(2048, 4 * Math.round(((line.to - line.from) * HEIGHT * stretch) / line.height / 4)));
   const data = new Float32Array(3 * HEIGHT * width);
   for (let x = 0; x < width; x++) {
     const u = line.from + ((line.to - line.from) * (x + 0.5)) / width;
@@ -152,21 +182,81 @@ function sample({ data, width, height }, x, y, take) {
   }
 }
 
-// What stands in a line: the likeliest class of each step, repetitions and blanks (class 0) left out, and how sure the network is of what it wrote.
-export function readOut(probabilities, labels) {
-  const classes = labels.length;
-  let text = "", before = 0, sum = 0, count = 0;
-  for (let step = 0; step < probabilities.length / classes; step++) {
-    let best = 0;
-    for (let c = 1; c < classes; c++) if (probabilities[step * classes + c] > probabilities[step * classes + best]) best = c;
+// What stands in a line of which the network saw `views`, each the probabilities of a picture of it. What was read of each, and what it becomes with one
+// character as the network doubted it might be, are compared: that is taken which all views together find the likeliest, and in which neighbours belong
+// together. An O among digits looks like a 0, and a capital letter is large only beside another. Beside the text: how sure the network is of what it read.
+export function readOut(views, labels) {
+  const read = views.map((probabilities) => bestPath(probabilities, labels.length));
+  const found = new Map([...read.map((one) => one.classes), ...views.flatMap((view) => doubted(view, labels.length))].map((one) => [one.join(), one]));
+  const value = (classes) => views.reduce((sum, view) => sum + logLikelihood(view, labels.length, classes), 0) / views.length
+    - ODD * classes.filter((c, i) => i && hardlyFollows(labels[classes[i - 1]], labels[c])).length;
+  let best = read[0].classes, most = found.size > 1 ? value(best) : 0;
+  for (const classes of found.size > 1 ? found.values() : []) {
+    const its = value(classes);
+    if (its > most) [best, most] = [classes, its];
+  }
+  return { text: best.map((c) => labels[c]).join("").trim(), sure: mean(read.map(({ sure }) => sure)) };
+}
+
+// The likeliest classes of the steps, each with one of them as the network doubted it might be: another one, none, or one more.
+function doubted(probabilities, count) {
+  const runs = []; // of one class: the class, and the most of every class in its steps
+  for (let step = 0; step < probabilities.length / count; step++) {
+    const row = probabilities.subarray(step * count, (step + 1) * count);
+    const best = largest(row);
+    if (runs.at(-1)?.best === best) row.forEach((p, c) => (runs.at(-1).most[c] = Math.max(p, runs.at(-1).most[c])));
+    else runs.push({ best, most: Float32Array.from(row) });
+  }
+  return runs.flatMap(({ best, most }, i) => [...most.keys()].filter((c) => c !== best && most[c] > DOUBT)
+    .map((c) => runs.map((run, j) => (i === j ? c : run.best)).filter((each) => each)));
+}
+
+const KINDS = [/\p{Nd}/u, /\p{Script=Latin}/u, /\p{Script=Greek}/u, /\p{Script=Cyrillic}/u];
+
+// Whether one is a digit and one a letter, or both are letters of two scripts, or a capital follows a small letter.
+function hardlyFollows(first, second) {
+  const [a, b] = [first, second].map((c) => KINDS.findIndex((kind) => kind.test(c)));
+  return a >= 0 && b >= 0 && (a !== b || (/\p{Ll}/u.test(first) && /\p{Lu}/u.test(second)));
+}
+
+// The likeliest class of each step, repetitions and blanks (class 0) left out, and the mean of their probabilities.
+function bestPath(probabilities, count) {
+  const classes = [];
+  let before = 0, sum = 0;
+  for (let step = 0; step < probabilities.length / count; step++) {
+    const best = largest(probabilities.subarray(step * count, (step + 1) * count));
     if (best && best !== before) {
-      text += labels[best];
-      sum += probabilities[step * classes + best];
-      count += 1;
+      classes.push(best);
+      sum += probabilities[step * count + best];
     }
     before = best;
   }
-  return { text: text.trim(), sure: count ? sum / count : 0 };
+  return { classes, sure: classes.length ? sum / classes.length : 0 };
+}
+
+// The logarithm of how likely it is that classes follow each other in a view, over all ways to spread them over its steps: the forward half of CTC
+// (Graves et al., 2006).
+export function logLikelihood(probabilities, count, classes) {
+  const states = [0, ...classes.flatMap((c) => [c, 0])]; // a blank around each
+  let ways = states.map((_, k) => (k < 2 ? 1 : 0)), scaled = 0;
+  for (let step = 0; step < probabilities.length / count; step++) {
+    const next = states.map((c, k) => {
+      const jumps = step && k > 1 && c && c !== states[k - 2] ? ways[k - 2] : 0;
+      const comes = step ? ways[k] + (k ? ways[k - 1] : 0) + jumps : ways[k];
+      return comes * Math.max(probabilities[step * count + c], 1e-12);
+    });
+    const sum = next.reduce((total, way) => total + way, 0);
+    if (!sum) return -Infinity;
+    scaled += Math.log(sum);
+    ways = next.map((way) => way / sum);
+  }
+  return scaled + Math.log(ways.slice(-2).reduce((total, way) => total + way, 0));
+}
+
+function largest(values) {
+  let best = 0;
+  for (let i = 1; i < values.length; i++) if (values[i] > values[best]) best = i;
+  return best;
 }
 
 function mean(values) {

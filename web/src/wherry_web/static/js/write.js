@@ -35,7 +35,8 @@ async function begin() {
   ({ hidden } = writer.measured);
   element("measured").textContent = `It learned from ${writer.measured.characters.toLocaleString("en")} characters of Python's help and this project's documents, ` +
     `and needs ${writer.measured.bits.toFixed(2)} bits for a character of text that it did not see.`;
-  Object.assign(element("bundle"), { href: writer.page, hidden: false });
+  element("bundle").href = writer.page;
+  element("alone").hidden = false;
   for (const name of ["take", "other"]) element(name).disabled = false;
   for (const field of fields) field.addEventListener("input", changed);
   say(problem ? problem.message : "Ready. Type; nothing leaves this tab.", problem ? "error" : "");

@@ -22,8 +22,8 @@ export class Training {
     step("Loading Python");
     const address = new URL(part.pyodide.url, folder);
     await Promise.all(ofPyodide);
-    const at = part.pyodide.files.findIndex(({ url }) => url.endsWith("/snapshot.bin"));
-    const snapshot = ofPyodide[at]; // the memory of one that has started, where the folder has it
+    const at = part.pyodide.files.findIndex(({ url }) => url.endsWith("/snapshot.bin.packed"));
+    const snapshot = ofPyodide[at]?.then(unpacked); // the memory of one that has started, where the folder has it
     let core;
     try {
       core = await import(new URL("pyodide.mjs", address).href);
@@ -113,6 +113,10 @@ export class Training {
       throw new WherryError(/^(Value|Type|Key)Error/m.test(String(error?.type ?? "")) ? "input" : "kernel", readable(error), { cause: error });
     }
   }
+}
+
+async function unpacked(content) {
+  return new Response(new Blob([content]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
 }
 
 // Of a Python traceback the message: "ValueError: ..." without the type.

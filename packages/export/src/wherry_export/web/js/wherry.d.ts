@@ -58,6 +58,8 @@ export declare class Model {
   readonly title: string;
   /** Names of the classes, where the export was told them. */
   readonly labels: string[] | null;
+  /** Of a model of tables, where the export was told them: the model takes the place of a word among the words. */
+  readonly columns?: { name: string; words: string[] | null }[];
   /** What the page does to pictures before the model gets them. */
   readonly preprocess: Preprocess | null;
   readonly inputs: Description[];

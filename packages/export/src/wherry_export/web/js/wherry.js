@@ -314,9 +314,9 @@ async function fetched(folder, onprogress, { signal, threads, files: held } = {}
     await pool?.instantiated(module);
     const engine = new Engine(module, program, (shard, offset, bytes) => shards[shard].subarray(offset, offset + bytes), memory, pool?.threads);
     await pool?.begin((bytes) => engine.take(bytes));
-    const { title, labels, preprocess, inputs, outputs, precision } = manifest;
+    const { title, labels, columns, preprocess, inputs, outputs, precision } = manifest;
     const trains = Boolean(manifest.train);
-    return { engine, pool, facts: { title, labels, preprocess, inputs, outputs, precision, trains, bytes: total, threads: engine.threads }, training: manifest.train };
+    return { engine, pool, facts: { title, labels, columns, preprocess, inputs, outputs, precision, trains, bytes: total, threads: engine.threads }, training: manifest.train };
   } catch (error) {
     stop.abort(error);
     pool?.close();
@@ -348,6 +348,14 @@ function checked(manifest, folder) {
   }
   if (typeof manifest.title !== "string") wrong("title", manifest.title, "a text");
   if (manifest.labels !== null) list("labels", manifest.labels).forEach((label) => typeof label === "string" || wrong("labels", label, "texts"));
+  if (manifest.columns !== undefined) {
+    for (const value of list("columns", manifest.columns)) {
+      const sound = typeof value?.name === "string" && (value.words === null || (Array.isArray(value.words) && value.words.every((word) => typeof word === "string")));
+      if (!sound) wrong("columns", value, "{name, words}");
+    }
+    const { shape } = manifest.inputs[0] ?? {};
+    if (manifest.inputs.length !== 1 || shape.length !== 2 || shape[1] !== manifest.columns.length) wrong("columns", manifest.columns.length, "one for each number of a row of the one input");
+  }
   const { train } = manifest;
   if (train === undefined) return;
   if (train === null || typeof train !== "object" || typeof train.files !== "object" || train.files === null) wrong("train", train, "{pyodide, files}");

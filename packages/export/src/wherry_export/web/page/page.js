@@ -102,6 +102,7 @@ async function useExample(example) {
 function formOf(input) {
   const [n, channels, height, width] = input.shape;
   const isPicture = input.shape.length === 4 && (n === 1 || typeof n === "string") && (channels === 1 || channels === 3) && input.dtype === "float32";
+  if (model.columns) return columnsForm(input);
   return isPicture ? pictureForm(input, channels, sizeOf(height), sizeOf(width)) : numbersForm(input);
 }
 
@@ -282,6 +283,28 @@ function numbersForm(input) {
   return form;
 }
 
+// A row of a table: a field for each column, of words a list of them.
+function columnsForm({ name }) {
+  const fields = model.columns.map(({ name, words }, i) => {
+    const field = Object.assign(document.createElement(words ? "select" : "input"), { id: `column-${i}`, className: "shape" });
+    if (words) field.append(...words.map((word, place) => new Option(word, place)));
+    else Object.assign(field, { type: "number", step: "any" });
+    field.addEventListener("input", predict);
+    return { field, words, label: Object.assign(document.createElement("label"), { className: "field", htmlFor: field.id, textContent: name }) };
+  });
+  const fill = (row) => fields.forEach(({ field, words }, i) => (field.value = words ? Math.min(Math.max(Math.round(row[i]) || 0, 0), words.length - 1) : Number(row[i].toPrecision(7))));
+  return {
+    name, parts: fields.flatMap(({ label, field }) => [label, field]),
+    value() {
+      const empty = fields.find(({ field }) => !field.value);
+      if (empty) throw new Error(`${empty.label.textContent} has no number. Write one.`);
+      return { data: fields.map(({ field }) => Number(field.value)), shape: [1, fields.length] };
+    },
+    random: () => fill(fields.map(({ words }) => (words ? Math.floor(Math.random() * words.length) : normal()))),
+    set: ({ data }) => fill(data),
+  };
+}
+
 function normal() {
   return Math.sqrt(-2 * Math.log(1 - Math.random())) * Math.cos(2 * Math.PI * Math.random());
 }
@@ -294,7 +317,10 @@ function show(answer, milliseconds) {
     const isClasses = i === 0 && tensor.dtype.startsWith("float") && tensor.shape.length === 2 && classes > 1 && (model.labels || classes <= 1000);
     return isClasses ? bars(tensor, classes) : numbers(name, tensor);
   });
-  if (!views.some((view) => view.className === "bars")) element("said").textContent = "";
+  if (!views.some((view) => view.className === "bars")) {
+    const [first] = Object.values(answer);
+    element("said").textContent = model.labels?.length === 1 && first.data.length === 1 ? `${model.labels[0]}: ${Number(first.data[0]).toPrecision(5)}` : "";
+  }
   element("answers").replaceChildren(...views);
   element("time").textContent = `answered in ${milliseconds < 10 ? milliseconds.toFixed(2) : milliseconds.toFixed(0)} ms`;
   if (element("status").dataset.kind === "error") say("The model answered.");

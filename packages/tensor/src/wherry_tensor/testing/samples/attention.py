@@ -108,7 +108,7 @@ def _lengths_inputs(rng):
             m = rng.standard_normal((batch, 1, queries, keys))
         elif mask == "row":
             m = rng.standard_normal((1, 1, 1, keys))
-        dtype = np.int64 if queries == 3 else np.int32
+        dtype = np.int64 if queries == 3 else np.intc
         lengths = [None if x is None else np.array(x, dtype) for x in (q_lengths, k_lengths, diagonal)]
         if not differentiable:
             for b in range(batch):
@@ -122,10 +122,10 @@ def _lengths_inputs(rng):
 def spec_attention_lengths(rng):
     for inputs, attrs, differentiable in _lengths_inputs(rng):
         yield case(*inputs, **attrs, differentiable=differentiable)
-    q, one = np.zeros((2, 2, 3, 4)), np.ones(2, np.int32)
+    q, one = np.zeros((2, 2, 3, 4)), np.ones(2, np.intc)
     yield bad(q, q, np.zeros((2, 2, 5, 4)), None, one, one, None, scale=1.0, error=ValueError, match="do not fit together")
     yield bad(q, q, q, None, one, one[:1], None, scale=1.0, error=ValueError, match="`k_lengths` needs one number for each sequence")
-    yield bad(q, q, q, None, one, one, np.ones((2, 1), np.int32), scale=1.0, error=ValueError, match=r"`diagonal` needs .* Got shape \[2, 1\]")
+    yield bad(q, q, q, None, one, one, np.ones((2, 1), np.intc), scale=1.0, error=ValueError, match=r"`diagonal` needs .* Got shape \[2, 1\]")
     yield bad(q, q, q, None, q[:, 0, 0, 0], one, None, scale=1.0, error=TypeError, match="`q_lengths` has dtype")
     yield bad(q, q, q, None, one, one.astype(np.int64), None, scale=1.0, error=TypeError, match="k_lengths")
 
@@ -145,8 +145,8 @@ def spec_attention_lengths_vjp(rng):
             if not differentiable:
                 ct[np.broadcast_to(np.arange(out.shape[2])[:, None] >= inputs[4][:, None, None, None], ct.shape)] = np.nan
             yield case(ct, *inputs, out, lse.astype(dtype), **attrs, dtypes=dtype, differentiable=differentiable)
-    x, one = np.zeros((1, 2, 3, 4)), np.ones(1, np.int32)
+    x, one = np.zeros((1, 2, 3, 4)), np.ones(1, np.intc)
     yield bad(
-        x, x, x, x, None, one, np.ones(2, np.int32), None, x, np.zeros((1, 2, 3)), scale=1.0,
+        x, x, x, x, None, one, np.ones(2, np.intc), None, x, np.zeros((1, 2, 3)), scale=1.0,
         error=ValueError, match="`k_lengths` needs one number for each sequence",
     )

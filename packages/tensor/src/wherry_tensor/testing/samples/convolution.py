@@ -436,7 +436,7 @@ def _max_unpool2d(x, index, output_size, data_format):
 
 
 def _positions(rng, shape, planes, least=-1):
-    return rng.integers(least, planes, shape).astype(np.int32)
+    return rng.integers(least, planes, shape).astype(np.intc)
 
 
 @spec(ops.max_pool2d_vjp, reference=_max_pool2d_vjp, cast=(0, 2))
@@ -448,9 +448,9 @@ def spec_max_pool2d_vjp(rng):
             yield case(ct, _positions(rng, ct.shape, 20), like, data_format=data_format)
             yield case(ct, _positions(rng, ct.shape, 20).astype(np.int64), like, data_format=data_format)
     ct = np.zeros((1, 1, 2, 2))
-    yield bad(ct, np.array([[[[0, 20], [1, 2]]]], np.int32), np.zeros((1, 1, 4, 5)), data_format="NCHW", error=ValueError,
+    yield bad(ct, np.array([[[[0, 20], [1, 2]]]], np.intc), np.zeros((1, 1, 4, 5)), data_format="NCHW", error=ValueError,
               match=r"position 20 .* expected positions in \[-1, 20\)")
-    yield bad(ct, np.zeros((1, 1, 2, 3), np.int32), np.zeros((1, 1, 4, 5)), data_format="NCHW", error=ValueError,
+    yield bad(ct, np.zeros((1, 1, 2, 3), np.intc), np.zeros((1, 1, 4, 5)), data_format="NCHW", error=ValueError,
               match="must have one shape")
     yield bad(ct, ct, np.zeros((1, 1, 4, 5)), data_format="NCHW", error=TypeError, match="float64")
 
@@ -461,16 +461,16 @@ def spec_max_pool2d_take(rng):
         for n, c in (2, 3), (0, 2):
             mask = _positions(rng, _back(np.zeros((n, c, 3, 2)), data_format).shape, 20)
             yield case(_back(rng.standard_normal((n, c, 4, 5)), data_format), mask, data_format=data_format)
-    yield bad(np.zeros((1, 1, 2, 2)), np.full((1, 1, 1, 1), 4, np.int32), data_format="NCHW", error=ValueError,
+    yield bad(np.zeros((1, 1, 2, 2)), np.full((1, 1, 1, 1), 4, np.intc), data_format="NCHW", error=ValueError,
               match=r"position 4 .* expected positions in \[-1, 4\)")
 
 
 @spec(ops.max_unpool2d, reference=_max_unpool2d)
 def spec_max_unpool2d(rng):
     for data_format in "NCHW", "NHWC":
-        for dtype in np.int32, np.int64:
+        for dtype in np.intc, np.int64:
             index = np.stack([rng.permutation(20)[:6] for _ in range(6)]).reshape(2, 3, 3, 2).astype(dtype)
             x = rng.standard_normal(index.shape)
             yield case(_back(x, data_format), _back(index, data_format), output_size=(4, 5), data_format=data_format)
-    yield bad(np.zeros((1, 1, 1, 1)), np.full((1, 1, 1, 1), -1, np.int32), output_size=(2, 2), data_format="NCHW",
+    yield bad(np.zeros((1, 1, 1, 1)), np.full((1, 1, 1, 1), -1, np.intc), output_size=(2, 2), data_format="NCHW",
               error=ValueError, match=r"position -1 .* expected positions in \[0, 4\)")

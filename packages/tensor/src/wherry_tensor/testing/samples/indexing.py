@@ -18,7 +18,7 @@ def i64(*values):
 @spec(ops.gather, reference=lambda x, index, axis: np.take(x, index, axis), dtypes=MOVED, cast=(0,))
 def spec_gather(rng):
     yield case(grid(rng, 4, 3), i64(2, 0, 2, -1), axis=0)
-    yield case(grid(rng, 4, 3), np.array([[1], [0]], np.int32), axis=1)
+    yield case(grid(rng, 4, 3), np.array([[1], [0]], np.intc), axis=1)
     yield case(grid(rng, 2, 3, 20), i64(2, 2), axis=1)
     yield case(grid(rng, 3, 4), i64(2, 0, 1), axis=0)             # rows as wide as a word, at addresses that are not a word's
     yield case(grid(rng, 3, 2), i64(1, 2), axis=0)
@@ -51,7 +51,7 @@ def at_axis(axis, index):
 )
 def spec_gather_vjp(rng):
     yield case(grid(rng, 4, 3), i64(2, 0, 2, -1), np.zeros((4, 3)), axis=0)
-    yield case(grid(rng, 4, 2, 1), np.array([[1], [0]], np.int32), np.zeros((4, 3)), axis=1)
+    yield case(grid(rng, 4, 2, 1), np.array([[1], [0]], np.intc), np.zeros((4, 3)), axis=1)
     yield case(grid(rng, 2, 2, 20), i64(2, 2), np.zeros((2, 3, 20)), axis=1)
     yield case(np.array(2.0), np.array(3), np.zeros(5), axis=0)
     yield case(np.zeros((0, 3)), np.zeros((0,), np.int64), np.zeros((4, 3)), axis=0)
@@ -70,7 +70,7 @@ def picked(x, index):
 @spec(ops.gather_nd, reference=picked, dtypes=MOVED, cast=(0,))
 def spec_gather_nd(rng):
     yield case(grid(rng, 4, 3), np.array([[1, 2], [3, 0], [-1, -1]]))
-    yield case(grid(rng, 4, 3), np.array([[[1], [3]]], np.int32))
+    yield case(grid(rng, 4, 3), np.array([[[1], [3]]], np.intc))
     yield case(grid(rng, 4), i64(2))
     yield case(grid(rng, 3, 4), np.array([[2], [0]]))             # rows as wide as a word
     yield case(grid(rng, 2, 3), np.zeros((2, 0), np.int64))       # names nothing: x itself, each time
@@ -129,7 +129,7 @@ def index_added(x, index, value, axis):
 @spec(ops.index_add, reference=index_added, dtypes=NUMBERS, cast=(0, 2))
 def spec_index_add(rng):
     yield case(grid(rng, 4, 3), i64(1, 1, -1), grid(rng, 3, 3), axis=0)
-    yield case(grid(rng, 4, 3), np.array([2], np.int32), grid(rng, 4, 1), axis=1)
+    yield case(grid(rng, 4, 3), np.array([2], np.intc), grid(rng, 4, 1), axis=1)
     yield bad(np.zeros((4, 3)), i64(3), np.zeros((4, 1)), axis=1, error=IndexError, match=r"\[-3, 3\)")
 
 
@@ -153,7 +153,7 @@ def sub_block(x, index, axis):
 @spec(ops.take_along_axis, reference=taken, dtypes=MOVED, cast=(0,))
 def spec_take_along_axis(rng):
     yield case(grid(rng, 4, 3), rng.integers(-4, 4, (6, 3)), axis=0)
-    yield case(grid(rng, 4, 3), rng.integers(0, 3, (4, 2)).astype(np.int32), axis=1)
+    yield case(grid(rng, 4, 3), rng.integers(0, 3, (4, 2)).astype(np.intc), axis=1)
     yield case(grid(rng, 4, 3), rng.integers(0, 3, (2, 2)), axis=1)    # fewer rows than x
     yield case(grid(rng, 2, 3, 4), rng.integers(0, 3, (2, 5, 4)), axis=1)
     yield case(grid(rng, 4, 3), np.zeros((0, 3), np.int64), axis=0)
@@ -237,7 +237,7 @@ def keyed(x, indices, axes):
 def spec_index_get(rng):
     yield case(grid(rng, 4, 3), i64(2, 0, -1), axes=(0,))
     yield case(grid(rng, 4, 3), i64(2, 0, -1), i64(1, 1, 0), axes=(0, 1))
-    yield case(grid(rng, 2, 4, 3), np.array([[1], [3]]), i64(0, 2).astype(np.int32), axes=(1, 2))
+    yield case(grid(rng, 2, 4, 3), np.array([[1], [3]]), i64(0, 2).astype(np.intc), axes=(1, 2))
     yield case(grid(rng, 2, 3, 5), np.array(1), axes=(1,))
     yield case(grid(rng, 4, 3), np.zeros((0,), np.int64), axes=(0,))
     yield bad(np.zeros((4, 3)), i64(1), i64(3), axes=(0, 1), error=IndexError, match=r"index 3 .*axis 1")
@@ -278,7 +278,7 @@ def embedded(index, weight, padding_index):
 @spec(ops.embedding, reference=embedded, dtypes="floats", cast=(1,))
 def spec_embedding(rng):
     yield case(np.array([[1, 3], [0, 1]]), grid(rng, 4, 3), padding_index=-1)
-    yield case(np.array([1, 3, 1], np.int32), grid(rng, 4, 20), padding_index=1)
+    yield case(np.array([1, 3, 1], np.intc), grid(rng, 4, 20), padding_index=1)
     yield case(np.array(2), grid(rng, 4, 1), padding_index=-1)
     yield case(np.zeros((0, 2), np.int64), grid(rng, 4, 3), padding_index=-1)
     yield bad(i64(4), np.zeros((4, 3)), padding_index=-1, error=IndexError, match=r"4 .*\[0, 4\)")

@@ -350,7 +350,7 @@ def spec_cross_entropy(rng):
                     differentiable=np.prod(shape) < 100,
                 )
     hard = {"soft_label": False, "ignore_index": 1, "axis": 1}
-    yield case(np.array([[1.0, 2], [3, 4]]), np.array([[1], [0]], np.int32), None, **hard)  # ignores a class
+    yield case(np.array([[1.0, 2], [3, 4]]), np.array([[1], [0]], np.intc), None, **hard)  # ignores a class
     yield case(np.array([[1.0, 2], [3, 4]]), np.array([[1], [0]], np.uint8), None, **hard)
     yield case(np.array([[1000.0, -1000], [-np.inf, 0]]), np.array([[0], [0]]), None, differentiable=False, **hard)
     hidden = np.array([[0.5, -np.inf, 1, 0], [-np.inf, 2, -1, -np.inf]])  # where a soft label has no mass nothing is lost

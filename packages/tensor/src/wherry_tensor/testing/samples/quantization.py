@@ -50,7 +50,7 @@ def _placed(rng):
         yield x, 2.0 ** rng.integers(-2, 2, n), rng.integers(-5, 5, n).astype(np.int8), dict(axis=axis, group=None)
         for group in 2, 3, 8:
             shape = (*x.shape[:axis], -(-n // group), *x.shape[axis + 1:])
-            yield x, 2.0 ** rng.integers(-2, 2, shape), rng.integers(-3, 3, shape).astype(np.int32), dict(axis=axis, group=group)
+            yield x, 2.0 ** rng.integers(-2, 2, shape), rng.integers(-3, 3, shape).astype(np.intc), dict(axis=axis, group=group)
     yield np.zeros((2, 0)), np.array(1.0), None, _WHOLE
     yield np.zeros((0, 3)), np.ones(3), None, dict(axis=1, group=None)
     yield np.array(1.25), np.array(0.5), np.array(-1, np.int8), _WHOLE
@@ -68,11 +68,11 @@ def spec_quantize_linear(rng):
         yield case(x, scale, zero, **where, **_BITS8)
     for low, high, dtype in (0, 255, _core.uint8), (-127, 127, _core.int8), (-8, 7, _core.int8), (-30000, 30000, _core.int16):
         yield case(_quarters(rng, (4, 33)) * 8, np.array(0.5), None, **_WHOLE, low=low, high=high, dtype=dtype)
-        yield case(_EDGES, np.array(1.0), np.array([low + 2])[0].reshape(()).astype(np.int32), **_WHOLE, low=low, high=high, dtype=dtype)
+        yield case(_EDGES, np.array(1.0), np.array([low + 2])[0].reshape(()).astype(np.intc), **_WHOLE, low=low, high=high, dtype=dtype)
     yield case(_EDGES, np.array(2.0**-14), None, **_WHOLE, **_BITS8)
     x = np.zeros((2, 3), np.float32)
     one = np.ones((), np.float32)
-    yield bad(x.astype(np.int32), one, None, **_WHOLE, **_BITS8, error=TypeError, match="`x` has dtype int32")
+    yield bad(x.astype(np.intc), one, None, **_WHOLE, **_BITS8, error=TypeError, match="`x` has dtype int32")
     yield bad(x, one.astype(np.float64), None, **_WHOLE, **_BITS8, error=TypeError, match="`scale` has dtype float64")
     yield bad(x, np.ones(2, np.float32), None, **_WHOLE, **_BITS8, error=ValueError, match=r"scale of shape \[2\] .* expected \[\] or \[1\]")
     yield bad(x, np.ones(2, np.float32), None, axis=1, group=None, **_BITS8, error=ValueError, match=r"axis=1, expected \[3\]")
@@ -120,16 +120,16 @@ def spec_requantize(rng):
     sums = rng.integers(-40000, 40000, (3, 5, 70))
     one = np.array(1 / 256, np.float32)
     yield case(sums, one, None, axis=None, zero_point=0, **_BITS8)
-    yield case(sums, one, np.array(300, np.int32), axis=None, zero_point=100, low=0, high=255, dtype=_core.uint8)
+    yield case(sums, one, np.array(300, np.intc), axis=None, zero_point=100, low=0, high=255, dtype=_core.uint8)
     for axis in range(3):
         n = sums.shape[axis]
-        scale, bias = (2.0 ** rng.integers(-9, -6, n)).astype(np.float32), rng.integers(-900, 900, n).astype(np.int32)
+        scale, bias = (2.0 ** rng.integers(-9, -6, n)).astype(np.float32), rng.integers(-900, 900, n).astype(np.intc)
         yield case(sums, scale, bias, axis=axis, zero_point=-3, **_BITS8)
     yield case(sums * 40000, one, None, axis=None, zero_point=0, low=-32768, high=32767, dtype=_core.int16)
     yield case(np.zeros((0, 2), np.int64), one, None, axis=None, zero_point=0, **_BITS8)
-    x = np.zeros((2, 3), np.int32)
+    x = np.zeros((2, 3), np.intc)
     yield bad(x.astype(np.int64), one, None, axis=None, zero_point=0, **_BITS8, error=TypeError, match="`x` has dtype int64")
-    yield bad(x, one, np.zeros(2, np.int32), axis=None, zero_point=0, **_BITS8, error=ValueError, match="`bias` does not fit `x`")
+    yield bad(x, one, np.zeros(2, np.intc), axis=None, zero_point=0, **_BITS8, error=ValueError, match="`bias` does not fit `x`")
     yield bad(x, one, one, axis=None, zero_point=0, **_BITS8, error=TypeError, match="`bias` has dtype float32")
     yield bad(x, one, None, axis=None, zero_point=128, **_BITS8, error=ValueError, match="zero_point is out of range")
 
@@ -188,7 +188,7 @@ def spec_quantize_fp8(rng):
     yield case(np.array([-0.0, 0.0, np.inf, -np.inf, np.nan, 449.0, -3e4, 2.0**-14]))
     yield case(rng.standard_normal((3, 5, 7)) * 30)
     yield case(np.zeros((0, 3)))
-    yield bad(np.zeros(3, np.int32), error=TypeError, match="`x` has dtype int32")
+    yield bad(np.zeros(3, np.intc), error=TypeError, match="`x` has dtype int32")
 
 
 @spec(ops.dequantize_fp8, reference=_dequantize_fp8, dtypes="uint8", differentiable=False)

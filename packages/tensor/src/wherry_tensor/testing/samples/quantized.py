@@ -131,7 +131,7 @@ def _ended(v, activation, out_scale, out_zero_point, low, high, dtype):
 def _behinds(rng, shape):
     """bias, residual, x_zero_point and what else stands after, for results of this shape."""
     out = shape[-1]
-    whole = rng.integers(-3000, 3000, out).astype(np.int32)
+    whole = rng.integers(-3000, 3000, out).astype(np.intc)
     real = rng.standard_normal(out).astype(np.float32)
     image = rng.standard_normal(shape).astype(np.float32)
     yield None, None, 0, _end()
@@ -192,7 +192,7 @@ def spec_quantized_linear(rng):
     yield bad(x, weight.astype(np.uint8), scale, None, None, **one, **_end(), error=TypeError, match="`weight` has dtype uint8")
     yield bad(x, weight, np.ones(17, np.float32), None, None, **one, **_end(), error=ValueError, match="`scale` does not fit `weight`")
     yield bad(x, weight, scale.astype(np.float64), None, None, **one, **_end(), error=TypeError, match="`scale` has dtype float64")
-    yield bad(x, weight, scale, np.zeros(3, np.int32), None, **one, **_end(), error=ValueError, match="`bias` does not fit")
+    yield bad(x, weight, scale, np.zeros(3, np.intc), None, **one, **_end(), error=ValueError, match="`bias` does not fit")
     yield bad(x, weight, scale, None, np.zeros((2, 3), np.int8), **one, **_end(), error=ValueError, match="`residual` and `the result`")
     yield bad(x, weight, scale, None, None, x_zero_point=128, **_end(), error=ValueError, match="x_zero_point is out of range")
     yield bad(x.astype(np.float32), weight, scale, None, None, x_zero_point=1, **_end(), error=ValueError, match="have no zero point")

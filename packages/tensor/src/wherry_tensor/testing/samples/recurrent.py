@@ -30,7 +30,7 @@ def _inputs(rng, gates, states):
             inputs += [rng.standard_normal((rows, n)) * 0.6 / np.sqrt(n) for n in (width, hidden)]
             inputs += [rng.standard_normal(rows) * 0.5 for _ in range(2)]
             # Both dtypes that lengths come in.
-            inputs.append(None if length is None else np.array(length, np.int32 if reverse else np.int64))
+            inputs.append(None if length is None else np.array(length, np.intc if reverse else np.int64))
             yield inputs, reverse
 
 

@@ -75,9 +75,9 @@ def _log_softmax(x):
 def _cases(rng):
     """log_probs, labels and lengths; whether the gradient has something to be compared with."""
     x = _log_softmax(rng.standard_normal((5, 3, 4)))
-    labels = np.array([[1, 2, 3], [1, 1, 9], [2, 9, 9]], np.int32)  # what lies beyond the lengths is not looked at
+    labels = np.array([[1, 2, 3], [1, 1, 9], [2, 9, 9]], np.intc)  # what lies beyond the lengths is not looked at
     yield x, labels, np.array([5, 4, 5]), np.array([3, 2, 1]), 0
-    yield x, np.array([[0, 1], [2, 2], [1, 0]]), np.array([5, 3, 2], np.int32), np.array([2, 2, 0], np.int32), 3
+    yield x, np.array([[0, 1], [2, 2], [1, 0]]), np.array([5, 3, 2], np.intc), np.array([2, 2, 0], np.intc), 3
     yield x, labels, np.array([2, 2, 0]), np.array([3, 2, 0]), 0  # no path is that short; nothing at all
     yield x[:, :1], np.zeros((1, 0), np.int64), np.array([5]), np.array([0]), 0  # labels without symbols
     yield _log_softmax(rng.standard_normal((1, 2, 2))), np.array([[1], [1]]), np.array([1, 1]), np.array([1, 1]), 0
@@ -189,5 +189,5 @@ def spec_gather_tree(rng):
     ids = np.zeros((3, 2, 2), np.int64)
     yield bad(ids, ids[:, :, :1], error=ValueError, match="parents")
     yield bad(ids[0], ids[0], error=ValueError, match="`ids` has 2 axes")
-    yield bad(ids, ids.astype("int32"), error=TypeError, match="one dtype")
+    yield bad(ids, ids.astype(np.intc), error=TypeError, match="one dtype")
     yield bad(ids.astype(float), ids.astype(float), error=TypeError, match="`ids` has dtype float64")

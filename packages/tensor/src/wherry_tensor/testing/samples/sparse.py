@@ -24,7 +24,7 @@ def _edge_sum(x, source, target, count, mean, sorted):
 def spec_edge_sum(rng):
     plain = {"mean": False, "sorted": False}
     yield case(grid(rng, 4, 3), i64(0, 1, 2, 0), i64(1, 2, 1, 0), count=3, **plain)
-    yield case(grid(rng, 4, 3), np.array([3, 3], np.int32), np.array([0, 0], np.int32), count=2, mean=True, sorted=False)
+    yield case(grid(rng, 4, 3), np.array([3, 3], np.intc), np.array([0, 0], np.intc), count=2, mean=True, sorted=False)
     yield case(grid(rng, 4), i64(2, 0, 1), i64(5, 1, 5), count=6, **plain)
     yield case(grid(rng, 5, 2), None, i64(0, 0, 2, 2, 2), count=4, mean=True, sorted=True)
     yield case(grid(rng, 5, 2), None, i64(2, 0, 1, 0, 2), count=3, **plain)
@@ -53,7 +53,7 @@ def spec_edge_extreme(rng):
     for largest in (True, False):
         yield case(untied, i64(0, 1, 2, 3), i64(1, 2, 1, 1), count=4, largest=largest, sorted=False)
         yield case(untied, None, i64(0, 0, 2, 2), count=3, largest=largest, sorted=True)
-        yield case(untied[:, 0], np.array([1, 3], np.int32), np.array([0, 0], np.int32), count=2, largest=largest, sorted=False)
+        yield case(untied[:, 0], np.array([1, 3], np.intc), np.array([0, 0], np.intc), count=2, largest=largest, sorted=False)
     yield case(np.array([1.0, np.nan, 2.0]), None, i64(0, 0, 0), count=1, largest=True, sorted=True, differentiable=False, dtypes="floats")
     yield bad(np.zeros((4, 3)), i64(0), i64(-1), count=3, largest=True, sorted=False, error=IndexError, match="edge_extreme: target -1")
 
@@ -69,7 +69,7 @@ def _dense(values, crows, cols, columns):
 def spec_csr_matmul(rng):
     crows, cols = i64(0, 2, 2, 3, 5), i64(0, 2, 1, 0, 1)
     yield case(grid(rng, 5), crows, cols, grid(rng, 3, 4))
-    yield case(grid(rng, 5), crows.astype("int32"), cols.astype("int32"), grid(rng, 3, 1))
+    yield case(grid(rng, 5), crows.astype(np.intc), cols.astype(np.intc), grid(rng, 3, 1))
     yield case(grid(rng, 5), crows, cols, grid(rng, 3, 70))
     yield case(np.zeros(0), i64(0, 0, 0), np.zeros(0, np.int64), grid(rng, 3, 4))
     yield case(np.zeros(0), i64(0), np.zeros(0, np.int64), grid(rng, 3, 4))
@@ -87,7 +87,7 @@ def _csr_sample(x, y, crows, cols):
 def spec_csr_sample(rng):
     crows, cols = i64(0, 2, 2, 3, 5), i64(0, 2, 1, 0, 1)
     yield case(grid(rng, 4, 5), grid(rng, 3, 5), crows, cols)
-    yield case(grid(rng, 4, 37), grid(rng, 3, 37), crows.astype("int32"), cols.astype("int32"))
+    yield case(grid(rng, 4, 37), grid(rng, 3, 37), crows.astype(np.intc), cols.astype(np.intc))
     yield case(grid(rng, 2, 5), grid(rng, 3, 5), i64(0, 0, 0), np.zeros(0, np.int64))
     yield bad(np.zeros((1, 2)), np.zeros((3, 2)), i64(0, 1), i64(3), error=IndexError, match=r"csr_sample: column 3 .*\[0, 3\)")
     yield bad(np.zeros((1, 2)), np.zeros((3, 3)), i64(0, 1), i64(0), error=ValueError, match="do not fit")
@@ -102,6 +102,6 @@ def _csr_transpose(crows, cols, columns):
 @spec(ops.csr_transpose, reference=_csr_transpose, dtypes="int64", differentiable=False)
 def spec_csr_transpose(rng):
     yield case(i64(0, 2, 2, 3, 5), i64(2, 0, 1, 0, 1), columns=4)
-    yield case(np.array([0, 1], np.int32), np.array([0], np.int32), columns=1)
+    yield case(np.array([0, 1], np.intc), np.array([0], np.intc), columns=1)
     yield case(i64(0), np.zeros(0, np.int64), columns=2)
     yield bad(i64(0, 1), i64(4), columns=4, error=IndexError, match=r"csr_transpose: column 4 .*\[0, 4\)")
