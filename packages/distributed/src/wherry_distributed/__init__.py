@@ -1,7 +1,7 @@
 """Training with several processes: `paddle.distributed`."""
 from importlib import import_module as _import_module
 
-__version__ = "0.8.0"
+__version__ = "0.9.0"
 
 # Each module is imported when one of its names is first used: a launcher needs none of them, a rank few before it has joined the others.
 _LATER = {

@@ -80,4 +80,4 @@ __all__ = [
     "variable",
 ]
 
-__version__ = "0.5.0"
+__version__ = "0.6.0"

@@ -2,4 +2,4 @@
 
 __all__: list[str] = []
 
-__version__ = "0.12.0"
+__version__ = "0.13.0"

@@ -27,7 +27,7 @@ __all__ = [
     "default_ptq_config", "quanter",
 ]
 
-__version__ = "0.8.0"
+__version__ = "0.9.0"
 
 # Where a name comes from, if not from `imperative`: modules are imported when one of their names is first used, for they need NumPy.
 _MODULE_OF = {

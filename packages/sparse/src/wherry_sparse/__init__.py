@@ -4,4 +4,4 @@ from wherry_sparse import geometric, incubate, operators, sparse  # noqa: F401  
 
 __all__ = ["geometric", "incubate", "sparse"]
 
-__version__ = "0.6.0"
+__version__ = "0.7.0"
