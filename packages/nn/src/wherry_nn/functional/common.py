@@ -172,8 +172,8 @@ def dropout(
         >>> sorted(set(x.tolist()))
         [0.0, 2.0]
     """
-    inside = isinstance(p, Tensor) and is_symbolic(p)
-    if not inside and (type(p) is not float or not 0.0 <= p <= 1.0):
+    found = p if isinstance(p, Tensor) and is_symbolic(p) else None  # by a program
+    if found is None and (type(p) is not float or not 0.0 <= p <= 1.0):
         p = _probability(p, "dropout")
     upscale = mode == "upscale_in_train"
     if not upscale and mode != "downscale_in_infer":
@@ -182,9 +182,9 @@ def dropout(
             f"them. 'upscale_in_train' is the usual one."
         )
     require_tensor(x, "dropout")
-    if inside:
-        p = ops.cast(ops.reshape(p, shape=()), x.dtype)
-        return _dropped_by(x, p, list(range(x.ndim)) if axis is None else _dropped_axes(axis, x.shape), training, upscale)
+    if found is not None:
+        found = ops.cast(ops.reshape(found, shape=()), x.dtype)
+        return _dropped_by(x, found, list(range(x.ndim)) if axis is None else _dropped_axes(axis, x.shape), training, upscale)
     if not training:
         if building.for_file and axis is None and p and is_symbolic(x):
             return ops.dropout(x, p, upscale)[0]
