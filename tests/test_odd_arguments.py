@@ -37,6 +37,7 @@ REFUSED = {
     ),
     "Binomial": (lambda: paddle.distribution.Binomial(paddle.to_tensor(float("inf")), paddle.to_tensor(0.5)).entropy(), ValueError, "not finite"),
     "OrtValue": (lambda: paddle.ort.OrtValue({1}), TypeError, "it holds arrays"),
+    "OrtValue of a class": (lambda: paddle.ort.OrtValue(paddle.Tensor), TypeError, "it holds arrays"),
     "combinations": (lambda: paddle.combinations(paddle.ones([2]), 1 << 62, with_replacement=True), MemoryError, "elements would need"),
     "combinations of many": (lambda: paddle.combinations(paddle.arange(1000), 500), MemoryError, "500 of 1000 elements"),
     "create_parameter": (lambda: paddle.nn.Bilinear(2, 2, DEEP), ValueError, "create_parameter"),

@@ -67,7 +67,7 @@ class OrtValue:
     """
 
     def __init__(self, value: Any) -> None:
-        if not (value is None or isinstance(value, (Tensor, list, tuple)) or hasattr(value, "__array_interface__")):
+        if not (value is None or isinstance(value, (Tensor, list, tuple)) or hasattr(value, "__array_interface__") and not isinstance(value, type)):
             raise InvalidTypeError(f"OrtValue: it holds arrays. Got {short(value)} ({type(value).__name__}), expected a NumPy array. Make one of it.")
         self._value = value
 
