@@ -69,7 +69,7 @@ class OrtValue:
     def __init__(self, value: Any) -> None:
         if not (value is None or isinstance(value, (Tensor, list, tuple)) or hasattr(value, "__array_interface__") and not isinstance(value, type)):
             raise InvalidTypeError(f"OrtValue: it holds arrays. Got {short(value)} ({type(value).__name__}), expected a NumPy array. Make one of it.")
-        self._value = value
+        self._value: Any = value
 
     @staticmethod
     def ortvalue_from_numpy(numpy_obj: np.ndarray, device_type: str = "cpu", device_id: int = 0) -> OrtValue:
