@@ -268,7 +268,7 @@ def test_a_free_threaded_python_builds_wherry_and_trains(tmp_path):
     binary = "--only-binary", "hypothesis"  # the newest that has a wheel for it, or for any Python: others want Rust
     pip_install(inside, *binary, PACKAGES / "tensor", PACKAGES / "ops-cpu", PACKAGES / "autograd", "pytest", "hypothesis")
     program = (
-        "import sys, wherry_tensor as w\n"
+        "import sys, wherry_autograd, wherry_tensor as w\n"
         "x = w.to_tensor([1.0, 2.0], stop_gradient=False); (x * x).sum().backward(); print(x.grad.tolist(), sys._is_gil_enabled())"
     )
     assert run(inside, "-c", program) == "[2.0, 4.0] True\n"
