@@ -101,7 +101,20 @@ class System:
         platforms = [f"--platform={tag}" for tag in self.platforms]
         subprocess.run([*command, *platforms, "--python-version", "3.11", *made, "pytest", "hypothesis"], check=True)
         environment = {**os.environ, "PYTHONPATH": str(site), "PYTHONDONTWRITEBYTECODE": "1", "CC": self.compiler}
+        if "-L" in self.python:  # programs that tests start find the system's libraries, too
+            environment["QEMU_LD_PREFIX"] = str(self.python[self.python.index("-L") + 1])
+        if not _starts(self.python[-1], environment):
+            print(f"wheels: this kernel does not start programs of {self.name} by itself, so tests that start a Python fail. Debian's "
+                  f"qemu-user-binfmt makes it do so.", file=sys.stderr)
         runs = [["--pyargs", "wherry_tensor.testing", "-k", kit]] if kit else [run for name in NAMES for run in packages()[name].tests]
         pytest = [*self.python, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
         statuses = [subprocess.run([*pytest, *run], cwd=ROOT, env=environment).returncode for run in runs]
         return next((status for status in statuses if status), 0)
+
+
+def _starts(python: str | Path, environment: dict[str, str]) -> bool:
+    """Whether the interpreter of the system runs without an emulator before it."""
+    try:
+        return subprocess.run([python, "-c", ""], env=environment, capture_output=True).returncode == 0
+    except OSError:  # of another machine
+        return False
