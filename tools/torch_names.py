@@ -27,7 +27,7 @@ ARGUMENTS = {
     "size": "shape", "target": "label", "bias": "bias_attr", "padding_mode": "padding_mode", "tensors": "x", "self": "x",
     "indices": "index", "dim0": "axis0", "dim1": "axis1", "exponent": "y", "vec2": "y", "mat2": "y", "vec": "vec", "A": "x",
     "num_samples": "num_samples", "descending": "descending", "n": "n", "norm": "norm", "output_size": "output_size",
-    "normalized_shape": "normalized_shape", "embed_dim": "embed_dim", "in_features": "in_features", "tensor": "x", "a": "x", "b": "y",
+    "normalized_shape": "normalized_shape", "embed_dim": "embed_dim", "in_features": "in_features", "tensor": "x", "a": "x", "b": "y", "ord": "p",
     "beta": "beta", "lambd": "threshold", "num_channels": "num_channels", "optimizer": None, "p": "p",
     "split_size_or_sections": "num_or_sections", "chunks": "chunks", "repeats": "repeats", "end": "end",
 }
@@ -66,8 +66,10 @@ for _row in (Path(__file__).parent / "torch_different.tsv").read_text().splitlin
         DIFFERENT[_name] = _new, _spec, _note
 # Same word, nothing in common, or of no use to a program.
 LEFT_OUT = {
-    "torch.DataParallel", "torch.Generator", "torch.Size", "torch.Tensor.data", "torch.from_dlpack", "torch.histogram", "torch.hub",
-    "torch.library", "torch.nn.SyncBatchNorm", "torch.normal", "torch.ops", "torch.range", "torch.seed", "torch.set_flags",
+    "torch.DataParallel", "torch.block_diag", "torch.cartesian_prod",  # these take a list here
+    "torch.Generator", "torch.Size", "torch.Tensor.data", "torch.from_dlpack", "torch.histogram", "torch.hub",
+    "torch.library", "torch.nn.SyncBatchNorm", "torch.nn.functional.fractional_max_pool2d", "torch.nn.functional.fractional_max_pool3d",
+    "torch.nn.functional.rms_norm", "torch.normal", "torch.ops", "torch.range", "torch.seed", "torch.set_flags",
     "torch.typename", "torch.unique_consecutive",
 }
 
@@ -139,7 +141,7 @@ def candidates(name: str) -> list[str]:
         return []
     words = [leaf]
     if leaf[-2:] in ("1d", "2d", "3d") and leaf[0].isupper():
-        words.append(leaf[:-1] + "D")
+        words.insert(0, leaf[:-1] + "D")  # Paddle 3 has both
     return [f"{SPACES[space]}.{word}" for word in words]
 
 

@@ -4,5 +4,5 @@ from wherry_migrate.paddle1 import upgrade
 from wherry_migrate.pytorch import from_torch
 from wherry_migrate.rewriting import Result, Warning_
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 __all__ = ["Result", "Warning_", "from_torch", "upgrade"]
