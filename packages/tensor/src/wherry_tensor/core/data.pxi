@@ -309,7 +309,6 @@ def strided(Tensor x not None, shape, strides, int64_t offset):
     cdef Tensor out
     cdef int64_t low, high, first
     cdef int i
-    need_data(x, "as_strided")
     if len(shape) != len(strides) or len(shape) > WRY_MAX_RANK:
         raise ValueError(
             f"as_strided: got {len(shape)} sizes and {len(strides)} strides, expected as many of each, at most {WRY_MAX_RANK}."
@@ -330,16 +329,16 @@ def strided(Tensor x not None, shape, strides, int64_t offset):
     low += offset
     high += offset
     settle(out)
-    first = (<int64_t>(<char *>x.t.data - <char *>x.storage.data)) // itemsizes[x.t.dtype]
-    if out.t.size and (first + low < 0 or (first + high + 1) * itemsizes[x.t.dtype] > <int64_t>x.storage.nbytes):
+    first = (<int64_t>(<char *>out.t.data - <char *>out.storage.data)) // itemsizes[out.t.dtype]
+    if out.t.size and (first + low < 0 or (first + high + 1) * itemsizes[out.t.dtype] > <int64_t>out.storage.nbytes):
         raise ValueError(
             f"as_strided: the view reaches outside of the memory of x. Got shape {list(shape)}, strides {list(strides)} and "
             f"offset {offset}, elements {low} to {high}, expected them in [{-first}, "
-            f"{<int64_t>x.storage.nbytes // itemsizes[x.t.dtype] - first}). Make the view smaller."
+            f"{<int64_t>out.storage.nbytes // itemsizes[out.t.dtype] - first}). Make the view smaller."
         )
     if not out.t.size:
         offset = 0  # nothing is read, and no address beyond the memory is made
-    out.t.data = <char *>x.t.data + offset * itemsizes[x.t.dtype]
+    out.t.data = <char *>out.t.data + offset * itemsizes[out.t.dtype]
     return out
 
 
@@ -353,15 +352,15 @@ def reinterpreted(Tensor x not None, DType dtype not None):
     cdef int64_t old, new
     cdef int i, last
     out = alias_with_data(x, "view")
-    old, new = itemsizes[x.t.dtype], dtype.itemsize
-    out.t.dtype = dtype.code
-    if dtype.code == WRY_BOOL and x.t.dtype != WRY_BOOL:
+    old, new = itemsizes[out.t.dtype], dtype.itemsize
+    if dtype.code == WRY_BOOL and out.t.dtype != WRY_BOOL:
         out.storage.foreign = 1
+    out.t.dtype = dtype.code
     if old != new:
         last = out.t.rank - 1
         fits = last >= 0 and (out.steps[last] == 1 or out.dims[last] <= 1)
         if fits and new > old:
-            fits = out.dims[last] % (new // old) == 0 and <size_t>x.t.data % <size_t>new == 0
+            fits = out.dims[last] % (new // old) == 0 and <size_t>out.t.data % <size_t>new == 0
             for i in range(last):
                 fits = fits and (out.steps[i] % (new // old) == 0 or out.dims[i] <= 1)
         if not fits:

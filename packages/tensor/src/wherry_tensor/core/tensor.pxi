@@ -637,16 +637,16 @@ cdef class Tensor:
         except BaseException:
             free(sizes)
             raise
-        for i in range(self.t.rank):
+        for i in range(kept.t.rank):
             sizes.shape[i] = <Py_ssize_t>kept.dims[i]
-            sizes.strides[i] = <Py_ssize_t>(kept.steps[i] * itemsizes[self.t.dtype])
+            sizes.strides[i] = <Py_ssize_t>(kept.steps[i] * itemsizes[kept.t.dtype])
         buffer.buf = kept.t.data
         buffer.obj = kept
-        buffer.len = <Py_ssize_t>(self.t.size * itemsizes[self.t.dtype])
-        buffer.itemsize = itemsizes[self.t.dtype]
+        buffer.len = <Py_ssize_t>(kept.t.size * itemsizes[kept.t.dtype])
+        buffer.itemsize = itemsizes[kept.t.dtype]
         buffer.readonly = self.t.device != 0  # a copy: what is written there would be lost
-        buffer.ndim = self.t.rank
-        buffer.format = buffer_formats[self.t.dtype] if flags & PyBUF_FORMAT else NULL
+        buffer.ndim = kept.t.rank
+        buffer.format = buffer_formats[kept.t.dtype] if flags & PyBUF_FORMAT else NULL
         buffer.shape = sizes.shape if flags & PyBUF_ND else NULL
         buffer.strides = sizes.strides if flags & PyBUF_STRIDES == PyBUF_STRIDES else NULL
         buffer.suboffsets = NULL

@@ -111,12 +111,13 @@ class RecordEvent:
     def __init__(self, name: str, event_type: Any = TracerEventType.PythonUserDefined) -> None:
         if not isinstance(name, str):
             raise InvalidTypeError(f"RecordEvent: name is not a str. Got {short(name)} ({type(name).__name__}), expected a str, such as 'load'.")
-        if event_type not in tuple(TracerEventType):
+        try:
+            self.name, self.event_type = name, TracerEventType(event_type)
+        except (ValueError, RecursionError):
             raise InvalidArgumentError(
                 f"RecordEvent: there is no such kind of event. Got event_type={short(event_type)}, expected a member of TracerEventType. "
                 f"Leave it out for a part of your own."
-            )
-        self.name, self.event_type = name, TracerEventType(event_type)
+            ) from None
         self._begun: list[int] = []
 
     def begin(self) -> None:
