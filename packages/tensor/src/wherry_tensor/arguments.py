@@ -82,6 +82,13 @@ def require_rank(x: Any, op_name: str, least: int, most: int | None = None, name
     )
 
 
+def name_of(name: Any, op_name: str) -> str | None:
+    """The name that the user gives what is made; None leaves it to the function."""
+    if name is None or isinstance(name, str):
+        return name
+    raise InvalidTypeError(f"{op_name}: the name is not a str. Got {_shown(name)}, expected a str or None. Leave it out.")
+
+
 def path_of(path: Any, op_name: str, name: str = "path") -> str:
     """The name of a file or folder, given as str or PathLike."""
     try:

@@ -13,7 +13,8 @@ from wherry_nn import unique_name
 from wherry_program.program.ir import OPTIMIZE
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, float32, int64
-from wherry_tensor.errors import InvalidTypeError, PreconditionNotMetError, short
+from wherry_tensor.arguments import name_of
+from wherry_tensor.errors import PreconditionNotMetError
 from wherry_tensor.explained import explained
 
 __all__ = ["ExponentialMovingAverage"]
@@ -58,9 +59,7 @@ class ExponentialMovingAverage:
     def __init__(self, decay: float = 0.999, thres_steps: Tensor | None = None, name: str | None = None) -> None:
         self._decay = float(decay)
         self._thres_steps = thres_steps
-        if not (name is None or isinstance(name, str)):
-            raise InvalidTypeError(f"ExponentialMovingAverage: the name is not a str. Got {short(name)}, expected a str or None. Leave it out.")
-        self._name = name or ""
+        self._name = name_of(name, "ExponentialMovingAverage") or ""
         self._averages: dict[str, tuple[Any, Any]] = {}  # name of a parameter -> itself, its average
         self._kept: dict[str, Tensor] = {}
         self._program = default_main_program()

@@ -13,8 +13,8 @@ from wherry_nn.param_attr import ParamAttr
 from wherry_nn.power_iteration import as_matrix, largest_singular_value, power_iteration
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
-from wherry_tensor.arguments import integer, repeats, require, require_tensor, sizes_of
-from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.arguments import integer, name_of, repeats, require, require_tensor, sizes_of
+from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, short
 from wherry_tensor.explained import explained
 from wherry_tensor.sizes import is_unknown
 from wherry_tensor.spellings import spelled
@@ -96,8 +96,7 @@ class _BatchNormBase(Layer):
         self._num_features, self._momentum, self._epsilon = num_features, momentum, epsilon
         self._use_global_stats, self._name = use_global_stats, name
         self._data_format = _require_format(self, data_format, self._formats)
-        if not (name is None or isinstance(name, str)):
-            raise InvalidTypeError(f"{type(self).__name__}: the name is not a str. Got {short(name)}, expected a str or None. Leave it out.")
+        name = name_of(name, type(self).__name__)
         shape = [num_features]
         self.weight = self.create_parameter(shape, attr=weight_attr, default_initializer=_one)
         self.bias = self.create_parameter(shape, attr=bias_attr, is_bias=True)

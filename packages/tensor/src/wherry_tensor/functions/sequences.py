@@ -158,7 +158,7 @@ def combinations(x: Tensor, r: int = 2, with_replacement: bool = False, name: st
     n = x.shape[0]
     if type(n) is int and r > 1:
         among = n + r - 1 if with_replacement else n
-        logarithm = math.lgamma(among + 1) - math.lgamma(r + 1) - math.lgamma(among - r + 1) if 0 < r <= among else 0.0
+        logarithm = math.lgamma(among + 1) - math.lgamma(r + 1) - math.lgamma(among - r + 1) if r <= among else 0.0
         require_room(8.0 * r * math.exp(min(logarithm, 100.0)), "combinations", f"{r} of {n} elements")
     places = arange(n)
     chosen = unsqueeze(places, 1)

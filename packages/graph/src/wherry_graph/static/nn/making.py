@@ -8,7 +8,8 @@ from wherry_nn import functional as F  # noqa: N812
 from wherry_nn import unique_name
 from wherry_nn.layer import new_parameter
 from wherry_tensor._core import Tensor
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.arguments import name_of
+from wherry_tensor.errors import InvalidArgumentError, short
 from wherry_tensor.explained import explained
 
 __all__ = ["Maker", "activated"]
@@ -22,10 +23,9 @@ class Maker:
     """
 
     def __init__(self, kind: str, name: str | None = None) -> None:
-        if not (name is None or isinstance(name, str)):
-            raise InvalidTypeError(f"{kind}: the name is not a str. Got {short(name)} ({type(name).__name__}), expected a str or None. Leave it out.")
         self.kind = kind
-        self.name = unique_name.generate(kind) if name is None else name
+        given = name_of(name, kind)
+        self.name = unique_name.generate(kind) if given is None else given
 
     def parameter(self, shape: Sequence[Any], attr: Any, dtype: Any, is_bias: bool = False, default: Any = None) -> Any:
         """A parameter; None where `attr` is False."""
