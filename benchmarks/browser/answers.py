@@ -1,4 +1,4 @@
-"""How soon the site's examples answer, and how often the page Play draws while its network learns: `python benchmarks/browser/answers.py`.
+"""How soon the site's examples answer, after how much, and how often the page Play draws while it learns: `python benchmarks/browser/answers.py`.
 
 Each round is a fresh profile on localhost: the first example of the first page is run by its button (everything is downloaded), then again in a
 new tab of the same profile (what the browser has kept). Times are from the press of Run until the output stands there. Play is opened as part
@@ -69,7 +69,9 @@ def main() -> None:
         for i in range(options.rounds):
             with at_most(options.limit, f"round {i + 1}"):
                 context = chromium.new_context()
+                server.sent.clear()
                 first.append(run(context, server.address))
+                loaded = sum(server.sent.values())
                 again.append(run(context, server.address))
                 for network in NETWORKS:
                     frames.setdefault(network, []).append(play(context, f"{server.address}/try/play/{network}"))
@@ -78,6 +80,7 @@ def main() -> None:
         print("| | median | least | most |\n|---|---|---|---|")
         for what, times in (("first run of an example, fresh profile", first), ("the same in a new tab", again)):
             print(f"| {what} | {statistics.median(times):.2f} s | {min(times):.2f} | {max(times):.2f} |")
+        print(f"\nThe first run loads {loaded / 1e6:.2f} MB from a server that compresses nothing.")
         print("\n| Play | frames a second with new steps | offered by the browser | a step | drawing a frame |\n|---|---|---|---|---|")
         for network, found in frames.items():
             drawn, offered, step, drawing = (statistics.median(column) for column in zip(*found, strict=True))

@@ -5,6 +5,7 @@ skipped and say why. WHERRY_WASM_WHEELS and WHERRY_PYODIDE name other folders.
 """
 from __future__ import annotations
 
+import collections
 import functools
 import http.server
 import os
@@ -198,12 +199,29 @@ def serve_beside() -> Iterator[Callable[..., str]]:
 
 
 class FileServer:
-    """`python -m http.server` of a folder."""
+    """`python -m http.server` of a folder.
 
-    def __init__(self, folder):
+    Args:
+        headers: sent with every file.
+
+    Attributes:
+        sent: path -> bytes of what was sent of it, without headers.
+    """
+
+    def __init__(self, folder, **headers):
+        self.sent = sent = collections.Counter()
+
         class Handler(http.server.SimpleHTTPRequestHandler):
             def log_message(self, *arguments):
                 pass
+
+            def end_headers(self):
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                super().end_headers()
+
+            def copyfile(self, source, outputfile):
+                sent[self.path] += outputfile.write(source.read())
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(folder)))
         self.address = f"http://127.0.0.1:{self.server.server_port}"

@@ -122,6 +122,38 @@ def test_a_block_runs_is_changed_and_reset(tab):
 
 
 @runs_in_the_tab
+def test_a_first_run_loads_at_most_8_megabytes(browser):
+    """Of everything that a plain file server sends until the first example has run, the page with it."""
+    server = FileServer(SITE)
+    run_first(browser, server)
+    server.stop()
+    names = {path.rpartition("/")[2]: size for path, size in server.sent.items()}
+    print(f"{sum(names.values()) / 1e6:.2f} MB: {names}")
+    assert names["pyodide.asm.wasm.zst"] and names["playground.zip.zst"] and "pyodide.asm.js" not in names
+    assert sum(server.sent.values()) <= 8e6
+
+
+@runs_in_the_tab
+def test_a_server_with_a_policy_sends_one_script_unpacked(browser):
+    """Then nothing runs that a page unpacked."""
+    server = FileServer(SITE, **{"Content-Security-Policy": "script-src 'self' 'wasm-unsafe-eval'"})
+    run_first(browser, server)
+    server.stop()
+    names = {path.rpartition("/")[2] for path in server.sent}
+    assert {"pyodide.asm.wasm.zst", "pyodide.asm.js"} <= names
+
+
+def run_first(browser, server):
+    """Runs the first example of the first page."""
+    page = browser.new_page()
+    page.set_default_timeout(240_000)
+    page.goto(f"{server.address}/index.html")
+    page.click(".runner-main")
+    page.wait_for_selector("[data-ran=done]")
+    page.close()
+
+
+@runs_in_the_tab
 def test_a_block_opens_in_the_playground(tab):
     page = tab("index.html")
     page.click("text=Open in Playground >> nth=0")

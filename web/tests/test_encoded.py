@@ -1,10 +1,16 @@
 """Files that are compressed with all effort, once."""
 import gzip
+import sys
 
 import brotli
 import pytest
 
 from wherry_web.encoded import Encoded
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 CONTENT = b"".join(b"%d bottles of beer on the wall\n" % i for i in range(5000))
 
@@ -49,3 +55,21 @@ def test_a_folder_that_cannot_be_written_is_done_without(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("")
     assert brotli.decompress(finished(Encoded(CONTENT, blocked / "folder"))) == CONTENT
+
+
+def test_what_is_packed_is_kept(tmp_path):
+    packed = Encoded(CONTENT, tmp_path).packed()
+    assert zstd.decompress(packed) == CONTENT and len(packed) < len(gzip.compress(CONTENT, 9))
+    (file,) = tmp_path.iterdir()
+    assert file.read_bytes() == packed == Encoded(CONTENT).packed()
+    other = zstd.compress(CONTENT, 1)
+    file.write_bytes(other)
+    assert Encoded(CONTENT, tmp_path).packed() == other  # taken from there
+
+
+@pytest.mark.parametrize("broken", [b"", b"no zstd", zstd.compress(b"other content"), zstd.compress(CONTENT)[:-1]])
+def test_what_was_packed_and_is_broken_is_made_again(tmp_path, broken):
+    packed = Encoded(CONTENT, tmp_path).packed()
+    (file,) = tmp_path.iterdir()
+    file.write_bytes(broken)
+    assert Encoded(CONTENT, tmp_path).packed() == packed == file.read_bytes()

@@ -1,38 +1,53 @@
 """The static build."""
-import gzip
+import io
 import json
+import sys
 import zipfile
 
 import pytest
 
 from wherry_web.freeze import freeze
 
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
 
 def test_holds_every_page_and_file(app, tmp_path, client, manifest):
     written = freeze(app, tmp_path / "site")
     site = tmp_path / "site"
     assert sorted(written) == sorted(str(path.relative_to(site)) for path in site.rglob("*") if path.is_file())
-    needed = {"sw.js", manifest["bundle"]["url"], manifest["playground"]["url"], manifest["digits"]}
+    zips = [manifest["bundle"]["url"], manifest["playground"]["url"], manifest["playground"]["sources"]]
+    needed = {"sw.js", *(f"{address}.zst" for address in zips), manifest["digits"]}
     needed.add("classifier/index.html")
     assert {"index.html", "train/index.html", "model/index.html", "playground/index.html", "browser/index.html"} | needed <= set(written)
     frozen = json.loads((site / "manifest.json").read_text())
-    assert frozen == {**manifest, "pyodide": {**manifest["pyodide"], "packed": True}, "static_build": True}
+    assert not set(zips) & set(written)
+    assert (frozen["bundle"]["url"], frozen["playground"]["sources"]) == (f"{zips[0]}.zst", f"{zips[2]}.zst")
+    assert all(address.endswith(".zip.zst") for part in (frozen["bundle"]["later"], frozen["playground"]["packages"]) for address in part.values())
+    alike = {name: value for name, value in manifest.items() if name not in ("bundle", "playground", "exporter")}
+    assert alike | {"pyodide": {**manifest["pyodide"], "packed": True}, "static_build": True} == {name: frozen[name] for name in [*alike, "static_build"]}
     weights = manifest["models"][0]["weights_url"]
     assert (site / weights).read_bytes() == client.get(f"/{weights}").data
-    with zipfile.ZipFile(site / manifest["bundle"]["url"]) as bundle:
-        assert bundle.testzip() is None and bundle.infolist()[0].compress_type == zipfile.ZIP_DEFLATED
+    for address in zips:
+        content = zstd.decompress((site / f"{address}.zst").read_bytes())
+        assert content == client.get(f"/{address}").data
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            assert archive.testzip() is None
 
 
 def test_large_files_of_pyodide_are_packed(app, tmp_path, client, manifest):
     written = freeze(app, tmp_path / "site")
     core = manifest["pyodide"]["url"]
     names = {name.removeprefix(core) for name in written if name.startswith(core)}
-    assert {"pyodide.mjs", "pyodide.asm.wasm.gz", "python_stdlib.zip.gz"} <= names and not {"pyodide.asm.wasm", "python_stdlib.zip"} & names
-    for name in ("pyodide.asm.wasm", "python_stdlib.zip"):
-        packed = (tmp_path / "site" / core / f"{name}.gz").read_bytes()
-        assert gzip.decompress(packed) == client.get(f"/{core}{name}").data
+    large = {"pyodide.asm.wasm", "python_stdlib.zip"}
+    assert {"pyodide.mjs", "pyodide.asm.wasm.zst", "python_stdlib.zip.zst"} <= names and not large & names
+    for name in large:
+        packed = (tmp_path / "site" / core / f"{name}.zst").read_bytes()
+        assert zstd.decompress(packed) == client.get(f"/{core}{name}").data
     worker = (tmp_path / "site" / "sw.js").read_text()
-    assert f'"{core}pyodide.asm.wasm.gz"' in worker and f'"{core}pyodide.asm.wasm"' not in worker
+    assert f'"{core}pyodide.asm.wasm.zst"' in worker and f'"{core}pyodide.asm.wasm"' not in worker
 
 
 def test_pages_find_their_files_from_where_they_are(app, tmp_path):

@@ -5,15 +5,23 @@ import contextlib
 import gzip
 import hashlib
 import os
+import sys
 import threading
 from pathlib import Path
 from typing import Literal
 
 import brotli
 
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
 Encoding = Literal["br", "gzip"]
 BEST = 11  # of brotli: a fifth smaller than its usual 5, and a hundred times slower
 QUICK = 5
+PACKED = ".zst"  # ends addresses of what pages unpack themselves
+EFFORT = 19  # of Zstandard: its best, 22, gains a thousandth
 _ONE = threading.Lock()
 
 
@@ -32,6 +40,7 @@ class Encoded:
     def __init__(self, content: bytes, folder: Path | None = None, quality: int = BEST) -> None:
         self.content = content
         self.digest = hashlib.sha256(content).hexdigest()[:16]
+        self._folder = folder
         self._file = folder / f"{self.digest}.{quality}.br" if folder else None
         self._quality = quality
         self._bodies: dict[Encoding, bytes] = {}
@@ -68,6 +77,18 @@ class Encoded:
             self._bodies["br"] = body
             self._best = True
         return len(self._bodies["br"])
+
+    def packed(self) -> bytes:
+        """The content as pages unpack it themselves (static/js/packed.js), for servers that compress nothing: a fifth smaller than gzip makes it."""
+        place = self._folder / f"{self.digest}{PACKED}" if self._folder else Path(os.devnull)
+        with contextlib.suppress(OSError, zstd.ZstdError):
+            body = place.read_bytes()
+            if zstd.decompress(body) == self.content:
+                return body
+        body = zstd.compress(self.content, EFFORT)
+        if self._folder:
+            keep(place, body)
+        return body
 
     def _read(self) -> bool:
         try:

@@ -40,7 +40,7 @@ from wherry_export.web import engine_files
 from wherry_export.web.wheels import SNAPSHOT, UNUSED, core_files, modules, without_docstrings, zipped
 from wherry_web import memory
 from wherry_web.config import Config
-from wherry_web.encoded import BEST, Encoded, Encoding, keep
+from wherry_web.encoded import BEST, PACKED, Encoded, Encoding, keep
 from wherry_web.gallery import BrokenModel, SavedModel, SavedProgram
 from wherry_web.pages import TITLES
 
@@ -64,8 +64,9 @@ from wherry_web.playground.cells import Session
 Session(lambda message, content: None).run(sys.stdin.read())
 print(*(name for name in sys.modules if name.startswith("wherry")))
 """
-MODULE, LIBRARY = "pyodide.asm.wasm", "python_stdlib.zip"  # of Pyodide
-LARGE = (MODULE, LIBRARY, SNAPSHOT)
+MODULE, LIBRARY, SCRIPT, LOCK = "pyodide.asm.wasm", "python_stdlib.zip", "pyodide.asm.js", "pyodide-lock.json"  # of Pyodide
+# What plain files have packed. The script is there unpacked, too: a policy of the server's may forbid to run what a page unpacked.
+LARGE = frozenset({MODULE, LIBRARY, SNAPSHOT, SCRIPT, LOCK})
 
 
 class Assets:
@@ -532,7 +533,7 @@ def unchanging(content: dict[str, Any]) -> list[str]:
     addresses = [assets.address + name for name in assets.names]
     if core := content["pyodide"]:
         names = current_app.extensions["pyodide"].names
-        addresses += [f"{core['url']}{name}.gz" if core.get("packed") and name in LARGE else core["url"] + name for name in names]
+        addresses += [f"{core['url']}{name}{PACKED}" if core.get("packed") and name in LARGE else core["url"] + name for name in names]
     if content["bundle"]:
         addresses += [content["bundle"]["url"], *sorted(set(content["bundle"]["later"].values()))]
     if content["exporter"]:

@@ -5,14 +5,14 @@ import json
 import os
 import shutil
 import tempfile
-import zipfile
 from pathlib import Path
+from typing import Any
 
 from flask import Flask
 
-from wherry_export.web.wheels import zipped
 from wherry_web.app import HEADERS
-from wherry_web.files import manifest_content, service_worker_of, unchanging, zips
+from wherry_web.encoded import PACKED
+from wherry_web.files import LARGE, SCRIPT, manifest_content, service_worker_of, unchanging, zips
 from wherry_web.pages import TITLES, gallery_page, page
 
 
@@ -49,9 +49,9 @@ def contents(app: Flask) -> dict[str, bytes]:
     """Name of each file -> its content."""
     client = app.test_client()
     with app.test_request_context():
-        manifest = manifest_content()
+        manifest = with_packed(manifest_content())  # not every file server compresses: 8 MB until the first program has run, in place of 40
         if manifest["pyodide"]:
-            manifest["pyodide"]["packed"] = True  # not every file server compresses: 8 MB of Pyodide's files in place of 40
+            manifest["pyodide"]["packed"] = True
         pages = {
             name: with_policy(gallery_page("../", True) if name == "gallery" else page(name, "./" if name == "draw" else "../")) for name in TITLES
         }
@@ -61,20 +61,32 @@ def contents(app: Flask) -> dict[str, bytes]:
     found = {"index.html" if name == "draw" else f"{name}/index.html": text.encode() for name, text in pages.items()}
     found["sw.js"] = worker.encode()
     for address in addresses:
-        packed = address.endswith(".gz")
-        response = client.get(f"/{address.removesuffix('.gz')}", headers={"Accept-Encoding": "gzip"} if packed else None)
-        if response.status_code != 200:
-            raise RuntimeError(f"freeze: {address} answered {response.status_code}: {response.get_data(as_text=True)[:200]}")
-        found[address] = response.get_data()
+        if not address.endswith(PACKED):
+            response = client.get(f"/{address}")
+            if response.status_code != 200:
+                raise RuntimeError(f"freeze: {address} answered {response.status_code}: {response.get_data(as_text=True)[:200]}")
+            found[address] = response.get_data()
+    core = app.extensions["pyodide"]
+    for name in LARGE.intersection(core.names):
+        found[f"{core.address}{name}{PACKED}"] = core.encoded(name).packed()
+    if SCRIPT in core.names:
+        found[core.address + SCRIPT] = core.encoded(SCRIPT).content
     with app.app_context():
         parts = zips() if manifest["bundle"] else []
     for part in parts:
-        found.update((part.address(name), zipped(files, zipfile.ZIP_DEFLATED)) for name, files in part.zips.items())
+        found.update((part.address(name) + PACKED, content.packed()) for name, content in part.encoded.items())
     for bundle in bundles:
         paths = sorted(path for path in bundle.folder.rglob("*") if path.is_file())
         found |= {f"bundles/{bundle.name}/{path.relative_to(bundle.folder).as_posix()}": path.read_bytes() for path in paths}
     found["manifest.json"] = json.dumps({**manifest, "static_build": True}).encode()
     return found
+
+
+def with_packed(content: Any) -> Any:
+    """Of a manifest, or a part of it, the same with the addresses of packed zips."""
+    if isinstance(content, dict):
+        return {name: with_packed(value) for name, value in content.items()}
+    return content + PACKED if isinstance(content, str) and content.startswith("bundle/") else content
 
 
 def with_policy(text: str) -> str:

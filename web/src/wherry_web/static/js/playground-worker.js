@@ -2,7 +2,8 @@
 //
 // In: {id, call, args}. Out: {id, result} or {id, error}, and {event, ...} in between: what a program says, see
 // wherry_web/playground/cells.py.
-import { contentNow, startPython } from "./python.js";
+import { fetchedNow } from "./packed.js";
+import { startPython } from "./python.js";
 
 // What a program could reach the site with, or leave something behind in it. A link may bring a program that somebody runs
 // without reading it; computing is all that it can do then.
@@ -65,5 +66,5 @@ function post(message, content) {
 // A program that imports a package waits for it.
 function packageNow(url, known) {
   if (!known.has(url)) throw new Error(`${url} is not a package of this server.`);
-  return contentNow(url, Request);
+  return fetchedNow(url, Request);
 }

@@ -1,5 +1,6 @@
 // Starts Pyodide in a worker.
 import { compiledOf } from "./compiled.js";
+import { fetched } from "./packed.js";
 import { entriesOf, unpack } from "./unzip.js";
 
 // Resolves to {pyodide, times, imported}: Python with an archive unpacked in it. `imported` takes the name of the module to begin with.
@@ -44,16 +45,6 @@ export async function added(pyodide, archives) {
   pyodide.pyimport("importlib").invalidate_caches();
 }
 
-// The content of an address, waited for: Python imports a module that is there. Request: XMLHttpRequest, of a worker.
-export function contentNow(url, Request) {
-  const request = new Request();
-  request.open("GET", url, false);
-  request.responseType = "arraybuffer";
-  request.send();
-  if (request.status !== 200) throw new Error(`${url}: the server answered ${request.status}`);
-  return new Uint8Array(request.response);
-}
-
 // In the memory are the seed of `random`, which everybody would have, what folders held, and the places in the zip that the library lay in when it was
 // written. Not importlib.invalidate_caches, which imports importlib.metadata and so half of the library (0.15 s); this is the rest of it.
 const WAKE = `import random, sys
@@ -63,18 +54,25 @@ for finder in sys.path_importer_cache.values():
         finder.invalidate_caches()`;
 
 const MODULE = "pyodide.asm.wasm", LIBRARY = "python_stdlib.zip", MEMORY = "snapshot.bin"; // the large files of Pyodide
+const SCRIPT = "pyodide.asm.js", LOCK = "pyodide-lock.json";
 
-// Resolves to Pyodide, started. snapshot: see `remembered`; packed: the large files have been compressed, as a copy of the site for servers that
-// compress nothing has them.
+// Resolves to Pyodide, started. snapshot: see `remembered`; packed: what is large is packed (packed.js).
 async function loadedPyodide({ url, snapshot, packed }) {
-  const large = (name) => (packed ? fetched(`${url}${name}.gz`).then(inflated) : fetched(url + name));
+  const large = (name) => fetched(packed ? `${url}${name}.zst` : url + name);
   const answers = new Map(); // address -> what fetch is to answer with
   const module = (packed || snapshot) && large(MODULE); // loaded once, for both of its uses
   if (module) answers.set(url + MODULE, module.then((content) => new Response(content, { headers: { "Content-Type": "application/wasm" } })));
-  if (packed) answers.set(url + LIBRARY, large(LIBRARY).then((content) => new Response(content)));
+  if (packed) for (const name of [LIBRARY, LOCK]) answers.set(url + name, large(name).then((content) => new Response(content)));
   const memory = snapshot && remembered(large(MEMORY), module, snapshot);
-  const { loadPyodide } = await import(url + "pyodide.mjs");
+  const [{ loadPyodide }] = await Promise.all([import(url + "pyodide.mjs"), packed && large(SCRIPT).then(run)]);
   return answering(answers, () => loadPyodide({ indexURL: url, ...(memory && { _loadSnapshot: memory }) }));
+}
+
+// Runs a script that defines what Pyodide would load otherwise. Where the server's policy forbids that, Pyodide loads the file itself.
+async function run(content) {
+  const url = URL.createObjectURL(new Blob([content], { type: "text/javascript" }));
+  await import(url).catch((error) => console.info(`Pyodide's script is loaded unpacked: ${error.message}`));
+  URL.revokeObjectURL(url);
 }
 
 // Runs what asks with `fetch` for files that are there already, or on their way.
@@ -93,15 +91,4 @@ async function remembered(content, module, shares) {
   const [memory, constants] = (await Promise.all([content, module])).map((one) => new Uint8Array(one));
   for (const [at, begin, length] of shares) for (let i = 0; i < length; i++) memory[at + i] ^= constants[begin + i];
   return memory;
-}
-
-async function inflated(content) {
-  if (new DataView(content).getUint16(0) !== 0x1f8b) return content; // a server that knows .gz has told the browser
-  return new Response(new Blob([content]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
-}
-
-async function fetched(url) {
-  const response = await fetch(url);
-  if (!response.ok) throw new Error(`${url}: the server answered ${response.status}`);
-  return response.arrayBuffer();
 }

@@ -1,3 +1,5 @@
+import { fetched } from "./packed.js";
+
 // The part of Wherry that exports, which pages go without until it is needed: returns what loads it, once.
 export function exporting(pyodide) {
   let loading;
@@ -12,8 +14,7 @@ export function exporting(pyodide) {
 }
 
 async function loaded(address, pyodide) {
-  const response = await fetch(address);
-  if (!response.ok) throw new Error(`${address}: the server answered ${response.status}`);
+  const content = await fetched(address);
   pyodide.pyimport("wherry_export.web").destroy(); // comes now: a folder with nothing but the engine would be imported in its place
-  pyodide.unpackArchive(await response.arrayBuffer(), "zip");
+  pyodide.unpackArchive(content, "zip");
 }

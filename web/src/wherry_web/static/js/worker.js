@@ -1,7 +1,8 @@
 // Runs Python and Wherry away from the page, so that the page never freezes.
 //
 // In: {id, call, args}. Out: {id, result} or {id, error, fatal}, and {event, ...} in between. After a fatal error nothing runs any more.
-import { added, contentNow, startPython } from "./python.js";
+import { fetchedNow } from "./packed.js";
+import { added, startPython } from "./python.js";
 import { classifying } from "./worker-classifier.js";
 import { bringing } from "./worker-model.js";
 import { playing } from "./worker-play.js";
@@ -45,7 +46,7 @@ async function boot(manifest) {
   pyodide = started;
   playground = manifest.playground;
   const later = pyodide.toPy(manifest.bundle.later);
-  pyodide.pyimport("wherry_web.client.on_demand").offer(later, (url) => pyodide.toPy(contentNow(url, XMLHttpRequest)));
+  pyodide.pyimport("wherry_web.client.on_demand").offer(later, (url) => pyodide.toPy(fetchedNow(url, XMLHttpRequest)));
   later.destroy();
   python = await imported("wherry_web.client.page");
   return { python: times.python, wherry: times.wherry() };
