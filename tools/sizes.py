@@ -25,7 +25,7 @@ LANGUAGES = {
     "JavaScript": (".js", ".mjs"),
 }
 # Neither code of the package nor written by hand: what was built, copies of headers, what is downloaded.
-LEFT_OUT = {"tests", "build", "_vendored", "__pycache__", "node_modules", "engine"}
+LEFT_OUT = {"tests", "build", "_vendored", "vendor", "__pycache__", "node_modules", "engine"}
 _NOT_CODE = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING, tokenize.ENDMARKER,
 }
