@@ -136,3 +136,41 @@ def test_tools_are_pinned_by_digest():
     for pins in (ROOT / "tools" / "pins").glob("*.txt"):
         requirements = re.findall(r"(?m)^\S.*(?:\n    .*)*", pins.read_text())
         assert requirements and all("==" in one and "--hash=sha256:" in one for one in requirements), pins.name
+
+
+PIP_AUDIT = """#!/usr/bin/env python3
+import json, sys
+print(json.dumps({{"dependencies": {pinned!r} if "-r" in sys.argv else {installed!r}}})) if {answers} else sys.exit("no route to host")
+"""
+FINE = {"name": "hatchling", "version": "1.33.0", "vulns": []}
+FAULTY = {"name": "numpy", "version": "1.0", "vulns": [{"id": "PYSEC-1", "fix_versions": ["1.1"]}]}
+UNHEARD = {"name": "ninja", "skip_reason": "Dependency not found on PyPI and could not be audited: ninja (1.13.2)"}
+OF_THE_ENVIRONMENT = {"name": "pip", "version": "1.0", "vulns": [{"id": "PYSEC-2", "fix_versions": []}]}
+
+
+@pytest.mark.parametrize(("pinned", "installed", "status", "said"), [
+    ([FINE], [FINE, OF_THE_ENVIRONMENT], 0, "no known faults in 1 packages"),
+    ([FINE], [FAULTY], 1, "numpy (1.0) has a known fault: PYSEC-1, mended in 1.1"),
+    ([FINE, UNHEARD], [], 1, "whether ninja (1.13.2) have known faults is not known, as 1 of 2 got no answer"),
+])
+def test_an_audit_tells_faults_and_what_nobody_knows(pinned, installed, status, said, tmp_path, monkeypatch, capsys):
+    program = pip_audit(tmp_path, monkeypatch)
+    program.write_text(PIP_AUDIT.format(pinned=pinned, installed=installed, answers=True))
+    assert release.audit() == status
+    assert said in capsys.readouterr().out
+
+
+def test_an_audit_without_a_network_says_so(tmp_path, monkeypatch):
+    program = pip_audit(tmp_path, monkeypatch)
+    program.write_text(PIP_AUDIT.format(pinned=[], installed=[], answers=False))
+    with pytest.raises(SystemExit, match="could not tell whether there are known faults: no route to host"):
+        release.audit()
+
+
+def pip_audit(folder: Path, monkeypatch) -> Path:
+    """Where a program is to be written that release.audit takes for pip-audit."""
+    monkeypatch.setattr(release, "tool_environment", lambda *_: folder)
+    program = folder / "bin" / "pip-audit"
+    program.parent.mkdir()
+    program.touch(mode=0o755)
+    return program

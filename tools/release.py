@@ -5,6 +5,7 @@
     python tools/release.py index DIR    dist/ as a folder that `pip install --index-url file://DIR` takes
     python tools/release.py record       after the upload: remember what each version was made of (tools/released.json)
     python tools/release.py pin          new versions and digests of the tools, tools/pins/*.txt
+    python tools/release.py audit        known faults of those tools, and of what this Python has installed
 
 The same sources give the same bytes: archives have one time (wheels.EPOCH), tools are pinned, and no path of this machine gets in. What each
 version was made of is remembered, so a package that has changed must have a new version, and one that has not keeps its own.
@@ -22,6 +23,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import uuid
 import zipfile
@@ -42,12 +44,14 @@ PYTHON_OF_PINS = {"build": "3.11", "release": "3.11", "pyodide": "3.13"}
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("action", nargs="?", default="build", choices=("build", "index", "record", "pin"))
+    parser.add_argument("action", nargs="?", default="build", choices=("build", "index", "record", "pin", "audit"))
     parser.add_argument("folder", nargs="?", type=Path, help="of the index")
     parser.add_argument("--pure", action="store_true", help="leave out what has to be compiled")
     arguments = parser.parse_args()
     if arguments.action == "pin":
         return pin()
+    if arguments.action == "audit":
+        return audit()
     if arguments.action == "record":
         RELEASED.write_text(json.dumps(made_of(), indent=2) + "\n")
         return 0
@@ -245,6 +249,37 @@ def pin() -> int:
         subprocess.run(["uv", "pip", "compile", "-q", "--universal", "--generate-hashes", "--python-version", python, "--no-header", "--no-annotate",
                         "--upgrade", "-o", f"{name}.txt", f"{name}.in"], cwd=PINS, check=True)
     return 0
+
+
+def audit() -> int:
+    """Ask pip-audit about every tool that is pinned, and about what of others is installed beside Wherry."""
+    program = tool_environment(sys.executable, "release", CACHE / "release") / "bin" / "pip-audit"
+    pins = [["--require-hashes", "--disable-pip", "-r", str(file)] for file in sorted(PINS.glob("*.txt"))]
+    known: dict[str, list[str]] = {}
+    unknown = set()
+    for what in [*pins, ["--path", sysconfig.get_path("purelib")]]:
+        done = subprocess.run([program, "--format", "json", "--progress-spinner", "off", *what], capture_output=True, text=True)
+        if not done.stdout:
+            reason = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+            sys.exit(f"release: pip-audit could not tell whether there are known faults: {reason}")
+        for entry in json.loads(done.stdout)["dependencies"]:
+            if entry["name"].startswith("wherry") or (what not in pins and entry["name"] in ("pip", "setuptools")):
+                continue  # on no index yet, and what every new environment has
+            if "skip_reason" in entry:
+                unknown.add(entry["skip_reason"].rpartition(": ")[2])
+            else:
+                ids = [f"{fault['id']}, mended in {' or '.join(fault['fix_versions']) or 'no version'}" for fault in entry["vulns"]]
+                known[f"{entry['name']} ({entry['version']})"] = ids
+    for name, faults in sorted(known.items()):
+        for fault in faults:
+            print(f"release: {name} has a known fault: {fault}")
+    if unknown:
+        some = ", ".join(sorted(unknown)[:3]) + (f" and {len(unknown) - 3} more" if len(unknown) > 3 else "")
+        print(f"release: whether {some} have known faults is not known, as {len(unknown)} of {len(unknown) + len(known)} got no answer. A mirror of "
+              "PyPI may have none for a version; ask where https://pypi.org itself can be reached.")
+    if not unknown and not any(known.values()):
+        print(f"release: no known faults in {len(known)} packages")
+    return int(bool(unknown) or any(known.values()))
 
 
 if __name__ == "__main__":
