@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 from wherry_autograd._engine import when_gradient_is_recorded
-from wherry_nn import unique_name
-from wherry_program.program.ir import FORWARD, Block, Node, Program, Variable, attrs_with
+from wherry_program.program.ir import FORWARD, Block, Node, Program, Variable
+from wherry_program.run._recording import record, recorded
 from wherry_tensor import _core
 from wherry_tensor._core import InnerLayer, Op, Tensor, inner_layers
 from wherry_tensor.sizes import user_line
@@ -110,15 +110,7 @@ class Capture(InnerLayer):
     def __call__(self, op: Op, inputs: tuple[Tensor | None, ...], attrs: tuple[Any, ...]) -> tuple[Tensor, ...]:
         if op in ON_ARRAYS and getattr(inputs[0], "is_array", False):
             return (ON_ARRAYS[op](*inputs),)
-        metas = op.infer(inputs, attrs)
-        block = self.block
-        # Not counted under the op's name alone: names of layers and their parameters are.
-        name = unique_name.generate(f"{op.name}.tmp")
-        while name in block.vars:  # names were counted anew meanwhile
-            name = unique_name.generate(f"{op.name}.tmp")
-        outs = tuple([block.variable(meta.shape, meta.dtype, f"{name}.{i}" if i else name) for i, meta in enumerate(metas)])
-        self.record(op, inputs, attrs, outs)
-        return outs
+        return recorded(self, op, inputs, attrs)
 
     def into(
         self, op: Op, outs: tuple[Tensor, ...], inputs: tuple[Tensor | None, ...], attrs: tuple[Any, ...]
@@ -133,15 +125,7 @@ class Capture(InnerLayer):
 
     def record(self, op: Any, inputs: tuple[Tensor | None, ...], attrs: tuple[Any, ...], outs: tuple[Variable, ...], **options: Any) -> Any:
         """Append a node whose inputs and sizes may be any tensors that stand for variables. Returns the node."""
-        if self.no_grad_cuts and not _core.is_grad_enabled():
-            for x in outs:  # the code said so: no_grad(), detach()
-                x.__dict__["cuts_gradient"] = True
-        of, block = self.variable_of, self.block
-        node = Node(
-            op, tuple([None if x is None else of(x) for x in inputs]), attrs_with(attrs, of), outs, block, role=self.role,
-            line=user_line() if self.line is None else self.line, scope=self.scope, device=self.device, **options,
-        )
-        return block.take(node)
+        return record(self, op, inputs, attrs, outs, **options)
 
     # Entering and leaving.
 

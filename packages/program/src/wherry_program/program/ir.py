@@ -27,17 +27,17 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from wherry_nn import Parameter, unique_name
+from wherry_program.run._recording import new_variable, use
 from wherry_tensor import _core
 from wherry_tensor._core import DType, Op, Tensor, hold_sizes, rebind, sizes_of, symbolic
 from wherry_tensor.arguments import require, require_tensor
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.errors import InvalidTypeError
 from wherry_tensor.sizes import Size
 
 __all__ = ["Block", "ControlOp", "Node", "Program", "StaticParameter", "Variable", "attrs_with", "tensors_of_attrs"]
 
 _made = count()  # programs, for their numbers
 _stop_gradient = Tensor.__dict__["stop_gradient"]
-_TOO_LARGE = 1 << 62  # a size
 
 FORWARD, BACKWARD, OPTIMIZE = "forward", "backward", "optimize"  # roles of nodes
 
@@ -92,21 +92,8 @@ class Variable(Tensor):
         is_data: bool = False, is_array: bool = False, persistable: bool = False, stop_gradient: bool = True,
     ) -> Any:
         """A new variable of `block`; use the methods of Block and Program."""
-        sizes = tuple(shape)
-        for n in sizes:
-            if type(n) is int and n >= _TOO_LARGE:
-                raise InvalidArgumentError(
-                    f"Variable: no tensor has such a size. Got shape {short(list(sizes))}, expected sizes of at most 62 bits. "
-                    f"Check the sizes and their order."
-                )
-        x = symbolic(sizes, dtype, cls)
-        x.name = unique_name.generate("_generated_var") if name is None else name
-        x.block, x.made_by, x.bound, x.is_data, x.is_array = block, None, bound, is_data, is_array
-        if persistable:
-            x.persistable = True
-        if not stop_gradient:
-            _stop_gradient.__set__(x, False)  # not through the property: nobody asked for this name
-        return x
+        named = unique_name.generate("_generated_var") if name is None else name
+        return new_variable(cls, block, tuple(shape), dtype, named, bound, is_data, is_array, persistable, stop_gradient)
 
     @property
     def program(self) -> Program:
@@ -611,6 +598,9 @@ def _size_with(n: Size, find: Callable[[Tensor], Tensor]) -> Any:
     if type(a) is Size or type(b) is Size:
         return Size(name, a, b)
     return Size(name, a, b).value(find)
+
+
+use(Node, Variable, attrs_with)
 
 
 # As text.
