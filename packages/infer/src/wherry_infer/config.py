@@ -6,7 +6,7 @@ missing. Switches of libraries that Wherry does not use (oneDNN, Lite, the execu
 """
 from __future__ import annotations
 
-import enum
+import copy
 import functools
 import inspect
 import logging
@@ -50,11 +50,11 @@ class PassBuilder:
     """
 
     def __init__(self) -> None:
-        self._names = [one.__name__ for one in graph_passes.pipeline(graph_passes.INFERENCE)]
+        self._names = list(_INFERENCE)
         self._debug = False
 
     def __deepcopy__(self, memo: dict[int, Any]) -> PassBuilder:
-        out = type(self)()
+        out = type(self).__new__(type(self))
         out._names, out._debug = list(self._names), self._debug
         return out
 
@@ -96,6 +96,9 @@ class PassBuilder:
     def functions(self) -> list[Callable[[Any], Any]]:
         """The passes as functions of a program."""
         return [_pass_named(name) for name in self._names]
+
+
+_INFERENCE = [one.__name__ for one in graph_passes.pipeline(graph_passes.INFERENCE)]
 
 
 def _pass_named(name: str) -> Callable[[Any], Any]:
@@ -210,6 +213,9 @@ class QuantizerConfig:
         self.enabled_op_types = set(names)
 
 
+_WHOLE = frozenset((str, int, bool, float, type(None), tuple, PrecisionType))  # what cannot change takes longer to walk over than all the rest
+
+
 class Config:
     """Which program to run, and how.
 
@@ -272,14 +278,18 @@ class Config:
             self.set_model(prog, params) if params is not None else self.set_model(prog)
 
     def _copy(self, other: Config) -> None:
-        import copy
-
-        whole = (str, int, float, type(None), enum.Enum, tuple)  # what cannot change takes longer to walk over than all the rest
-        parts = {k: v for k, v in other.__dict__.items() if k not in ("_buffers", "_stream") and not isinstance(v, whole)}
-        self.__dict__.update(other.__dict__)
-        for name, value in parts.items():
-            self.__dict__[name] = copy.deepcopy(value) if value or type(value) not in (dict, list, set) else type(value)()
-        self._buffers, self._stream = other._buffers, other._stream
+        own = self.__dict__
+        own.update(other.__dict__)
+        for name, value in other.__dict__.items():
+            kind = type(value)
+            if kind in _WHOLE or name in ("_buffers", "_stream"):
+                continue
+            if kind in (PassBuilder, XpuConfig):
+                own[name] = value.__deepcopy__({})
+            elif kind in (dict, list, set) and not value:
+                own[name] = kind()
+            else:
+                own[name] = copy.deepcopy(value)
 
     # The program.
 

@@ -298,30 +298,38 @@ class _Model:
         self.config, self.sizes = Config(config), sizes
         self.others: dict[tuple[tuple[int, ...], ...], _Model] = {}  # by sizes
         self.saved = False
-        self.home = _Home("cpu" if config._device[0] == "cpu" else f"{config._device[0]}:{config._device[1]}", config._stream)
+        kind, number = config._device
+        self.home = _CPU if kind == "cpu" and config._stream is None else _Home("cpu" if kind == "cpu" else f"{kind}:{number}", config._stream)
         self.hands_over = config.tensorrt_engine_enabled() and tensorrt.available(config)
         if self.hands_over and config._stream is None:
             self.home = _Home(self.home.name, Stream(self.home.name))  # TensorRT waits for the whole GPU on the default one
-        self.times: Counter[str] = Counter()
-        self.calls: Counter[str] = Counter()
+        self.times: dict[str, float] = {}
+        self.calls: dict[str, int] = {}
         self.shapes: dict[str, Counter[tuple[int, ...]]] = {}
         self._ready: Once[Program] | None = None
         self.lock = threading.Lock()
-        with _CPU.entered():  # whatever the current device is
-            program = self._loaded()
-            self.calibrating = eight_bits.calibrating(program, config)
-            first = None if self.calibrating is None else self.calibrating.program
-            if first is None:
-                program = self.in_whole_numbers(program)
-                if self._may_wait:
-                    self.feeds, self.fetches = program.feeds, program.fetches
-                    self._waiting: Program | None = program
-                    me = weakref.ref(self)  # no cycle; whoever calls it holds the model
-                    self._ready = Once(lambda: me()._prepared(program), "create_predictor")  # type: ignore[union-attr]
-                    return
-                program = self._prepared(program)
-            else:
-                program = first
+        device = _core.set_thread_current_device(_CPU.code)  # whatever the current device is
+        try:
+            self._begin()
+        finally:
+            _core.set_thread_current_device(device)
+
+    def _begin(self) -> None:
+        """Load the program, and make it ready unless that may wait."""
+        config, program = self.config, self._loaded()
+        self.calibrating = eight_bits.calibrating(program, config)
+        first = None if self.calibrating is None else self.calibrating.program
+        if first is None:
+            program = self.in_whole_numbers(program)
+            if self._may_wait:
+                self.feeds, self.fetches = program.feeds, program.fetches
+                self._waiting: Program | None = program
+                me = weakref.ref(self)  # no cycle; whoever calls it holds the model
+                self._ready = Once(lambda: me()._prepared(program), "create_predictor")  # type: ignore[union-attr]
+                return
+            program = self._prepared(program)
+        else:
+            program = first
         self.feeds, self.fetches = program.feeds, program.fetches
         self._take(program)
         if self.calibrating is not None and first is not None:
@@ -490,7 +498,7 @@ class _Model:
         """Time per op as a table."""
         total = sum(self.times.values()) or 1.0
         lines = [f"{'op':<24} {'calls':>8} {'total ms':>10} {'mean us':>10} {'share':>7}"]
-        for name, spent in self.times.most_common():
+        for name, spent in sorted(self.times.items(), key=lambda each: -each[1]):
             calls = self.calls[name]
             lines.append(f"{name:<24} {calls:>8} {spent * 1e3:>10.3f} {spent / calls * 1e6:>10.2f} {spent / total:>7.1%}")
         return "\n".join(lines)
@@ -544,8 +552,8 @@ class _Watching(Interpreter):
                 _core.get_stream(self.model.home.code).synchronize()
             spent = time.perf_counter() - begun
             with self.model.lock:
-                self.model.times[node.type] += spent  # type: ignore[assignment]
-                self.model.calls[node.type] += 1
+                self.model.times[node.type] = self.model.times.get(node.type, 0.0) + spent
+                self.model.calls[node.type] = self.model.calls.get(node.type, 0) + 1
         for hook in self.hooks:
             for x in node.outputs:
                 hook(node.type, x.name, env.get(id(x)))
@@ -588,10 +596,8 @@ class Predictor:
 
     def _start(self, model: _Model, home: _Home) -> None:
         self._model, self._home = model, home
-        self._handles = tuple(
-            [Tensor(x.name, x.dtype.name, x.sizes, is_input, home) for x in found]
-            for found, is_input in ((model.feeds, True), (model.fetches, False))
-        )
+        ins = [Tensor(x.name, x.dtype.name, x.sizes, True, home) for x in model.feeds]
+        self._handles = ins, [Tensor(x.name, x.dtype.name, x.sizes, False, home) for x in model.fetches]
         counts = [len(handles) for handles in self._handles]
         self._sequences: list[Tensor] = []  # the inputs with offsets
         if model.offsets is not None:

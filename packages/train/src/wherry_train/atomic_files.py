@@ -160,8 +160,8 @@ def _sync_folder(folder: str) -> None:
 
 
 def _journal_of(path: str) -> str:
-    folder, name = os.path.split(path)
-    return os.path.join(folder, f".{name[:200]}.journal")
+    name = os.path.basename(path)
+    return f"{path[: len(path) - len(name)]}.{name[:200]}.journal"
 
 
 def _commit(first: str, entries: Mapping[str, str | None]) -> None:

@@ -18,6 +18,7 @@ __all__ = ["borders", "channels_last", "require_rank", "resolved", "same_borders
 
 _FORMATS = (("NCL", "NLC"), ("NCHW", "NHWC"), ("NCDHW", "NDHWC"))
 _LAST = {name: last for pair in _FORMATS for name, last in zip(pair, (False, True), strict=True)}
+_INTS = {int}
 _AXES = ("a length", "a height and a width", "a depth, a height and a width")
 
 
@@ -52,6 +53,8 @@ def sizes(value: Any, rank: int, op_name: str, name: str, least: int = 1) -> tup
     given = value
     if type(value) is int:
         found = (value,) * rank
+    elif type(value) in (list, tuple) and len(value) == rank and set(map(type, value)) == _INTS:  # mostly
+        found = tuple(value)
     else:
         if isinstance(value, Tensor) or type(value).__module__ == "numpy":
             value = value.tolist()
@@ -127,7 +130,7 @@ def _row_of(padding: Any, rank: int, last: bool, op_name: str) -> tuple[int, ...
                     )
                 return tuple(size for pair in spatial for size in pair)
         else:
-            row = tuple(_index(one) for one in padding)
+            row = tuple(padding) if set(map(type, padding)) == _INTS else tuple(_index(one) for one in padding)
             if len(row) == 2 * rank:
                 return row
             if len(row) == rank:
