@@ -70,6 +70,29 @@ def test_what_is_not_a_program_is_refused(data):
         read_program(data)
 
 
+@pytest.mark.parametrize("name", ["", 5, None, ["w"], "first", "feed"])
+def test_a_parameter_has_a_name_of_its_own(name):
+    described = json.loads(CASES["layer conv2d"]["model.json"])
+    parameters = [op for op in described["program"]["regions"][0]["blocks"][0]["ops"] if op["#"] == "p"]
+    parameters[0]["A"][3] = "first"
+    parameters[1]["A"][3] = name
+    with pytest.raises(ModelFileError, match="damaged"):
+        read_program(json.dumps(described).encode())
+
+
+def test_a_constant_is_written_down_where_a_tensor_is_read():
+    """Those that become attributes are no operators, and one that a block within reads stands before it."""
+    plain = pir.parse(CASES["layer conv2d"]["model.json"])
+    assert not any(op.type in ("fill_constant", "assign_value") for op in plain.blocks[0].ops)
+    for name, case in CASES.items():
+        for block in pir.parse(case["model.json"]).blocks:
+            made, own = set(), {var.name for var in block.vars if not var.persistable}
+            for op in block.ops:
+                read = [each for slot in op.inputs for each in slot.arguments if not each.startswith(("feed", "carried"))]
+                assert all(each in made or each not in own for each in read), name
+                made.update(each for slot in op.outputs for each in slot.arguments)
+
+
 def _mutated(value, rng, room):
     """Change, drop, repeat or exchange one thing somewhere in the tree."""
     holders = []

@@ -9,6 +9,7 @@ operators mean is not known here.
 """
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 from wherry_tensor.protobuf import Field, ModelFileError, Schema
 
 __all__ = [
-    "EMPTY", "Attr", "AttrType", "BlockDesc", "Complex", "OpDesc", "OpVersion", "OpVersionPair", "ProgramDesc", "Scalar", "Slot",
+    "DTYPES", "EMPTY", "Attr", "AttrType", "BlockDesc", "Complex", "OpDesc", "OpVersion", "OpVersionPair", "ProgramDesc", "Scalar", "Slot",
     "TensorDesc", "VarAttr", "VarDesc", "VarKind", "VarType", "check", "dtype_code", "dtype_name", "parse", "plain", "serialize",
     "tensor_var",
 ]  # fmt: skip
@@ -71,11 +72,11 @@ class VarKind(IntEnum):
 
 
 _LOD_TENSOR = int(VarKind.LOD_TENSOR)
-_dtypes = {
+DTYPES = {
     0: "bool", 1: "int16", 2: "int32", 3: "int64", 4: "float16", 5: "float32", 6: "float64", 20: "uint8", 21: "int8",
     22: "bfloat16", 23: "complex64", 24: "complex128",
 }  # fmt: skip
-_codes = {name: code for code, name in _dtypes.items()}
+_codes = {name: code for code, name in DTYPES.items()}
 
 
 def dtype_name(code: int, what: str) -> str:
@@ -84,12 +85,12 @@ def dtype_name(code: int, what: str) -> str:
     Raises:
         ModelFileError: `code` is not that of a dtype.
     """
-    if code not in _dtypes:
+    if code not in DTYPES:
         raise ModelFileError(
-            f"{what} has no dtype that is known. Got {code}, expected one of {', '.join(f'{c} ({n})' for c, n in _dtypes.items())}. "
+            f"{what} has no dtype that is known. Got {code}, expected one of {', '.join(f'{c} ({n})' for c, n in DTYPES.items())}. "
             f"Save the model again."
         )
-    return _dtypes[code]
+    return DTYPES[code]
 
 
 def dtype_code(name: str) -> int:
@@ -507,13 +508,13 @@ def check(program: ProgramDesc) -> None:
                 f"the file is damaged: block {at} says that it is block {block.index} within block {block.parent}. Expected "
                 f"{at} within an earlier one. Save the model again."
             )
-        names = set()
+        names = {var.name or "" for var in block.vars}
+        if len(names) < len(block.vars) or "" in names:
+            strange = [name for name, count in Counter(var.name for var in block.vars).items() if count > 1 or not name]
+            raise ModelFileError(
+                f"the file is damaged: block {at} has two variables {strange[0]!r}, or one without a name. Save the model again."
+            )
         for var in block.vars:
-            if not var.name or var.name in names:
-                raise ModelFileError(
-                    f"the file is damaged: block {at} has two variables {var.name!r}, or one without a name. Save the model again."
-                )
-            names.add(var.name)
             _check_tensor(var)
         if at:
             around = known[block.parent]  # type: ignore[index]
@@ -537,10 +538,12 @@ def check(program: ProgramDesc) -> None:
 
 
 def _check_tensor(var: VarDesc) -> None:
-    tensor = var.tensor
+    kind = var.type
+    mostly = kind is not None and kind.kind == _LOD_TENSOR and kind.lod_tensor is not None
+    tensor = kind.lod_tensor.tensor if mostly else var.tensor  # type: ignore[union-attr]
     if tensor is None:
         return
-    if tensor.dtype not in _dtypes:
+    if tensor.dtype not in DTYPES:
         dtype_name(tensor.dtype or 0, f"the variable {var.name!r}")
     if tensor.dims and min(tensor.dims) < -1:
         # Paddle itself multiplies sizes that are not known: instance_norm of [-1, 3, 4, 4] has means of shape [-3].
@@ -555,23 +558,25 @@ _WITH_NAMES = frozenset(map(int, (
 
 def _check_op(op: OpDesc, block: int, blocks: int, known: set[str]) -> None:
     for slots, kind in ((op.inputs, "input"), (op.outputs, "output")):
-        seen = set()
+        if len(slots) > 1 and len({slot.name for slot in slots}) < len(slots):
+            name = Counter(slot.name for slot in slots).most_common(1)[0][0]
+            raise ModelFileError(f"the file is damaged: {op.type!r} has the {kind} {name!r} twice. Save the model again.")
         for slot in slots:
-            if slot.name in seen:
-                raise ModelFileError(f"the file is damaged: {op.type!r} has the {kind} {slot.name!r} twice. Save the model again.")
-            seen.add(slot.name)
-            for name in () if known.issuperset(slot.arguments) else slot.arguments:
+            if known.issuperset(slot.arguments):
+                continue
+            for name in slot.arguments:
                 if name not in known and name != EMPTY:
                     raise ModelFileError(
                         f"the file is damaged: {op.type!r} of block {block} has {name!r} as {kind} {slot.name!r}, which no block "
                         f"declares. Expected a variable of this block or one around it. Save the model again."
                     )
-    said: dict[str | None, Attr] = {}
+    said: dict[str | None, int] = {}
     for attr in op.attrs:
+        kind_of = attr.type
         # Paddle repeats some: what its passes changed stands after what was there, and the last counts.
-        if said.setdefault(attr.name, attr).type != attr.type:
+        if said.setdefault(attr.name, kind_of) != kind_of:
             raise ModelFileError(f"the file is damaged: {op.type!r} has the attribute {attr.name!r} twice, of two types. Save the model again.")
-        if attr.type not in _WITH_NAMES:
+        if kind_of not in _WITH_NAMES:
             continue
         if attr.type in (AttrType.BLOCK, AttrType.BLOCKS):
             for index in attr.value if attr.type == AttrType.BLOCKS else [attr.value]:

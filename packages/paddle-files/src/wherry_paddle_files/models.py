@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 from wherry_nn import Parameter
 from wherry_paddle_files import desc, pir
-from wherry_paddle_files.params import mark_of, params_of, write_params
+from wherry_paddle_files.params import load_params, mark_of, params_of, write_params
 from wherry_paddle_files.pir_writing import Writer3, text_of
 from wherry_paddle_files.reading import program_of
 from wherry_paddle_files.writing import RESULT, Writer
@@ -40,6 +40,7 @@ Files = list[tuple[str, Callable[[BinaryIO], Any] | None]]
 OF_PADDLE_1 = "__model__"  # the program in a folder
 MODEL, MODEL_3, PARAMS, INFO = ".pdmodel", ".json", ".pdiparams", ".pdiparams.info"
 _KEPT = 16  # programs for other sizes
+_BUFFER = 1 << 13  # said, so that nobody asks whether the file is a terminal
 
 
 def read_program(data: bytes) -> Program:
@@ -338,13 +339,11 @@ def load_state(prefix: str, *, model_path: str | None = None, params_path: str |
 def _described_with_values(model_path: str, params_path: str) -> tuple[desc.ProgramDesc, dict[str, Tensor]]:
     for attempt in range(3):
         finish_replacing(model_path)
-        stem, ending = os.path.splitext(model_path)
+        stem, _, ending = model_path.rpartition(".")
         whole, _, method = stem.rpartition(".")
         if method.isidentifier():  # of a layer, whose methods were saved together
-            finish_replacing(whole + ending)
-        before = _stamp(model_path)
-        with open(model_path, "rb") as file:
-            data = file.read()
+            finish_replacing(f"{whole}.{ending}")
+        data, before = _content(model_path)
         described = _described(data)
         try:
             values, mark = _read_params(params_path, _names_of(described))
@@ -452,7 +451,7 @@ def bind_values(program: Program, values: Mapping[str, Tensor], info: Mapping[st
         x = block.vars.get(name)
         if x is None:
             continue
-        if value.dtype is not x.dtype or tuple(value.shape) != x.sizes:
+        if value.dtype is not x.dtype or _core.sizes_of(value) != _core.sizes_of(x):
             value = _as_declared(value, x)
             if value.dtype is not x.dtype or any(n not in (-1, m) for n, m in zip(x.sizes, value.shape)) or len(x.sizes) != value.ndim:
                 raise ModelFileError(
@@ -511,16 +510,30 @@ def _read_params(path: str, names: Sequence[str]) -> tuple[dict[str, Tensor], by
     if not names:
         return {}, None
     if os.path.isdir(path):
-        from wherry_paddle_files.params import load_params
-
         return load_params(path, names), None
-    with open(path, "rb") as file:
+    with open(path, "rb", buffering=_BUFFER) as file:
         return params_of(file, os.fstat(file.fileno()).st_size, names, path)
 
 
-def _stamp(path: str) -> tuple[int, int, int]:
+def _content(path: str) -> tuple[bytes, tuple[int, int, int]]:
+    """The bytes of the file of a program, and what tells it from another one of this name."""
+    try:
+        file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))  # half of what `open` takes
+    except FileNotFoundError:
+        raise FileNotFoundError(f"load: there is no model. Got {path!r}, expected the name of a .pdmodel. Look at the name.") from None
+    try:
+        found = os.fstat(file)
+        data = os.read(file, found.st_size + 1)
+        if len(data) != found.st_size:  # of a pipe, or larger than one call reads
+            data += b"".join(iter(lambda: os.read(file, 1 << 20), b""))
+    finally:
+        os.close(file)
+    return data, (found.st_ino, found.st_mtime_ns, found.st_size)
+
+
+def _stamp(path: str) -> tuple[int, int, int] | None:
     try:
         found = os.stat(path)
     except FileNotFoundError:
-        raise FileNotFoundError(f"load: there is no model. Got {path!r}, expected the name of a .pdmodel. Look at the name.") from None
+        return None
     return found.st_ino, found.st_mtime_ns, found.st_size

@@ -19,9 +19,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import BinaryIO
 
-from wherry_paddle_files.desc import dtype_code, dtype_name
+from wherry_paddle_files.desc import DTYPES, dtype_code, dtype_name
 from wherry_tensor import _core, ops
-from wherry_tensor._core import Tensor
+from wherry_tensor._core import DType, Tensor
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.protobuf import Field, ModelFileError, Schema
 from wherry_train.atomic_files import finish_replacing, replace_files
@@ -31,6 +31,8 @@ __all__ = ["load_params", "mark_of", "params_of", "save_params", "save_separate_
 
 _HEAD = struct.Struct("<IQ")
 _TENSOR = struct.Struct("<Ii")
+_TENSOR_HEAD = struct.Struct("<IQIi")  # both, of a tensor without levels of detail
+_LENGTH = struct.Struct("<Q")
 _LONGEST_MESSAGE = 1 << 16  # bytes; a message takes some thirty
 
 
@@ -136,6 +138,7 @@ class _Reader:
 
     def __init__(self, file: BinaryIO, size: int, what: str) -> None:
         self._file, self.left, self._what = file, size, what
+        self._seen: dict[bytes, tuple[DType, tuple[int, ...], int, bytes | None]] = {}  # by what describes a tensor
 
     def _take(self, count: int, name: str) -> bytes:
         data = self._file.read(count) if count <= self.left else b""
@@ -154,39 +157,58 @@ class _Reader:
         )
 
     def tensor(self, name: str) -> tuple[Tensor, bytes | None]:
-        version, levels = _HEAD.unpack(self._take(_HEAD.size, name))
-        if version or levels > self.left // 8:
-            raise self._damaged(name, f"version {version} and {levels} levels of detail", "version 0 and a few levels")
-        for _ in range(levels):
-            (count,) = struct.unpack("<Q", self._take(8, name))
-            self._take(count, name)  # levels of detail have no meaning for parameters
-        version, length = _TENSOR.unpack(self._take(_TENSOR.size, name))
-        if version or not 0 <= length <= _LONGEST_MESSAGE:
-            raise self._damaged(name, f"version {version} and a description of {length} bytes", "version 0 and some 30 bytes")
-        found = _described.read(self._take(length, name))
-        dtype = as_dtype(dtype_name(found.dtype, f"{self._what}: the parameter {name!r}"), "load")
-        count, reach = dtype.itemsize, dtype.itemsize
-        for size in found.dims:
-            count *= size
-            reach *= max(size, 1)
-        if len(found.dims) > _core.MAX_RANK or min(found.dims, default=0) < 0 or reach >= 1 << 62:
-            raise self._damaged(name, f"shape {found.dims[:20]}", f"at most {_core.MAX_RANK} sizes of 0 or more")
+        message = self._message(name)
+        known = self._seen.get(message)
+        if known is None:  # others are of the same dtype and shape
+            known = self._seen[message] = self._kind(message, name)
+        dtype, shape, count, mark = known
         if count > self.left:
             raise ModelFileError(
                 f"{self._what}: the file ends too early, in the parameter {name!r}. Got {self.left} bytes, expected {count} for shape "
-                f"{found.dims} and dtype {dtype.name}. Copy or save the model again."
+                f"{list(shape)} and dtype {dtype.name}. Copy or save the model again."
             )
-        values = _core.uninitialized(tuple(found.dims), _core.uint8 if dtype.is_bool else dtype)
+        values = _core.uninitialized(shape, _core.uint8 if dtype.is_bool else dtype)
         if count:
-            view, at = memoryview(values).cast("B"), 0
-            while at < count:
-                got = self._file.readinto(view[at:])  # type: ignore[attr-defined]
+            at = self._file.readinto(values)  # type: ignore[attr-defined]
+            while at < count:  # rarely
+                got = self._file.readinto(memoryview(values).cast("B")[at:])  # type: ignore[attr-defined]
                 if not got:
                     raise ModelFileError(f"{self._what}: the file has become shorter while it was read. Read it again.")
                 at += got
             self.left -= count
         # A byte of the file may be anything, a bool is 0 or 1.
-        return ops.cast(values, dtype) if dtype.is_bool else values, found.mark
+        return ops.cast(values, dtype) if dtype.is_bool else values, mark
+
+    def _message(self, name: str) -> bytes:
+        """The bytes that say dtype and sizes of the next tensor."""
+        head = self._take(_TENSOR_HEAD.size, name)
+        version, levels, second, length = _TENSOR_HEAD.unpack(head)
+        if version or levels > (self.left + 8) // 8:
+            raise self._damaged(name, f"version {version} and {levels} levels of detail", "version 0 and a few levels")
+        if levels:  # they have no meaning for parameters
+            (count,) = _LENGTH.unpack(head[-8:])
+            for _ in range(levels - 1):
+                self._take(count, name)
+                (count,) = _LENGTH.unpack(self._take(8, name))
+            self._take(count, name)
+            second, length = _TENSOR.unpack(self._take(_TENSOR.size, name))
+        if second or not 0 <= length <= _LONGEST_MESSAGE:
+            raise self._damaged(name, f"version {second} and a description of {length} bytes", "version 0 and some 30 bytes")
+        return self._take(length, name)
+
+    def _kind(self, message: bytes, name: str) -> tuple[DType, tuple[int, ...], int, bytes | None]:
+        """Dtype and shape of a tensor, the bytes of its values, and the mark."""
+        found = _described.read(message)
+        if found.dtype not in DTYPES:
+            dtype_name(found.dtype, f"{self._what}: the parameter {name!r}")
+        dtype = as_dtype(DTYPES[found.dtype], "load")
+        count, reach = dtype.itemsize, dtype.itemsize
+        for size in found.dims:
+            count *= size
+            reach *= size or 1
+        if len(found.dims) > _core.MAX_RANK or min(found.dims, default=0) < 0 or reach >= 1 << 62:
+            raise self._damaged(name, f"shape {found.dims[:20]}", f"at most {_core.MAX_RANK} sizes of 0 or more")
+        return dtype, tuple(found.dims), count, found.mark
 
 
 # Writing.

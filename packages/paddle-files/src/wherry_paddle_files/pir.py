@@ -44,10 +44,11 @@ _NEUTRAL: dict[str, Any] = {
 }  # fmt: skip
 _WHOLE = {"num_rows", "num_columns", "depth", "k", "axis", "num", "offset", "diagonal", "bins"}
 _NUMBERS = {"INF": math.inf, "-INF": -math.inf, "NAN": math.nan, "NaN": math.nan}
+_INTS = {int}
 _MOST_DEPTH = 64  # of regions within regions
 _PLAIN_KINDS = frozenset(f"0.a_{kind}" for kind in ("bool", "f32", "f64", "i32", "i64", "str"))  # of attributes whose data are the value
 _KIND_OF = {bool: int(AttrType.BOOLEAN), int: int(AttrType.LONG), float: int(AttrType.FLOAT64)}
-_LONGS = int(AttrType.LONGS)
+_LONGS, _STRING, _LOD_TENSOR = int(AttrType.LONGS), int(AttrType.STRING), int(VarKind.LOD_TENSOR)
 
 
 class Translated(ProgramDesc):
@@ -79,9 +80,11 @@ def parse(data: bytes) -> Translated:
             f"Name the .json that jit.save wrote."
         )
     try:
-        program = _Translation().program(found["program"])
-        _check_names(program)
-        check(program)
+        translation = _Translation()
+        program = translation.program(found["program"])
+        _check_names(program, translation.as_written)
+        if translation.as_written or len(program.blocks) > 1:
+            check(program)
         return program
     except ModelFileError:
         raise
@@ -89,13 +92,18 @@ def parse(data: bytes) -> Translated:
         raise _damaged(f"{type(error).__name__}: {error}") from error
 
 
-def _check_names(program: ProgramDesc) -> None:
-    names = [op.type for block in program.blocks for op in block.ops]
-    names += [name for block in program.blocks for op in block.ops for slot in (*op.inputs, *op.outputs) for name in slot.arguments]
-    names += [attr.name for block in program.blocks for op in block.ops for attr in op.attrs]
-    strange = [name for name in (*names, *(var.name for block in program.blocks for var in block.vars)) if not isinstance(name, str)]
-    if strange:
-        raise _damaged(f"{_short(strange[0])} stands where a name is expected")
+def _check_names(program: ProgramDesc, everywhere: bool) -> None:
+    """Refuse variables without names of their own, and what is no name. Other names than those of variables are of our tables unless `everywhere`."""
+    for block in program.blocks:
+        names = [var.name for var in block.vars]
+        if len(set(names)) < len(names):
+            raise _damaged(f"two variables of one block have the name {_short(next(name for name in names if names.count(name) > 1))}")
+        if everywhere:
+            names += [op.type for op in block.ops] + [attr.name for op in block.ops for attr in op.attrs]
+            names += [name for op in block.ops for slot in (*op.inputs, *op.outputs) for name in slot.arguments]
+        if not set(map(type, names)) <= {str} or "" in names:
+            strange = next(name for name in names if type(name) is not str or not name)
+            raise _damaged(f"{_short(strange)} stands where a name is expected")
 
 
 def _damaged(what: str) -> ModelFileError:
@@ -111,20 +119,42 @@ class _Operation:
     """An operation of the file.
 
     Attributes:
-        dialect, name: `pd_op` and `conv2d` of `1.conv2d`; full_name: `pd_op.conv2d`.
+        described: as the file has it.
+        kind: what is known of those of its name.
         inputs: numbers of values; 0: none is given.
         outputs: numbers and types.
         attrs: by name, as Python has them.
     """
 
+    __slots__ = ("described", "inputs", "kind", "outputs")
+
     def __init__(self, described: dict[str, Any]) -> None:
-        number, _, self.name = described["#"].partition(".")
-        self.dialect = DIALECTS.get(number, number)
-        self.full_name = f"{self.dialect}.{self.name}"
+        self.described, self.kind = described, _kind_of(described["#"])
         self.inputs: list[int] = [each["%"] for each in described.get("I", ())]
         self.outputs: list[tuple[int, Any]] = [(each["%"], each.get("TT")) for each in described.get("O", ())]
-        self.attrs: dict[str, Any] = {each["N"]: _value(each["AT"]) for each in described.get("A", ()) if each["N"] != "struct_name"}
-        self.regions: list[Any] = described.get("regions", [])
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        return {each["N"]: _value(each["AT"]) for each in self.described.get("A", ()) if each["N"] != "struct_name"}
+
+    def attr(self, name: str) -> Any:
+        """One attribute."""
+        for each in self.described["A"]:
+            if each["N"] == name:
+                return _value(each["AT"])
+        raise KeyError(name)
+
+    @property
+    def regions(self) -> list[Any]:
+        return self.described.get("regions", [])  # type: ignore[no-any-return]
+
+    @property
+    def full_name(self) -> str:
+        return self.kind.full_name
+
+    @property
+    def name(self) -> str:
+        return self.kind.name
 
 
 def _value(attr: dict[str, Any]) -> Any:
@@ -135,7 +165,8 @@ def _value(attr: dict[str, Any]) -> Any:
         return _NUMBERS[attr["VD"]]
     kind = kind.rpartition("_")[2]
     if kind == "array":
-        return [_value(each) for each in data]  # type: ignore[union-attr]
+        plain = _PLAIN_KINDS
+        return [each["D"] if each["#"] in plain and "D" in each and "VD" not in each else _value(each) for each in data]  # type: ignore[union-attr]
     if kind == "dtype":
         return None if data == "Undefined(ALL_DTYPE)" else dtype_code(_dtype_named(data))
     return data
@@ -150,6 +181,8 @@ def _attr(name: str, value: Any) -> Attr:
     kind = _KIND_OF.get(type(value))
     if kind is not None:
         return Attr(name, kind, value)
+    if type(value) is str:
+        return Attr(name, _STRING, value.encode())
     if type(value) is list and value and set(map(type, value)) == {int}:
         return Attr(name, _LONGS, value)
     first = value[0] if isinstance(value, list) and value else value
@@ -182,15 +215,16 @@ class _Form:
         self.tensors = [each for each in order if each in known.inputs]
         self.others = [each for each in order if each not in known.inputs]
         self.outputs = [each for each in known.outputs if each != "XShape"]
-        self._alike: dict[str, str] = {}
+        self.is_adjusted = known.type.startswith("reduce_") or known.type in ("histogram", "allclose")
+        self.known_alike: dict[str, str] = {}  # names of attributes that were met
 
     def alike(self, name: str) -> str | None:
         """The name that an attribute has in Paddle 2; None if the operator has none such."""
-        found = self._alike.get(name)
+        found = self.known_alike.get(name)
         if found is None:
             found = next((a for want in (plain(name), *ALIKE.get(plain(name), ())) for a in self.known.attrs if plain(a) == want), None)
-            if found is not None and len(self._alike) < _MOST_KEPT:  # names are those of files
-                self._alike[name] = found
+            if found is not None and len(self.known_alike) < _MOST_KEPT:  # names are those of files
+                self.known_alike[name] = found
         return found
 
 
@@ -205,6 +239,28 @@ def _form_of(name: str) -> _Form | None:
     return None if known is None else _Form(known)
 
 
+class _Kind:
+    """What operations of one name are.
+
+    Attributes:
+        dialect, name: `pd_op` and `conv2d` of `1.conv2d`; full_name: `pd_op.conv2d`.
+        special: what translates them, where they have no operator of their own.
+        form: their operator; None if none is known.
+    """
+
+    __slots__ = ("dialect", "form", "full_name", "name", "special")
+
+    def __init__(self, written: str) -> None:
+        number, _, self.name = written.partition(".")
+        self.dialect = DIALECTS.get(number, number)
+        self.full_name = f"{self.dialect}.{self.name}"
+        self.special = _SPECIAL.get(self.full_name)
+        self.form = _form_of(self.name) if self.dialect == "pd_op" and self.special is None else None
+
+
+_kind_of = functools.lru_cache(_MOST_KEPT)(_Kind)
+
+
 class _Translation:
     """Translates one program.
 
@@ -212,7 +268,8 @@ class _Translation:
         blocks: of Paddle 2, the first one the program's.
         names: of the tensors of each value; several for a list.
         known: numbers of values that are constants.
-        constants: what makes those that no operation has read as a tensor so far.
+        constants: what writes those down that no operation has read as a tensor so far; most become attributes.
+        as_written: whether a name of an attribute is the file's, or a slot was looked for: such names are looked at in the end.
     """
 
     def __init__(self) -> None:
@@ -221,7 +278,8 @@ class _Translation:
         self.known: dict[int, Any] = {}
         self.fed = 0
         self.types: dict[Any, VarType] = {}
-        self.constants: dict[int, OpDesc] = {}
+        self.constants: dict[int, Callable[[], None]] = {}
+        self.as_written = False
 
     def program(self, described: dict[str, Any]) -> Translated:
         region = described["regions"]
@@ -233,10 +291,6 @@ class _Translation:
         # Paddle's own files list them from the last to the first.
         first.ops = [*reversed(feeds), *(op for op in first.ops if op.type != "feed")]
         first.vars += [VarDesc("feed", VarType(int(VarKind.FEED_MINIBATCH))), VarDesc("fetch", VarType(int(VarKind.FETCH_LIST)))]
-        if self.constants:  # they became attributes
-            unread = set(map(id, self.constants.values()))
-            for block in self.blocks:
-                block.ops = [op for op in block.ops if id(op) not in unread]
         program = Translated()
         program.blocks = self.blocks
         return program
@@ -270,9 +324,8 @@ class _Translation:
                 self.parameter(block, each)
                 continue
             op = _Operation(each)
-            found = _SPECIAL.get(op.full_name)
-            if found is not None:
-                found(self, block, op, depth)
+            if op.kind.special is not None:
+                op.kind.special(self, block, op, depth)
             elif op.full_name == "cf.yield":
                 yielded = [name for value in op.inputs for name in self.tensors(value)]
             else:
@@ -296,10 +349,32 @@ class _Translation:
         """The names of the tensors of a value: none where it is not given."""
         if value == 0:
             return []
-        if value not in self.names:
+        found = self.names.get(value)
+        if found is None:
             raise _damaged(f"it reads the value %{value}, which nothing has made")
-        self.constants.pop(value, None)
-        return self.names[value]
+        if value in self.constants:
+            self.constants.pop(value)()
+        return found
+
+    def constant(self, block: BlockDesc, output: tuple[int, Any], type: str, attrs: Callable[[str], list[Attr]]) -> None:
+        """An output that is known now: an operator gives it, which is written into the block once another one reads the tensor.
+
+        Args:
+            type: of the operator.
+            attrs: its attributes for the dtype of the output.
+        """
+        value, kind = output
+        name = f"v{value}"
+        described = self.type_of(kind, name)
+        if value in self.names:
+            raise _damaged(f"it makes the value %{value} twice")
+        self.names[value] = [name]
+
+        def write() -> None:
+            block.vars.append(VarDesc(name, described))
+            block.ops.append(OpDesc(type, [], [Slot("Out", [name])], attrs(_tensor_type(kind, name)[0])))
+
+        self.constants[value] = write
 
     def make(self, block: BlockDesc, value: int, type: Any) -> list[str]:
         """Declare an output, and return its names; a list has several."""
@@ -312,8 +387,9 @@ class _Translation:
             self.names[value] = [f"v{value}.{i}" for i in range(len(type["D"]))]
             block.vars += [VarDesc(name, self.type_of(each, name)) for name, each in zip(self.names[value], type["D"])]
         else:
-            self.names[value] = [f"v{value}"]
-            block.vars.append(VarDesc(f"v{value}", self.type_of(type, f"v{value}")))
+            name = f"v{value}"
+            self.names[value] = [name]
+            block.vars.append(VarDesc(name, self.type_of(type, name)))
         return self.names[value]
 
     def type_of(self, type: Any, what: str) -> VarType:
@@ -327,65 +403,83 @@ class _Translation:
             dtype, dims = _tensor_type(type, what)
             tensor = LodTensorDesc(TensorDesc(dtype_code(dtype), dims), 0)
             array = type["#"].endswith("t_dense_tensor_array")
-            found = VarType(int(VarKind.LOD_TENSOR_ARRAY), tensor_array=tensor) if array else VarType(int(VarKind.LOD_TENSOR), lod_tensor=tensor)
+            found = VarType(int(VarKind.LOD_TENSOR_ARRAY), tensor_array=tensor) if array else VarType(_LOD_TENSOR, None, tensor)
             self.types[key] = found
         return found
 
     def outputs(self, block: BlockDesc, op: _Operation, slots: Sequence[str]) -> list[Slot]:
-        made = [self.make(block, value, type) for value, type in op.outputs]
-        return [Slot(slot, names or [EMPTY]) for slot, names in zip(slots, made)]
+        made = []
+        for value, type in op.outputs:
+            if type.__class__ is dict and type.get("#") == "0.t_dtensor" and value not in self.names:  # mostly
+                name = f"v{value}"
+                block.vars.append(VarDesc(name, self.type_of(type, name)))
+                self.names[value] = [name]
+                made.append(self.names[value])
+            else:
+                made.append(self.make(block, value, type) or [EMPTY])
+        return list(map(Slot, slots, made))
 
     # Operators.
 
     def operator(self, block: BlockDesc, op: _Operation) -> None:
         """An operation that is an operator of Paddle 2."""
-        form = _form_of(op.name)
-        if op.dialect != "pd_op" or form is None:  # the reader says which it does not know
-            slots = [Slot(f"X{i}", self.tensors(value)) for i, value in enumerate(op.inputs)]
+        form, given = op.kind.form, op.inputs
+        if form is None:  # the reader says that it does not know it
+            slots = [Slot(f"X{i}", self.tensors(value)) for i, value in enumerate(given)]
             made = self.outputs(block, op, [f"Out{i}" for i in range(len(op.outputs))])
             block.ops.append(OpDesc(op.full_name, slots, made, [_attr(name, value) for name, value in op.attrs.items() if value is not None]))
+            self.as_written = True
             return
-        known, tensors = form.known, form.tensors
         attrs = self.attributes(op, form)
-        inputs = [Slot(slot, self.tensors(value)) for slot, value in zip(tensors, op.inputs) if value]
+        inputs = [Slot(slot, self.tensors(value)) for slot, value in zip(form.tensors, given) if value]
+        if len(given) > len(form.tensors):
+            self.late_inputs(op, form, attrs, inputs)
+        if form.is_adjusted:
+            _adjust(form.known.type, attrs)
+        written = []
+        for name, value in attrs.items():
+            kind = _KIND_OF.get(type(value))
+            if kind is not None:  # mostly
+                written.append(Attr(name, kind, value))
+            elif value is not None:
+                written.append(_attr(name, value))
+        block.ops.append(OpDesc(form.known.type, inputs, self.outputs(block, op, form.outputs), written))
+
+    def late_inputs(self, op: _Operation, form: _Form, attrs: dict[str, Any], inputs: list[Slot]) -> None:
+        """Those that stand for what are attributes in Paddle 2: constants become attributes, others inputs."""
+        known, first = form.known, len(form.tensors)
         late = [name for name in form.others if name not in attrs]
-        for name, value in zip(late, op.inputs[len(tensors) :]):
+        for name, value in zip(late, op.inputs[first:]):
             if value in self.known:
                 number = self.known[value]
                 attrs[name] = int(number) if name in _WHOLE and isinstance(number, float) else number
             elif value:
+                self.as_written = True
                 inputs.append(Slot(self.slot_for(op, known, name, len(self.tensors(value))), self.tensors(value)))
                 if name == "shape":
                     attrs[KNOWN_SIZES] = _tensor_type(op.outputs[0][1], op.full_name)[1]
-        if any(op.inputs[len(tensors) + len(late) + (op.name == "rnn") :]):  # the last one of `rnn` is what its dropout keeps for training
+        if any(op.inputs[first + len(late) + (op.name == "rnn") :]):  # the last one of `rnn` is what its dropout keeps for training
             raise ModelFileError(
                 f"the program cannot be read: the operation '{op.full_name}' takes more than '{known.type}' of Paddle 2. Got {len(op.inputs)} "
-                f"inputs, expected {len(tensors) + len(late)}. Save the model with Paddle 2.6."
+                f"inputs, expected {first + len(late)}. Save the model with Paddle 2.6."
             )
-        if known.type.startswith("reduce_"):
-            axes = attrs.get("dim", [])
-            attrs["dim"] = [axes] if isinstance(axes, int) else axes
-            attrs["reduce_all"] = not attrs["dim"]
-        if known.type == "histogram":
-            attrs.update({name: int(attrs[name]) for name in ("min", "max") if float(attrs.get(name, 0.5)).is_integer()})
-        if known.type == "allclose":
-            attrs.update({name: str(attrs[name]) for name in ("rtol", "atol") if name in attrs})
-        written = [_attr(name, value) for name, value in attrs.items() if value is not None]
-        block.ops.append(OpDesc(known.type, inputs, self.outputs(block, op, form.outputs), written))
 
     def attributes(self, op: _Operation, form: _Form) -> dict[str, Any]:
         """Attributes under the names of Paddle 2, as far as the operator has them."""
-        attrs, known = {}, form.known
-        for name, value in op.attrs.items():
-            alike = form.alike(name)
-            if alike is None and name in _NEUTRAL and (_NEUTRAL[name] is ... or _NEUTRAL[name] == value):
+        attrs, known = {}, form.known_alike
+        for each in op.described.get("A", ()):
+            name, content = each["N"], each["AT"]
+            if name == "struct_name":
                 continue
-            if alike is None:
+            value = content.get("D") if content["#"] in _PLAIN_KINDS and "VD" not in content else _value(content)
+            alike = known.get(name) or form.alike(name)
+            if alike is not None:
+                attrs[alike] = value
+            elif name not in _NEUTRAL or (_NEUTRAL[name] is not ... and _NEUTRAL[name] != value):
                 raise ModelFileError(
-                    f"the program cannot be read: the operation '{op.full_name}' has an attribute that '{known.type}' of Paddle 2 has not. "
-                    f"Got {name!r} = {_short(value)}, expected one of {', '.join(known.attrs) or 'none'}. Save the model with Paddle 2.6."
+                    f"the program cannot be read: the operation '{op.full_name}' has an attribute that '{form.known.type}' of Paddle 2 has not. "
+                    f"Got {name!r} = {_short(value)}, expected one of {', '.join(form.known.attrs) or 'none'}. Save the model with Paddle 2.6."
                 )
-            attrs[alike] = value
         return attrs
 
     def slot_for(self, op: _Operation, known: Operator, name: str, count: int) -> str:
@@ -405,7 +499,7 @@ class _Translation:
 
     def data(self, block: BlockDesc, op: _Operation, depth: int) -> None:
         value, type = op.outputs[0]
-        name = op.attrs["name"]
+        name = op.attr("name")
         dtype, dims = _tensor_type(type, name)
         if depth or any(var.name == name for var in block.vars):
             raise _damaged(f"it feeds {name!r} twice, or within a block")
@@ -416,7 +510,7 @@ class _Translation:
 
     def fetch(self, block: BlockDesc, op: _Operation, depth: int) -> None:
         names = self.tensors(op.inputs[0])
-        block.ops.append(OpDesc("fetch", [Slot("X", names)], [Slot("Out", ["fetch"])], [_attr("col", op.attrs["col"])]))
+        block.ops.append(OpDesc("fetch", [Slot("X", names)], [Slot("Out", ["fetch"])], [_attr("col", op.attr("col"))]))
         if op.outputs:
             self.names[op.outputs[0][0]] = names
 
@@ -434,29 +528,31 @@ class _Translation:
             self.names[value] = [name]
 
     def slice_of_list(self, block: BlockDesc, op: _Operation, depth: int) -> None:
-        self.names[op.outputs[0][0]] = [self.tensors(op.inputs[0])[op.attrs["index"]]]
+        self.names[op.outputs[0][0]] = [self.tensors(op.inputs[0])[op.attr("index")]]
 
     def full(self, block: BlockDesc, op: _Operation, depth: int) -> None:
-        (value, type), shape, number = op.outputs[0], op.attrs["shape"], op.attrs["value"]
-        dtype = _tensor_type(type, op.full_name)[0]
+        (value, kind), shape, number = op.outputs[0], op.attr("shape"), op.attr("value")
+        dtype = _tensor_type(kind, op.full_name)[0]
         whole = dtype.startswith(("int", "uint"))
+
+        def attrs(dtype: str) -> list[Attr]:
+            found = [_attr("shape", shape), _attr("dtype", dtype_code(dtype)), _attr("value", float(number))]
+            return [*found, _attr("str_value", str(int(number)))] if whole else found
+
         if shape in ([], [1]):
             self.known[value] = bool(number) if dtype == "bool" else int(number) if whole else float(number)
-        attrs = [_attr("shape", shape), _attr("dtype", dtype_code(dtype)), _attr("value", float(number))]
-        if whole:
-            attrs.append(_attr("str_value", str(int(number))))
-        block.ops.append(OpDesc("fill_constant", [], self.outputs(block, op, ["Out"]), attrs))
-        if value in self.known:
-            self.constants[value] = block.ops[-1]
+            self.constant(block, op.outputs[0], "fill_constant", attrs)
+        else:
+            block.ops.append(OpDesc("fill_constant", [], self.outputs(block, op, ["Out"]), attrs(dtype)))
 
     def full_int_array(self, block: BlockDesc, op: _Operation, depth: int) -> None:
-        numbers = op.attrs["value"]
-        self.known[op.outputs[0][0]] = list(numbers)
-        values = Slot("Out", self.make(block, *op.outputs[0]))
-        dtype = dtype_code(_tensor_type(op.outputs[0][1], op.full_name)[0])
-        attrs = [_attr("shape", [len(numbers)]), _attr("dtype", dtype), _attr("int64_values", list(numbers))]
-        block.ops.append(OpDesc("assign_value", [], [values], attrs))
-        self.constants[op.outputs[0][0]] = block.ops[-1]
+        numbers = list(op.attr("value"))
+        self.known[op.outputs[0][0]] = numbers
+
+        def attrs(dtype: str) -> list[Attr]:
+            return [_attr("shape", [len(numbers)]), _attr("dtype", dtype_code(dtype)), _attr("int64_values", list(numbers))]
+
+        self.constant(block, op.outputs[0], "assign_value", attrs)
 
     def assign_value(self, block: BlockDesc, op: _Operation, depth: int) -> None:
         dtype = _tensor_type(op.outputs[0][1], op.full_name)[0]
@@ -464,7 +560,7 @@ class _Translation:
         if not slot.startswith(("fp", "bool", "int32", "int64")):
             raise ModelFileError(f"the program cannot be read: '{op.full_name}' has dtype {dtype}. Expected float32, float64, int32, int64 or bool.")
         kind: Callable[[Any], Any] = float if "fp" in slot else bool if dtype == "bool" else int
-        attrs = [_attr("shape", op.attrs["shape"]), _attr("dtype", dtype_code(dtype)), _attr(slot, [kind(v) for v in op.attrs["values"]])]
+        attrs = [_attr("shape", op.attr("shape")), _attr("dtype", dtype_code(dtype)), _attr(slot, [kind(v) for v in op.attr("values")])]
         block.ops.append(OpDesc("assign_value", [], self.outputs(block, op, ["Out"]), attrs))
 
     def full_with_tensor(self, block: BlockDesc, op: _Operation, depth: int) -> None:
@@ -508,9 +604,10 @@ class _Translation:
         else:
             made = self.outputs(block, op, outs)
         block.ops.append(OpDesc(type, inputs, made, [_attr(name, value) for name, value in op.attrs.items()]))
+        self.as_written = True
 
     def triangle(self, block: BlockDesc, op: _Operation, depth: int) -> None:
-        attrs = [_attr("diagonal", op.attrs["diagonal"]), _attr("lower", op.name == "tril")]
+        attrs = [_attr("diagonal", op.attr("diagonal")), _attr("lower", op.name == "tril")]
         block.ops.append(OpDesc("tril_triu", [Slot("X", self.tensors(op.inputs[0]))], self.outputs(block, op, ["Out"]), attrs))
 
     def one_of_two(self, block: BlockDesc, op: _Operation, depth: int) -> None:
@@ -546,15 +643,27 @@ class _Translation:
         block.ops.append(OpDesc("pd_op.while", inputs, [Slot("Out", outputs)], attrs))
 
 
-def _tensor_type(type: Any, what: str) -> tuple[str, list[int]]:
+def _adjust(type: str, attrs: dict[str, Any]) -> None:
+    """Give attributes the form that an operator of Paddle 2 has them in."""
+    if type.startswith("reduce_"):
+        axes = attrs.get("dim", [])
+        attrs["dim"] = [axes] if isinstance(axes, int) else axes
+        attrs["reduce_all"] = not attrs["dim"]
+    if type == "histogram":
+        attrs.update({name: int(attrs[name]) for name in ("min", "max") if float(attrs.get(name, 0.5)).is_integer()})
+    if type == "allclose":
+        attrs.update({name: str(attrs[name]) for name in ("rtol", "atol") if name in attrs})
+
+
+def _tensor_type(kind: Any, what: str) -> tuple[str, list[int]]:
     """Dtype and sizes of a type of the file."""
-    if not isinstance(type, dict) or type["#"].rpartition(".")[2] not in ("t_dtensor", "t_dense_tensor_array"):
-        raise _damaged(f"{what!r} is of type {_short(type)}. Expected a tensor")
-    element, dims = type["D"][:2]
-    name = element["#"].rpartition(".")[2]
-    if name not in DTYPES or not all([isinstance(n, int) for n in dims]):  # noqa: C419  a generator takes longer
-        raise _damaged(f"{what!r} has dtype {name!r} and sizes {_short(dims)}")
-    return DTYPES[name], [n if n > -1 else -1 for n in dims]
+    if not isinstance(kind, dict) or kind["#"].rpartition(".")[2] not in ("t_dtensor", "t_dense_tensor_array"):
+        raise _damaged(f"{what!r} is of type {_short(kind)}. Expected a tensor")
+    element, dims = kind["D"][:2]
+    dtype = DTYPES.get(element["#"].rpartition(".")[2])
+    if dtype is None or not set(map(type, dims)) <= _INTS:
+        raise _damaged(f"{what!r} has dtype {element['#']!r} and sizes {_short(dims)}")
+    return dtype, [n if n > -1 else -1 for n in dims]
 
 
 @functools.cache

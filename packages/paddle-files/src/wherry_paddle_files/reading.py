@@ -13,6 +13,7 @@ from wherry_nn import unique_name
 from wherry_paddle_files.column import READS
 from wherry_paddle_files.desc import (
     AS_IT_IS,
+    DTYPES,
     EMPTY,
     AttrType,
     BlockDesc,
@@ -50,6 +51,8 @@ class UnreadableOp(UnimplementedError, ModelFileError):
 
 _VAR, _VARS, _LOD_TENSOR = int(AttrType.VAR), int(AttrType.VARS), int(VarKind.LOD_TENSOR)
 _PLAIN = AS_IT_IS - {_VAR, _VARS}
+_WHOLE_NUMBERS = frozenset(map(int, (AttrType.INTS, AttrType.LONGS)))
+_DTYPES = {code: as_dtype(name) for code, name in DTYPES.items()}
 
 
 class OpView:
@@ -73,6 +76,9 @@ class OpView:
         Raises:
             ModelFileError: the operator has no such input.
         """
+        for given in self.desc.inputs:  # mostly
+            if given.name == slot and given.arguments and (found := self.reader.scopes[-1].get(given.arguments[0])) is not None:
+                return found
         found = self.maybe(slot)
         if found is None:
             raise self.bad(f"it has no input {slot!r}", "a variable")
@@ -120,6 +126,9 @@ class OpView:
 
     def integer(self, name: str, default: int = 0) -> int:
         """An attribute that is a whole number."""
+        found = self._attrs.get(name)
+        if found is not None and type(found.value) is int:  # mostly
+            return found.value
         value = self.attr(name, default)
         if isinstance(value, Tensor):
             return _whole(value)
@@ -129,6 +138,9 @@ class OpView:
 
     def number(self, name: str, default: float = 0.0) -> float:
         """An attribute that is a number."""
+        found = self._attrs.get(name)
+        if found is not None and type(found.value) is float:  # mostly
+            return found.value
         value = self.attr(name, default)
         if not isinstance(value, (int, float)):
             raise self.bad(f"attribute {name!r} is {value!r}", "a number")
@@ -138,10 +150,16 @@ class OpView:
         """An attribute that is true or false."""
         if name == "is_test" and self.reader.training is not None:
             return not self.reader.training
+        found = self._attrs.get(name)
+        if found is None or type(found.value) is bool:  # mostly
+            return default if found is None else found.value
         return bool(self.attr(name, default))
 
     def text(self, name: str, default: str = "") -> str:
         """An attribute that is text."""
+        found = self._attrs.get(name)
+        if found is None or type(found.value) is bytes:  # mostly
+            return default if found is None else found.value.decode(errors="surrogateescape")
         value = self.attr(name, default)
         if not isinstance(value, str):
             raise self.bad(f"attribute {name!r} is {value!r}", "text")
@@ -149,6 +167,9 @@ class OpView:
 
     def integers(self, name: str, default: Sequence[int] = ()) -> list[Any]:
         """An attribute that is whole numbers; one number is a list of one."""
+        found = self._attrs.get(name)
+        if found is not None and found.type in _WHOLE_NUMBERS and found.value:  # mostly
+            return list(found.value)
         value = self.attr(name, default)
         if isinstance(value, (int, Tensor)):
             value = [value]
@@ -234,8 +255,8 @@ class Reader:
         self._fetched: dict[int, Variable] = {}
         self._fed: dict[int, Variable] = {}
         self.choices: dict[tuple[OpView, OpView], dict[tuple[str, str], Any]] = {}  # of select_input: what is chosen between two blocks
-        self._used = {name for block in desc.blocks for op in block.ops for slot in op.inputs for name in slot.arguments}
-        self._differentiates = any(op.type and op.type.endswith("_grad") for block in desc.blocks for op in block.ops)
+        self._used: set[str] | None = None  # names that operators read, once they are asked for
+        self._differentiates = any([op.type and op.type.endswith("_grad") for block in desc.blocks for op in block.ops])  # noqa: C419  faster
 
     # Names.
 
@@ -272,7 +293,10 @@ class Reader:
 
     def uses(self, op: OpView, *slots: str) -> bool:
         """Whether any operator reads one of these outputs."""
-        return any(name in self._used for slot in slots for name in op.desc.output(slot))
+        if self._used is None:
+            self._used = {name for block in self.desc.blocks for op in block.ops for slot in op.inputs for name in slot.arguments}
+        used = self._used
+        return any(name in used for slot in slots for name in op.desc.output(slot))
 
     def lasting(self, names: Sequence[str], op: OpView) -> set[str]:
         """Those of the names that outlive a run: parameters and buffers."""
@@ -329,6 +353,9 @@ class Reader:
 
     def bind(self, name: str, value: Any, op: OpView) -> None:
         """Let a name stand for a tensor; parameters are written over."""
+        if len(self.scopes) == 1 and name not in self.scopes[0]:  # mostly
+            self.scopes[0][name] = value
+            return
         for i in range(len(self.scopes) - 1, -1, -1):
             if name not in self.scopes[i]:
                 continue
@@ -346,19 +373,24 @@ class Reader:
 
     def read(self) -> Program:
         """Read the whole program."""
-        names = {var.name for block in self.desc.blocks for var in block.vars}
+        names = "\0" + "\0".join([var.name or "" for block in self.desc.blocks for var in block.vars])
         prefix = "w"
-        while any(name.startswith(prefix + "_") for name in names if name):
+        while f"\0{prefix}_" in names:
             prefix += "w"
-        with unique_name.guard(prefix + "_"), Capture(self.program.blocks[0]) as recording, no_grad():
-            recording.line = user_line()
-            self.recording = recording
-            self._block_vars(self.desc.blocks[0])
-            self._declare()
-            self.run(self.desc.blocks[0].ops)
+        before = unique_name.switch(unique_name.UniqueNameGenerator(prefix + "_"))
+        try:
+            with Capture(self.program.blocks[0]) as recording, no_grad():
+                recording.line = user_line()
+                self.recording = recording
+                self._block_vars(self.desc.blocks[0])
+                self._declare()
+                self.run(self.desc.blocks[0].ops)
+        finally:
+            unique_name.switch(*before)
         self.program.feeds = [self._fed[i] for i in sorted(self._fed)]
         self.program.fetches = [self._fetched[i] for i in sorted(self._fetched)]
-        self._look_at_offsets()
+        if "holds_sequences" in self.program.__dict__:
+            self._look_at_offsets()
         return self.program
 
     def _look_at_offsets(self) -> None:
@@ -377,28 +409,23 @@ class Reader:
         block = self.desc.blocks[0]
         into = self.program.blocks[0]
         fed = {op.output("Out")[0] for op in block.ops if op.type == "feed" and op.output("Out")}
-        written: set[str] = set()
-        missing: set[str] = set()
-        for op in block.ops:
-            if not fed:
-                missing.update([name for slot in op.inputs for name in slot.arguments if name not in written])
-            for slot in op.outputs:
-                written.update(slot.arguments)
+        written = {name for op in block.ops for slot in op.outputs for name in slot.arguments}
+        missing: set[str] = set() if fed else _read_first(block.ops)
         for var in block.vars:
             name, kind = var.name or "", var.type
             if kind is None or kind.kind != _LOD_TENSOR or kind.lod_tensor is None or (tensor := kind.lod_tensor.tensor) is None:
                 continue
-            dims = tensor.dims
+            dims, dtype = tensor.dims, _DTYPES.get(tensor.dtype or 0)
             if len(dims) > _core.MAX_RANK or dims and max(dims) >= 1 << 40:
                 raise ModelFileError(f"the variable {name!r} has shape {tensor.dims}. Expected at most {_core.MAX_RANK} sizes. Save the model again.")
             if name in fed or (not fed and not var.persistable and name in missing):
-                dtype = as_dtype(dtype_name(tensor.dtype or 0, name), "load")
+                dtype = dtype or as_dtype(dtype_name(tensor.dtype or 0, name), "load")
                 x = into.variable(self.sizes.get(name, dims), dtype, name, is_data=True, stop_gradient=True)
                 if name not in fed:
                     self._fed[len(self._fed)] = x
                 self._declare_offsets(x, var)
             elif var.persistable:
-                dtype = as_dtype(dtype_name(tensor.dtype or 0, name), "load")
+                dtype = dtype or as_dtype(dtype_name(tensor.dtype or 0, name), "load")
                 made = StaticParameter if var.is_parameter else Variable
                 stop = not var.is_parameter if var.stop_gradient is None else var.stop_gradient
                 x = into.add(made.of(into, dims, dtype, name, persistable=True, stop_gradient=stop))
@@ -418,6 +445,8 @@ class Reader:
                 f"the variable {x.name!r} has lod_level {levels} and shape {list(x.sizes)}. Expected at most {MOST_LEVELS} levels, of rows. "
                 f"Save the model again."
             )
+        if not levels:
+            return
         taken = self.descs[0].keys()
         names = [f"{x.name}@LOD{i}" if i else f"{x.name}@LOD" for i in range(levels)]
         if not taken.isdisjoint(names):
@@ -439,6 +468,33 @@ class Reader:
             raise ModelFileError(f"operator '{op.type}' of the file cannot be read: {error}") from error
 
     def _op(self, op: OpView) -> None:
+        found = READS.get(op.type)
+        if found is None:
+            self._without_rule(op)
+            return
+        self._take_role(op)
+        if self._differentiates:
+            begin = len(self.recording.block.nodes)
+            before = {name: self.scopes[-1].get(name) for slot in op.desc.inputs for name in slot.arguments}
+        result = found.rule(op)
+        if type(result) is Variable:  # mostly
+            self._bind_output(op, found.out, result)
+        elif result is not None:
+            self._bind_outputs(op, result if isinstance(result, dict) else {found.out: result})
+        if result is not None and "holds_sequences" in self.program.__dict__:
+            hand_on(op, result if isinstance(result, dict) else {found.out: result})
+        if self._differentiates:
+            nodes = self.recording.block.nodes[begin:]
+            inputs = {name: x for name, x in before.items() if x is not None}
+            for slot in op.desc.outputs:
+                for name in slot.arguments:
+                    self._forward[name] = (op.desc, nodes, inputs)
+
+    def _take_role(self, op: OpView) -> None:
+        role = op.integer("op_role")
+        self.recording.role = FORWARD if not role else BACKWARD if role in (1, 257) else OPTIMIZE if role in (2, 18) else FORWARD
+
+    def _without_rule(self, op: OpView) -> None:
         kind = op.type
         if kind == "feed":
             names = op.desc.output("Out")
@@ -446,46 +502,38 @@ class Reader:
             if not isinstance(x, Variable) or not x.is_data or len(self.scopes) > 1:
                 raise op.bad(f"it feeds {names}", "a tensor of the first block")
             self._fed[op.integer("col")] = x
-            return
-        if kind == "fetch":
+        elif kind == "fetch":
             self._fetch(op)
-            return
-        found = READS.get(kind)
-        role = op.attr("op_role", 0)
-        self.recording.role = BACKWARD if role in (1, 257) else OPTIMIZE if role in (2, 18) else FORWARD
-        if found is None and kind.endswith("_grad") and kind[:-5] in READS:
+        elif kind.endswith("_grad") and kind[:-5] in READS:
+            self._take_role(op)
             self._bind_outputs(op, self._gradient(op, self._forward_of(op) or self._forward_again(op)))
-            return
-        if found is None:
-            library = op.attr("library")
-            if isinstance(library, str):
-                module = library.partition("_pd_")[0]
-                raise UnreadableOp(
-                    f"the program has an operator of a library that is not loaded: '{kind}' of {library}. Got no operator of this name, expected "
-                    f"the library to be loaded first. Import its module ({module}), or build and load it with "
-                    f"paddle.utils.cpp_extension.load(name={module!r}, sources=[...])."
-                )
-            near = did_you_mean(kind, READS)
-            many = sum(other.type == kind for block in self.desc.blocks for other in block.ops)
-            raise UnreadableOp(
-                f"the program has an operator that is not read: '{kind}'. Got {many} of them, "
-                f"expected one of {len(READS)} operators that are known.{near} Add a rule for it with @reads({kind!r}) to "
-                f"wherry_paddle_files/ops, in the file of its family."
+        else:
+            raise self._unknown(op)
+
+    def _unknown(self, op: OpView) -> UnreadableOp:
+        kind, library = op.type, op.attr("library")
+        if isinstance(library, str):
+            module = library.partition("_pd_")[0]
+            return UnreadableOp(
+                f"the program has an operator of a library that is not loaded: '{kind}' of {library}. Got no operator of this name, expected "
+                f"the library to be loaded first. Import its module ({module}), or build and load it with "
+                f"paddle.utils.cpp_extension.load(name={module!r}, sources=[...])."
             )
-        block = self.recording.block
-        begin = len(block.nodes)
-        before = {name: self.scopes[-1].get(name) for slot in op.desc.inputs for name in slot.arguments} if self._differentiates else {}
-        result = found.rule(op)
-        if result is not None:
-            results = result if isinstance(result, dict) else {found.out: result}
-            self._bind_outputs(op, results)
-            hand_on(op, results)
-        if self._differentiates:
-            nodes = block.nodes[begin:]
-            inputs = {name: x for name, x in before.items() if x is not None}
-            for slot in op.desc.outputs:
-                for name in slot.arguments:
-                    self._forward[name] = (op.desc, nodes, inputs)
+        near = did_you_mean(kind, READS)
+        many = sum(other.type == kind for block in self.desc.blocks for other in block.ops)
+        return UnreadableOp(
+            f"the program has an operator that is not read: '{kind}'. Got {many} of them, "
+            f"expected one of {len(READS)} operators that are known.{near} Add a rule for it with @reads({kind!r}) to "
+            f"wherry_paddle_files/ops, in the file of its family."
+        )
+
+    def _bind_output(self, op: OpView, out: str, x: Variable) -> None:
+        for slot in op.desc.outputs:
+            if slot.name == out:
+                if slot.arguments and (name := slot.arguments[0]) != EMPTY:
+                    self.bind(name, x, op)
+                    self._rename(name, x)
+                return
 
     def _bind_outputs(self, op: OpView, results: dict[str, Any]) -> None:
         for slot, value in results.items():
@@ -636,6 +684,17 @@ class Reader:
             return [
                 recording.variable_of(ops.full_like(x, value=0, dtype=x.dtype) if g is None else g) for g, x in zip(found, leaves)
             ]
+
+
+def _read_first(ops: Sequence[OpDesc]) -> set[str]:
+    """The names that operators read before one has written them."""
+    found: set[str] = set()
+    written: set[str] = set()
+    for op in ops:
+        found.update([name for slot in op.inputs for name in slot.arguments if name not in written])
+        for slot in op.outputs:
+            written.update(slot.arguments)
+    return found
 
 
 def program_of(

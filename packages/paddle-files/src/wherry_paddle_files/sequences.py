@@ -70,6 +70,7 @@ def with_offsets(x: Tensor, offsets: Sequence[Tensor]) -> Tensor:
     if isinstance(x, Variable) and offsets:
         x.__dict__["offsets"] = tuple(offsets)
         x.lod_level = len(offsets)
+        x.block.program.__dict__["holds_sequences"] = True
     return x
 
 
@@ -119,6 +120,8 @@ class FedOffsets:
 
 def feed_offsets(program: Program) -> FedOffsets | None:
     """List the offsets of what is fed in `program.feeds`, after all others, and those that it computes in `program.fetches`; None: it has none."""
+    if not any(["offsets" in x.__dict__ for x in (*program.feeds, *program.fetches)]):  # noqa: C419  mostly; a generator takes longer
+        return None
     per_feed = [x.__dict__.get("offsets", ()) for x in program.feeds]
     per_fetch = [x.__dict__.get("offsets", ()) for x in program.fetches]
     places: dict[int, int] = {}

@@ -34,18 +34,25 @@ def write_conv2d(w, x, weight, bias, *, strides, paddings, dilations, groups, da
 def paddings_of(o, rank):
     """The paddings of an operator as functions of the library take them."""
     how = o.text("padding_algorithm", "EXPLICIT")
-    paddings = o.integers("paddings", [0] * rank)
-    return how if how in ("SAME", "VALID") else paddings
+    return how if how in ("SAME", "VALID") else o.integers("paddings", [0] * rank)
+
+
+def _layout_of(o):
+    layout = o.text("data_format", "NCHW")
+    return "NCHW" if layout == "AnyLayout" else layout
+
+
+def _one(sizes):
+    """Sizes that are the same along each axis as one number, for which functions of the library need not look at each."""
+    return sizes[0] if type(sizes) is list and len(sizes) == 2 and sizes[0] == sizes[1] else sizes
 
 
 @reads("conv2d", "depthwise_conv2d", out="Output")
 def read_conv2d(o):
-    data_format = {"AnyLayout": "NCHW"}.get(o.text("data_format", "NCHW"), o.text("data_format", "NCHW"))
-    out = F.conv2d(
-        o.x("Input"), o.x("Filter"), o.maybe("Bias"), o.integers("strides", [1, 1]), paddings_of(o, 2), o.integers("dilations", [1, 1]),
-        o.integer("groups", 1), data_format,
+    return F.conv2d(
+        o.x("Input"), o.x("Filter"), o.maybe("Bias"), _one(o.integers("strides", [1, 1])), _one(paddings_of(o, 2)),
+        _one(o.integers("dilations", [1, 1])), o.integer("groups", 1), _layout_of(o),
     )
-    return out
 
 
 @writes(ops.conv2d_transpose)
@@ -190,8 +197,7 @@ def write_adaptive_max_pool2d(w, x, *, output_size, data_format):
 @reads("pool2d")
 def read_pool2d(o):
     x = o.x("X")
-    data_format = {"AnyLayout": "NCHW"}.get(o.text("data_format", "NCHW"), o.text("data_format", "NCHW"))
-    kernel = o.integers("ksize")
+    data_format, kernel = _layout_of(o), o.integers("ksize")
     largest = o.text("pooling_type") == "max"
     if o.flag("global_pooling") or (o.flag("adaptive") and list(kernel) == [1, 1]):
         axes = [2, 3] if data_format == "NCHW" else [1, 2]
@@ -200,7 +206,7 @@ def read_pool2d(o):
         if largest:
             return ops.adaptive_max_pool2d(x, output_size=tuple(kernel), data_format=data_format)[0]
         return F.adaptive_avg_pool2d(x, kernel, data_format=data_format)
-    strides, paddings = o.integers("strides", [1, 1]), paddings_of(o, 2)
+    kernel, strides, paddings = _one(kernel), _one(o.integers("strides", [1, 1])), _one(paddings_of(o, 2))
     if largest:
         return F.max_pool2d(x, kernel, strides, paddings, ceil_mode=o.flag("ceil_mode"), data_format=data_format)
     return F.avg_pool2d(

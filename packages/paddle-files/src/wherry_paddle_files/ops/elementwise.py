@@ -72,6 +72,8 @@ def write_negative(w, x):
 def read_scale(o):
     x, factor = o.x("X"), o.maybe("ScaleTensor")
     factor, bias = o.number("scale", 1.0) if factor is None else api.reshape(factor, []).astype(x.dtype), o.number("bias", 0.0)
+    if type(factor) is float and factor == 1.0 and not bias:
+        return x
     if not api.is_floating_point(x) and not api.is_complex(x) and isinstance(factor, float):
         factor, bias = int(factor), int(bias)
     if bias and not o.flag("bias_after_scale", True):
@@ -183,6 +185,7 @@ def _kept_by_float32(number, dtype, exactly=False):
 
 def _pair(name, paddle_name):
     op = getattr(ops, name)
+    function = "pow" if name == "power" else name
     attrs = {} if name in ("fmax", "fmin", "heaviside") or paddle_name.startswith(("logical", "bitwise")) else {"axis": -1}
 
     def write(w, x, y):
@@ -194,7 +197,7 @@ def _pair(name, paddle_name):
         return w(paddle_name, {"X": w.ranked(x, y), "Y": w.ranked(y, x)}, attrs, dtype=w.outs[0].dtype, shape=w.outs[0].sizes)
 
     def read(o):
-        return getattr(api, {"power": "pow"}.get(name, name))(*_alike(o))
+        return getattr(api, function)(*_alike(o))
 
     writes(op)(write)
     reads(paddle_name)(read)

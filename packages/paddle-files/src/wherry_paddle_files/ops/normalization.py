@@ -95,7 +95,7 @@ def read_batch_norm(o):
 
 
 def _batch_norm(o):
-    x, mean, variance = (o.x(name) for name in ("X", "Mean", "Variance"))
+    x, mean, variance = o.x("X"), o.x("Mean"), o.x("Variance")
     scale, bias = o.maybe("Scale"), o.maybe("Bias")
     epsilon, momentum, layout = o.number("epsilon", 1e-5), o.number("momentum", 0.9), o.text("data_layout", "NCHW")
     layout = "NHWC" if layout in ("NHWC", "NDHWC", "NLC") and x.ndim > 2 else "NCHW"
