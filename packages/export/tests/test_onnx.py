@@ -48,7 +48,7 @@ RANDOM = {"uniform", "normal", "randint", "bernoulli", "dropout", "dropout_add",
 # Of no values at all, runtimes give what was in memory.
 NOTHING = {"reduce_max", "reduce_min", "reduce_amax", "reduce_amin", "reduce_mean", "attention_vjp", "attention_dropout_vjp", "logsumexp", "lstm",
            "lstm_vjp", "gru", "gru_vjp", "simple_rnn", "simple_rnn_vjp", "matmul_int8", "quantized_linear", "weight_only_lstm", "weight_only_gru",
-           "packed_lstm", "packed_gru"}
+           "packed_lstm", "packed_gru", "packed_matmul_int8"}
 # Whole numbers that a runtime, which contracts products and sums, may round to the other side of a border.
 ONE_STEP = {"quantized_add"}
 

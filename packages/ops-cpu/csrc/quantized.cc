@@ -300,12 +300,20 @@ int32_t *row_sums(const wry_call *call, Dense d) {
 
 constexpr int flip_of(bool is_signed) { return is_signed ? 0 : -128; }  // what weights become signed by
 
-// x [..., m, k], y [..., k, n], zero points [], [m] and [n] or absent.
-template <typename T>
+// What the weights of each output add up to, as a packed op is given it, with room for whole blocks.
+void take_sums(const wry_tensor *from, int32_t *to) {
+  const int64_t n = from->shape[0];
+  memcpy(to, from->data, size_t(n) * sizeof *to);
+  memset(to + n, 0, out_block * sizeof *to);
+}
+
+// x [..., m, k], y [..., k, n], zero points [], [m] and [n] or absent. packed_matmul_int8: y [out blocks, in fours, 16, 4] and its sums.
+template <typename T, bool packed = false>
 int matmul_int8(const wry_call *call) {
   const wry_tensor *x = input(call, 0), *y = input(call, 1), *out = output(call, 0);
   if (out->size == 0) return WRY_OK;
-  const bool turn_x = attr_bool(call, 0), turn_y = attr_bool(call, 1), y_signed = y->dtype == WRY_INT8;
+  constexpr int zeros = packed ? 3 : 2;
+  const bool turn_x = !packed && attr_bool(call, 0), turn_y = !packed && attr_bool(call, 1), y_signed = y->dtype == WRY_INT8;
   const int rank = out->rank, xm = x->rank - (turn_x ? 1 : 2), xk = x->rank - (turn_x ? 2 : 1);
   const int yk = y->rank - (turn_y ? 1 : 2), yn = y->rank - (turn_y ? 2 : 1);
   const int64_t m = out->shape[rank - 2], n = out->shape[rank - 1], k = x->shape[xk], full = ceil_div(k, 4) * 4, count = out->size / (m * n);
@@ -316,9 +324,9 @@ int matmul_int8(const wry_call *call) {
   const Shift shift = shift_of<T>(0);  // zero points of rows are taken away afterwards
   bool failed = false;
   Exact exact;
-  exact.x_zero = zeros_of(call, input(call, 2), m, shift.zero, &failed);
-  exact.row_step = input(call, 2) && input(call, 2)->size > 1;
-  const int32_t *y_zero = zeros_of(call, input(call, 3), n, flip_of(y_signed), &failed);
+  exact.x_zero = zeros_of(call, input(call, zeros), m, shift.zero, &failed);
+  exact.row_step = input(call, zeros) && input(call, zeros)->size > 1;
+  const int32_t *y_zero = zeros_of(call, input(call, zeros + 1), n, flip_of(y_signed), &failed);
   int32_t *y_sums = workspace<int32_t>(call, n + out_block);
   Whole *rows = workspace<Whole>(call, m * full + 4);
   if (failed || !y_sums || !rows) return fail_memory(call, "matmul_int8", m * full + n);
@@ -327,8 +335,9 @@ int matmul_int8(const wry_call *call) {
   const int64_t offset = 0;
   Dense d;
   d.image = d.line = 0, d.apart = full, d.images = d.lines = 1, d.width = m, d.runs = {&offset, 1, full}, d.zero = 0, d.in = rows;
-  d.blocks = ceil_div(n, out_block), d.weight = nullptr;
-  const uint8_t *last = nullptr;
+  d.blocks = ceil_div(n, out_block), d.weight = packed ? data<int8_t>(y) : nullptr;
+  if (packed) take_sums(input(call, 2), y_sums);
+  const uint8_t *last = packed ? data<uint8_t>(y) : nullptr;
   for (int64_t at = 0; at < count; ++at) {
     int64_t x_at = 0, y_at = 0, rest = at;
     for (int axis = rank - 3; axis >= 0; --axis) {
@@ -336,7 +345,7 @@ int matmul_int8(const wry_call *call) {
       rest /= out->shape[axis];
       const int i = axis - (rank - x->rank), j = axis - (rank - y->rank);
       if (i >= 0 && x->shape[i] > 1) x_at += place * x->strides[i];
-      if (j >= 0 && y->shape[j] > 1) y_at += place * y->strides[j];
+      if (!packed && j >= 0 && y->shape[j] > 1) y_at += place * y->strides[j];
     }
     const T *from = data<T>(x) + x_at;
     const int64_t row = x->strides[xm], step = x->strides[xk];
@@ -361,21 +370,24 @@ int matmul_int8(const wry_call *call) {
   return WRY_OK;
 }
 
-// x [n, h, w, c] or [n, c, h, w], weight [out, c / groups, kh, kw], zero points [] and [out] or absent.
-template <typename T>
+// x [n, h, w, c] or [n, c, h, w], weight [out, c / groups, kh, kw], zero points [] and [out] or absent. packed_conv2d_int8: weight [out blocks, kh,
+// kw, in fours, 16, 4] and its sums.
+template <typename T, bool packed = false>
 int conv2d_int8(const wry_call *call) {
   const wry_tensor *x = input(call, 0), *weight = input(call, 1), *out = output(call, 0);
   if (out->size == 0) return WRY_OK;
-  const bool last = attr_equals(call, 4, "NHWC"), w_signed = weight->dtype == WRY_INT8;
-  const int64_t groups = attr_int(call, 3), outs = weight->shape[0] / groups, inside = weight->shape[1];
-  const Window window = window_of(call, weight->shape[2], weight->shape[3]);
-  const int64_t taps = window.kh * window.kw, *to = out->shape, *from = x->shape;
+  constexpr int zeros = packed ? 3 : 2, kernel = packed ? 1 : 2;
+  const bool last = attr_equals(call, packed ? 3 : 4, "NHWC"), w_signed = weight->dtype == WRY_INT8;
+  const int64_t groups = packed ? 1 : attr_int(call, 3), *to = out->shape, *from = x->shape;
+  const int64_t outs = to[last ? 3 : 1] / groups, inside = from[last ? 3 : 1] / groups;
+  const Window window = window_of(call, weight->shape[kernel], weight->shape[kernel + 1]);
+  const int64_t taps = window.kh * window.kw;
   const int64_t out_h = to[last ? 1 : 2], out_w = to[last ? 2 : 3], h = from[last ? 1 : 2], w = from[last ? 2 : 3];
   const int64_t channels = inside * groups, all = outs * groups;
   bool failed = false;
   const Shift shift = shift_of<T>(0);
-  const int32_t *x_zero = zeros_of(call, input(call, 2), 1, 0, &failed);
-  const int32_t *w_zero = zeros_of(call, input(call, 3), all, flip_of(w_signed), &failed);
+  const int32_t *x_zero = zeros_of(call, input(call, zeros), 1, 0, &failed);
+  const int32_t *w_zero = zeros_of(call, input(call, zeros + 1), all, flip_of(w_signed), &failed);
   int32_t *sums = workspace<int32_t>(call, outs + out_block);
   int64_t *offsets = workspace<int64_t>(call, taps);
   if (failed || !sums || !offsets) return fail_memory(call, "conv2d_int8", x->size);
@@ -387,7 +399,8 @@ int conv2d_int8(const wry_call *call) {
     if (!dense_convolution(call, at, image, window, {shift.add, border}, offsets, &d)) return fail_memory(call, "conv2d_int8", x->size);
     d.zero = 0, d.blocks = ceil_div(outs, out_block);
     const auto *weights = data<uint8_t>(weight) + g * outs * inside * taps;
-    d.weight = packed_weights(call, {weights, w_signed, outs, taps, inside, inside * taps, 1, taps}, sums);
+    d.weight = packed ? data<int8_t>(weight) : packed_weights(call, {weights, w_signed, outs, taps, inside, inside * taps, 1, taps}, sums);
+    if (packed) take_sums(input(call, 2), sums);
     d.images = to[0], d.lines = out_h, d.width = out_w;
     Exact exact;
     exact.y_zero = any_of(w_zero + g * outs, outs) ? w_zero + g * outs : nullptr;
@@ -488,6 +501,10 @@ const wry_kernel_entry table[] = {
     {"matmul_int8", WRY_INT8, 0, matmul_int8<int8_t>, nullptr},
     {"conv2d_int8", WRY_UINT8, WRY_WANTS_CONTIGUOUS, conv2d_int8<uint8_t>, nullptr},
     {"conv2d_int8", WRY_INT8, WRY_WANTS_CONTIGUOUS, conv2d_int8<int8_t>, nullptr},
+    {"packed_matmul_int8", WRY_UINT8, WRY_WANTS_CONTIGUOUS, matmul_int8<uint8_t, true>, nullptr},
+    {"packed_matmul_int8", WRY_INT8, WRY_WANTS_CONTIGUOUS, matmul_int8<int8_t, true>, nullptr},
+    {"packed_conv2d_int8", WRY_UINT8, WRY_WANTS_CONTIGUOUS, conv2d_int8<uint8_t, true>, nullptr},
+    {"packed_conv2d_int8", WRY_INT8, WRY_WANTS_CONTIGUOUS, conv2d_int8<int8_t, true>, nullptr},
     {"quantized_linear", WRY_UINT8, WRY_WANTS_CONTIGUOUS, quantized_linear<uint8_t>, nullptr},
     {"quantized_linear", WRY_INT8, WRY_WANTS_CONTIGUOUS, quantized_linear<int8_t>, nullptr},
     {"quantized_linear", WRY_FLOAT32, WRY_WANTS_CONTIGUOUS, quantized_linear<float>, nullptr},

@@ -19,7 +19,7 @@ from wherry_infer.kinds import DataType, PrecisionType
 from wherry_infer.precision import mixed
 from wherry_paddle_files.models import have_other_ranks, load_model, params_from_bytes, save_model
 from wherry_paddle_files.sequences import FedOffsets, fault_of_offsets, feed_offsets
-from wherry_program.passes import Steps, blocked, elementwise, integers, packed_recurrent, unfused
+from wherry_program.passes import Steps, blocked, elementwise, integers, packed_integers, packed_recurrent, unfused
 from wherry_program.program.ir import Program, Variable
 from wherry_program.run.executor import Executor, compiled
 from wherry_program.run.interpreter import Interpreter
@@ -441,7 +441,7 @@ class _Model:
                         continue  # of its CPU
                     _let_go(program, weights)
                     weights = program.bound_variables()
-                if one is packed_recurrent and self.home.code:
+                if one in (packed_recurrent, packed_integers) and self.home.code:
                     continue
                 if one is last and hands_over:
                     hands_over = self._handed_over(program)

@@ -24,6 +24,7 @@ from wherry_program.passes.elementwise import elementwise, unfused
 from wherry_program.passes.epilogues import epilogues
 from wherry_program.passes.gates import gates
 from wherry_program.passes.integers import integers
+from wherry_program.passes.packed_integers import packed_integers
 from wherry_program.passes.recurrent import packed_recurrent
 from wherry_program.passes.redundant import redundant
 from wherry_program.passes.residuals import residuals
@@ -32,8 +33,8 @@ from wherry_tensor.errors import short
 
 __all__ = [
     "EXACT", "INFERENCE", "KEEP_BITS", "NONE", "Steps", "attention", "batch_norm", "biases", "blocked", "common_subexpressions", "composed",
-    "constants", "dead_code", "default", "elementwise", "epilogues", "frozen_constants", "gates", "integers", "packed_constants", "packed_recurrent",
-    "pipeline", "redundant", "residuals", "through", "unfused",
+    "constants", "dead_code", "default", "elementwise", "epilogues", "frozen_constants", "gates", "integers", "packed_constants", "packed_integers",
+    "packed_recurrent", "pipeline", "redundant", "residuals", "through", "unfused",
 ]
 
 NONE, EXACT, INFERENCE = 0, 1, 2
@@ -58,7 +59,7 @@ def pipeline(level: int) -> list[Callable[[Program], Program]]:
     if level == EXACT:
         return [*exact, residuals, elementwise]
     folded = [packed_constants, integers, frozen_constants, composed, dead_code, biases, batch_norm, attention, frozen_constants, dead_code]
-    return [*exact, *folded, blocked, packed_recurrent, gates, epilogues, frozen_constants, dead_code, residuals, elementwise]
+    return [*exact, *folded, blocked, packed_recurrent, packed_integers, gates, epilogues, frozen_constants, dead_code, residuals, elementwise]
 
 
 def default(program: Program, level: int = EXACT) -> Program:

@@ -58,6 +58,11 @@ matmul_int8 = op("matmul_int8", "x, y, x_zero_point?, y_zero_point?", transpose_
 conv2d_int8 = op(
     "conv2d_int8", "x, weight, x_zero_point?, weight_zero_point?", strides=tuple, paddings=tuple, dilations=tuple, groups=int, data_format=str
 )
+# The same for programs: the second factor is in order (see the helpers below), and sums [out] is int32 what its bytes add up to for each output.
+packed_matmul_int8 = op("packed_matmul_int8", "x, weight, sums, x_zero_point?, weight_zero_point?")
+packed_conv2d_int8 = op(
+    "packed_conv2d_int8", "x, weight, sums, x_zero_point?, weight_zero_point?", strides=tuple, paddings=tuple, dilations=tuple, data_format=str
+)
 
 _BEHIND: Any = dict(
     x_zero_point=int, residual_scale=float, residual_zero_point=int, activation=str, out_scale=float, out_zero_point=int, low=int, high=int,
@@ -107,6 +112,14 @@ def packed_conv_weight(weight):
     n, m = blocks_of(inside, FOUR), blocks_of(out, BLOCK)
     full = ops.reshape(filled(filled(weight, 1, n * FOUR), 0, m * BLOCK), shape=(m, BLOCK, n, FOUR, kh, kw))
     return ops.copy(ops.transpose(full, perm=(0, 4, 5, 2, 1, 3)))
+
+
+def signed_weight(weight, zero):
+    """A weight and its zero point of uint8, or none, as int8 that stand for the same numbers; those of int8 as they are."""
+    if weight.dtype is int8:
+        return weight, zero
+    zero = number(0, int32) if zero is None else ops.cast(zero, dtype=int32)
+    return (ops.cast(ops.cast(weight, dtype=int32) - number(128, int32), dtype=int8), ops.cast(zero - number(128, int32), dtype=int8))
 
 
 def packed_depthwise_weight(weight):
@@ -175,6 +188,49 @@ def _require_zero_points(name, what, meta, zero, count, each):
             f"{name}: `{what}_zero_point` does not fit `{what}`. Got shape {show(zero.shape)} for {what} of shape {show(meta.shape)}, expected []"
             + (f" or [{count}], one for each {each}." if count is not None else ".") + " Give one zero point where there is one scale."
         )
+
+
+@infer.rule(packed_matmul_int8)
+def infer_packed_matmul_int8(x, weight, sums, x_zero_point, weight_zero_point):
+    name = "packed_matmul_int8"
+    require_dtype(name, "x", x.dtype, _BYTES)
+    require_packed(name, weight, int8, "[out blocks, in fours, 16, 4]", (UNKNOWN, UNKNOWN, BLOCK, FOUR), "quantized.packed_linear_weight")
+    if len(x.shape) < 2 or not same_size(blocks_of(x.shape[-1], FOUR), weight.shape[1]):
+        raise ValueError(
+            f"{name}: `x` does not fit `weight`. Got x of shape {show(x.shape)} and weight of shape {show(weight.shape)}, expected rows "
+            f"of at most {weight.shape[1]} * 4, and more than 4 less. Weights are packed in fours of inputs."
+        )
+    _require_sums(name, weight, sums, x, x_zero_point, x.shape[-2], "row", weight_zero_point)
+    return Meta((*x.shape[:-1], sums.shape[0]), int32)
+
+
+@infer.rule(packed_conv2d_int8)
+def infer_packed_conv2d_int8(x, weight, sums, x_zero_point, weight_zero_point, *, strides, paddings, dilations, data_format):
+    name = "packed_conv2d_int8"
+    require_dtype(name, "x", x.dtype, _BYTES)
+    wanted = (UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, BLOCK, FOUR)
+    require_packed(name, weight, int8, "[out blocks, kh, kw, in fours, 16, 4]", wanted, "quantized.packed_conv_weight")
+    image = _image(name, "x", x, data_format)
+    if not same_size(blocks_of(image[1], FOUR), weight.shape[3]):
+        raise ValueError(
+            f"{name}: the channels of `x` do not fit `weight`. Got x of shape {show(x.shape)} and weight of shape {show(weight.shape)}, expected "
+            f"at most {weight.shape[3]} * 4 channels, and more than 4 less. Weights are packed in fours of inputs."
+        )
+    _require_sums(name, weight, sums, x, x_zero_point, None, "", weight_zero_point)
+    plain = Meta((sums.shape[0], image[1], *weight.shape[1:3]), int8)
+    _window(name, plain, strides, paddings, dilations, 1)
+    return Meta(_shape(image[0], sums.shape[0], _convolved_size(name, image, plain, strides, paddings, dilations), data_format), int32)
+
+
+def _require_sums(name, weight, sums, x, x_zero_point, rows, each, weight_zero_point):
+    require_dtype(name, "sums", sums.dtype, (int32,))
+    if len(sums.shape) != 1 or not same_size(blocks_of(sums.shape[0], BLOCK), weight.shape[0]):
+        raise ValueError(
+            f"{name}: `sums` does not fit `weight`. Got sums of shape {show(sums.shape)} and weight of shape {show(weight.shape)}, expected "
+            f"[out] with {weight.shape[0]} blocks of up to {BLOCK} outputs. Add up the weights of each output."
+        )
+    _require_zero_points(name, "x", x, x_zero_point, rows, each)
+    _require_zero_points(name, "weight", weight, weight_zero_point, sums.shape[0], "output")
 
 
 @infer.rule(quantized_linear)
@@ -364,6 +420,23 @@ def decompose_conv2d_int8(x, weight, x_zero_point, weight_zero_point, *, strides
     return convolved(
         _less(x, x_zero_point), _less(weight, weight_zero_point), strides, paddings, dilations, groups, data_format
     )
+
+
+@decompose.rule(packed_matmul_int8)
+def decompose_packed_matmul_int8(x, weight, sums, x_zero_point, weight_zero_point):
+    require_known("packed_matmul_int8", "sums", sums.shape)
+    require_known("packed_matmul_int8", "x", x.shape[-1:])
+    plain = _plain_linear_weight(weight, x.shape[-1], sums.shape[0])
+    return ops.matmul_int8(x, plain, x_zero_point, weight_zero_point, transpose_x=False, transpose_y=False)
+
+
+@decompose.rule(packed_conv2d_int8)
+def decompose_packed_conv2d_int8(x, weight, sums, x_zero_point, weight_zero_point, *, data_format, **window):
+    inside = x.shape[3 if data_format == "NHWC" else 1]
+    require_known("packed_conv2d_int8", "x", (inside,))
+    require_known("packed_conv2d_int8", "sums", sums.shape)
+    plain = _plain_conv_weight(weight, inside, sums.shape[0])
+    return ops.conv2d_int8(x, plain, x_zero_point, weight_zero_point, groups=1, data_format=data_format, **window)
 
 
 def _finished(sums, step, scale, bias, residual, *, residual_scale, residual_zero_point, dtype, **behind):

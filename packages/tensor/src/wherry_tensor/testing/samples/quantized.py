@@ -165,6 +165,66 @@ def _linear_weight(weight):
     return np.pad(weight, ((0, n * 4 - inside), (0, m * 16 - out))).reshape(n, 4, m, 16).transpose(2, 0, 3, 1).copy()
 
 
+def _conv_weight(weight):
+    out, inside, *kernel = weight.shape
+    n, m = -(-inside // 4), -(-out // 16)
+    plain = np.pad(weight, ((0, m * 16 - out), (0, n * 4 - inside), (0, 0), (0, 0)))
+    return plain.reshape(m, 16, n, 4, *kernel).transpose(0, 4, 5, 2, 1, 3).copy()
+
+
+def _packed_matmul_int8(x, weight, sums, x_zero_point, weight_zero_point):
+    m, n, out, four = weight.shape
+    plain = weight.transpose(1, 3, 0, 2).reshape(n * four, m * out)[: x.shape[-1], : sums.shape[0]]
+    return _matmul_int8(x, plain, x_zero_point, weight_zero_point, False, False)
+
+
+@spec(ops.packed_matmul_int8, reference=_packed_matmul_int8, **_GIVEN)
+def spec_packed_matmul_int8(rng):
+    for shape, out in ((2, 3), 4), ((1, 64), 100), ((5, 70), 33), ((2, 3, 37), 16), ((14, 66), 31), ((0, 3), 2):
+        plain = _bytes(rng, (shape[-1], out))
+        weight, sums = _linear_weight(plain), plain.sum(0, dtype=np.intc)
+        for a in np.int8, np.uint8:
+            x = _bytes(rng, shape, a)
+            yield case(x, weight, sums, None, None)
+            yield case(x, weight, sums, np.array(9, a), np.array(-128, np.int8))
+            yield case(x, weight, sums, _bytes(rng, shape[-2], a), _bytes(rng, out))
+    x, weight, sums = np.zeros((2, 5), np.int8), np.zeros((1, 2, 16, 4), np.int8), np.zeros(3, np.intc)
+    yield case(x[:, :0].copy(), weight[:, :0].copy(), sums, None, None)
+    yield bad(x[:, :4].copy(), weight, sums, None, None, error=ValueError, match="`x` does not fit `weight`")
+    yield bad(x[0], weight, sums, None, None, error=ValueError, match="`x` does not fit `weight`")
+    yield bad(x, weight[0], sums, None, None, error=ValueError, match="packed_linear_weight puts it in order")
+    yield bad(x, weight, np.zeros(17, np.intc), None, None, error=ValueError, match="`sums` does not fit `weight`")
+    yield bad(x, weight, sums.astype(np.int64), None, None, error=TypeError, match="`sums` has dtype int64")
+    yield bad(x, weight, sums, np.zeros(3, np.int8), None, error=ValueError, match="`x_zero_point` does not fit")
+    yield bad(x, weight, sums, None, np.zeros((), np.uint8), error=TypeError, match="`weight_zero_point` has dtype uint8")
+
+
+def _packed_conv2d_int8(x, weight, sums, x_zero_point, weight_zero_point, strides, paddings, dilations, data_format):
+    m, kh, kw, n, out, four = weight.shape
+    inside = x.shape[3 if data_format == "NHWC" else 1]
+    plain = weight.transpose(0, 4, 3, 5, 1, 2).reshape(m * out, n * four, kh, kw)[: sums.shape[0], :inside]
+    return _conv2d_int8(x, plain, x_zero_point, weight_zero_point, strides, paddings, dilations, 1, data_format)
+
+
+@spec(ops.packed_conv2d_int8, reference=_packed_conv2d_int8, **_GIVEN)
+def spec_packed_conv2d_int8(rng):
+    for number, (shape, windows, window) in enumerate(_WINDOWS):
+        plain = _bytes(rng, windows)
+        weight, sums = _conv_weight(plain), plain.sum((1, 2, 3), dtype=np.intc)
+        for data_format in "NCHW", "NHWC":
+            a = (np.uint8, np.int8)[number % 2]
+            x = _back(_bytes(rng, shape, a), data_format)
+            window = {**_only(window, "strides", "paddings", "dilations"), "data_format": data_format}
+            yield case(x, weight, sums, None, None, **window)
+            yield case(x, weight, sums, np.array(7, a), _bytes(rng, windows[0]), **window)
+            yield case(x, weight, sums, np.array([100], a), np.array(-125, np.int8), **window)
+    x, weight, sums = np.zeros((1, 5, 5, 5), np.uint8), np.zeros((1, 3, 3, 2, 16, 4), np.int8), np.zeros(3, np.intc)
+    yield bad(x[..., :4].copy(), weight, sums, None, None, **{**window, "data_format": "NHWC"}, error=ValueError, match="the channels of `x`")
+    yield bad(x, weight[0], sums, None, None, **window, error=ValueError, match="packed_conv_weight puts it in order")
+    yield bad(x, weight, sums[:0].copy(), None, None, **window, error=ValueError, match="`sums` does not fit `weight`")
+    yield bad(x, weight, sums, np.zeros(3, np.uint8), None, **window, error=ValueError, match="`x_zero_point` does not fit")
+
+
 # Activations other than relu are of other bits here and there.
 _ENDS = {"float32": (1e-5, 1e-5), "float16": (2e-3, 2e-3)}
 
@@ -217,11 +277,9 @@ def _only(window, *names):
 @spec(ops.quantized_conv2d, reference=_quantized_conv2d, tolerance=_ENDS, **_GIVEN)
 def spec_quantized_conv2d(rng):
     for shape, windows, window in _WINDOWS:
-        out, inside = windows[:2]
+        out = windows[0]
         window = _only(window, "strides", "paddings", "dilations")
-        n, m = -(-inside // 4), -(-out // 16)
-        plain = np.pad(_bytes(rng, windows, narrow=True), ((0, m * 16 - out), (0, n * 4 - inside), (0, 0), (0, 0)))
-        weight = plain.reshape(m, 16, n, 4, *windows[2:]).transpose(0, 4, 5, 2, 1, 3).copy()
+        weight = _conv_weight(_bytes(rng, windows, narrow=True))
         size = [(shape[2 + a] + sum(window["paddings"][2 * a : 2 * a + 2]) - window["dilations"][a] * (windows[2 + a] - 1) - 1)
                 // window["strides"][a] + 1 for a in range(2)]
         for a in np.uint8, np.int8:
