@@ -154,11 +154,26 @@ def test_a_program_with_sequences_is_saved_and_loaded(tmp_path):
         exe.run(program, feed={names[0]: ROWS}, fetch_list=again)
 
 
-@pytest.mark.parametrize(("shape", "levels", "said"), [([None, 2], 2, "sequences of sequences"), ([None], 1, "no width")])
-def test_sequences_that_are_not_written_are_refused(tmp_path, shape, levels, said):
-    x = static.data("x", shape, lod_level=levels)
+def test_sequences_of_sequences_come_back_from_a_file(tmp_path):
+    x = static.data("x", [None, 2], lod_level=2)
+    pooled = static.nn.sequence_pool(x, "sum")
+    fetches = [wt.scale(x, 2.0), pooled, static.nn.sequence_pool(pooled, "max")]
+    exe = static.Executor()
+    rows = np.arange(12, dtype="float32").reshape(6, 2)
+    given = static.create_lod_tensor(rows, [[2, 0, 1], [2, 1, 3]])
+    wanted = exe.run(static.default_main_program(), feed={"x": given}, fetch_list=fetches, return_numpy=False)
+    static.save_inference_model(str(tmp_path / "net"), [x], fetches, exe)
+    program, names, again = static.load_inference_model(str(tmp_path / "net"), exe)
+    found = exe.run(program, feed={names[0]: given}, fetch_list=again, return_numpy=False)
+    assert [y.lod() for y in found] == [y.lod() for y in wanted] == [[[0, 2, 2, 3], [0, 2, 3, 6]], [[0, 2, 2, 3]], []]
+    for mine, theirs in zip(found, wanted):
+        np.testing.assert_array_equal(np.array(mine), np.array(theirs))
+
+
+def test_sequences_without_a_width_are_not_written(tmp_path):
+    x = static.data("x", [None], lod_level=1)
     out = static.nn.sequence_pool(x, "sum")
-    with pytest.raises(NotImplementedError, match=said):
+    with pytest.raises(NotImplementedError, match="no width"):
         static.save_inference_model(str(tmp_path / "net"), [x], [out], static.Executor())
 
 

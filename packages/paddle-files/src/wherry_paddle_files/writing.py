@@ -158,6 +158,7 @@ class Writer:
         self._uses: Counter[int] = Counter()  # id of a variable -> how many need it
         self._numbers: dict[int, tuple[Value, Any]] = {}  # id of a value that is one number -> itself, the number
         self._filled: dict[int, tuple[Value, Any]] = {}  # the same of a tensor all of whose elements are one number
+        self._of_sequences: dict[tuple[int, ...], Value] = {}  # ids of the offsets of what is fed -> its rows, which have them
         self.controls = WRITES_NODES  # how control nodes are written
         self._prologue = 0  # where in the first block the next constant goes
 
@@ -580,17 +581,40 @@ class Writer:
             )
         rows = self.value(x)
         declared = next(each for each in self._declared[0] if isinstance(each, VarDesc) and each.name == x.name)
-        declared.type.lod_tensor.lod_level = _one_level(offsets)  # type: ignore[union-attr]
-        pad = {"X": rows, "PadValue": self.constant(0, rows.dtype, (1,))}
-        lengths = self("sequence_pad", pad, {"padded_length": -1}, ("~Out", "Length"), dtype=[rows.dtype, "int64"], shape=(-1,))
-        ends = self("cumsum", {"X": lengths}, {"axis": 0, "flatten": False, "exclusive": False, "reverse": False})
-        self._values[id(offsets[0])] = self("concat", {"X": [self.constant(0, "int64", (1,)), ends]}, {"axis": 0}, shape=(-1,))
+        declared.type.lod_tensor.lod_level = len(offsets)  # type: ignore[union-attr]
+        for one, lengths in zip(offsets, self.lengths_of(rows, len(offsets)), strict=True):
+            ends = self("cumsum", {"X": lengths}, {"axis": 0, "flatten": False, "exclusive": False, "reverse": False})
+            self._values[id(one)] = self("concat", {"X": [self.constant(0, "int64", (1,)), ends]}, {"axis": 0}, shape=(-1,))
+        self._of_sequences[tuple(map(id, offsets))] = rows
         self._values[id(x)] = self("transpose2", {"X": rows}, {"axis": list(range(rows.ndim))}, ("Out", "~XShape"))  # which hands no offsets on
+
+    def lengths_of(self, rows: Value, levels: int) -> list[Value]:
+        """How long the sequences of each level are, from the outermost in."""
+        if levels == 1:
+            pad = {"X": rows, "PadValue": self.constant(0, rows.dtype, (1,))}
+            return [self("sequence_pad", pad, {"padded_length": -1}, ("~Out", "Length"), dtype=[rows.dtype, "int64"], shape=(-1,))]
+        # That tells one level alone. A sum of ones counts the innermost ones, and leaves a row of each with the offsets around.
+        axes = list(range(1, rows.ndim))
+        attrs = {"axes": axes, "starts": [0] * len(axes), "ends": [1] * len(axes), "infer_flags": [1] * len(axes), "decrease_axis": []}
+        rows, found = self("slice", {"Input": rows}, attrs, shape=(-1, *[1] * len(axes))), []
+        for _ in range(levels):
+            ones = self("fill_any_like", {"X": rows}, {"value": 1.0, "dtype": code_of("float64")}, dtype="float64")
+            pooling = {"pooltype": "SUM", "pad_value": 0.0, "is_test": True}
+            rows = self("sequence_pool", {"X": ones}, pooling, ("Out", "~MaxIndex"), dtype=["float64", "int32"])
+            found.append(self.cast(self.reshape(rows, (-1,)), "int64"))
+        return found[::-1]
 
     def with_sequences(self, x: Value, offsets: Sequence[Tensor]) -> Value:
         """Rows with these offsets."""
-        _one_level(offsets)
-        given = {"X": self.held(x), "Y": self.cast(self.value(offsets[0]), "int32")}
+        if len(offsets) == 1:
+            given = {"X": self.held(x), "Y": self.cast(self.value(offsets[0]), "int32")}
+        elif (rows := self._of_sequences.get(tuple(map(id, offsets)))) is not None:
+            given = {"X": self.held(x), "Y": rows}  # which has them
+        else:
+            raise UnimplementedError(
+                f"paddle files: sequences of sequences that a program makes are not written. Got a result with {len(offsets)} levels of offsets, "
+                f"expected those of an input, or one level. Fetch its rows, and what the offsets follow from."
+            )
         return self("lod_reset", given, {"target_lod": [], "append": False})  # type: ignore[no-any-return]
 
     def result(self, value: Value, name: str) -> Value:
@@ -635,11 +659,6 @@ class Writer:
         used = sorted({op.type or "" for block in self.desc.blocks for op in block.ops} & set(_OP_VERSIONS))
         self.desc.op_versions = OpVersionMap([OpVersionPair(name, OpVersion(_OP_VERSIONS[name])) for name in used])
 
-
-def _one_level(offsets: Sequence[Tensor]) -> int:
-    if len(offsets) > 1:
-        raise UnimplementedError(f"paddle files: sequences of sequences are not written. Got {len(offsets)} levels of offsets, expected one.")
-    return 1
 
 
 RESULT = "save_infer_model/scale_"  # how Paddle names the results of a model
