@@ -17,7 +17,8 @@ from paddle import static
 from paddle.static import nn
 
 rng = np.random.RandomState(int(sys.argv[2]) if len(sys.argv) > 2 else 0)
-TYPES = {"ViterbiPath": "int64", "Output": "int64", "OutputLength": "int32"}
+COUNTS = ("NumInferChunks", "NumLabelChunks", "NumCorrectChunks")
+TYPES = {"ViterbiPath": "int64", "Output": "int64", "OutputLength": "int32", **dict.fromkeys(COUNTS, "int64")}
 LENGTHS, HOLES, NESTED = [[2, 1, 4]], [[2, 0, 4, 1]], [[2, 1], [2, 1, 4]]
 
 
@@ -39,6 +40,16 @@ def raw(kind, outs, attrs, **slots):
     inputs = {name: x if isinstance(x, list) else [x] for name, x in slots.items() if x is not None}
     block.append_op(type=kind, inputs=inputs, outputs={name: [x] for name, x in made.items()}, attrs=attrs)
     return [made[name] for name in outs]
+
+
+def tagged(high):
+    """Tags of long sequences, so that chunks are found."""
+    return rows(1, "int64", [[30, 1, 0, 25]], high)
+
+
+def chunks(x, y, scheme, excluded, n=None):
+    attrs = {"num_chunk_types": 3, "chunk_scheme": scheme, "excluded_chunk_types": excluded}
+    return raw("chunk_eval", ("Precision", "Recall", "F1-Score", *COUNTS), attrs, Inference=x, Label=y, SeqLength=n)
 
 
 def weight(*shape):
@@ -152,6 +163,16 @@ CASES = {
         {"x": rows(2), "y": rows(2, lengths=[[1, 2]])}, lambda x, y: nn.sequence_pool(paddle.concat([x, y], 0), "sum"),
     ),
     "by_name": (W, lambda w: nn.sequence_pool(paddle.reshape(nn.embedding(w, [9, 4]), [-1, 4]), "max")),
+    **{
+        f"chunks_{scheme}": ({"x": tagged(3 * tags + 1), "y": tagged(3 * tags + 1)}, lambda x, y, scheme=scheme: [
+            one for excluded in ([], [1]) for one in chunks(x, y, scheme, excluded)
+        ])
+        for scheme, tags in (("IOB", 2), ("IOE", 2), ("IOBES", 4), ("plain", 1))
+    },
+    "chunks_of_batches": (
+        {"x": dense(3, 9, dtype="int64", high=7), "y": dense(3, 9, dtype="int64", high=7), "n": (np.array([9, 0, 4], "int64"), [])},
+        lambda x, y, n: chunks(x, y, "IOB", [], n),
+    ),
 }
 
 

@@ -94,6 +94,9 @@ def _level(level):
     ("gru", _attr("gru", "activation", b"sine"), "'sine'"),
     ("expand", _attr("sequence_expand", "ref_level", 3), "ref_level is out of range"),
     ("gru_unit", _attr("gru_unit", "activation", 4), "numbers from 0 to 3"),
+    ("chunks_IOB", _attr("chunk_eval", "chunk_scheme", b"BIO"), "'BIO'"),
+    ("chunks_IOB", _attr("chunk_eval", "num_chunk_types", 0), "0 types of chunks"),
+    ("chunks_plain", _attr("chunk_eval", "excluded_chunk_types", list(range(5000))), "5000 of them excluded"),
 ])  # fmt: skip
 def test_a_damaged_program_is_refused_when_it_is_read(name, change, said):
     with pytest.raises(ModelFileError, match=said):

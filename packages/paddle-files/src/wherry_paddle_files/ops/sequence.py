@@ -310,3 +310,59 @@ def read_linear_chain_crf(o):
     steps = api.take_along_axis(scores, api.unsqueeze(label, 1), 1) + api.where(begins, api.zeros([], x.dtype), api.unsqueeze(pairs, 1))
     said = with_offsets(steps + api.unsqueeze(ends, 1), offsets_of(x, o.type))
     return total - sequences.pooled(said, "sum", 0.0, o.type)
+
+
+# How many tags a type of chunk has in a scheme, and those of a chunk's first, middle, last and only word; -1: there is none.
+_SCHEMES = {"IOB": (2, 0, 1, -1, -1), "IOE": (2, -1, 0, 1, -1), "IOBES": (4, 0, 1, 2, 3), "plain": (1, -1, -1, -1, -1)}
+
+
+@reads("chunk_eval", out="Precision")
+def read_chunk_eval(o):
+    """How many chunks of words are found, and found rightly: with the same first and last word and type as a chunk of the labels."""
+    found, label, lengths = o.x("Inference"), o.x("Label").astype("int64"), o.maybe("SeqLength")
+    types, scheme, excluded = o.integer("num_chunk_types"), o.text("chunk_scheme", "IOB"), set(o.integers("excluded_chunk_types"))
+    if scheme not in _SCHEMES or types < 1 or len(excluded) > _MOST_WINDOWS:
+        got = f"it has {types} types of chunks in the scheme {scheme!r}, {len(excluded)} of them excluded"
+        raise o.bad(got, f"types in one of {', '.join(_SCHEMES)}, at most {_MOST_WINDOWS} excluded")
+    nothing = api.full([], types * _SCHEMES[scheme][0], "int64")
+    if lengths is None:
+        rows = sequences.rows_of(rows_given(o, "Inference"), o.type)
+        row, first, last = rows.row, rows.position == 0, rows.row == rows.of(rows.ends) - 1
+        given = [api.reshape(x.astype("int64"), [-1]) for x in (found, label)]
+    else:
+        place = api.unsqueeze(api.arange(found.shape[1], dtype="int64"), 0) + api.zeros(found.shape[:2], "int64")
+        inside = place < api.reshape(lengths.astype("int64"), [-1, 1])
+        given = [api.reshape(api.where(inside, api.reshape(x.astype("int64"), place.shape), nothing), [-1]) for x in (found, label)]
+        first, last = (api.reshape(place == n, [-1]) for n in (0, sequences.size(place, 1) - 1))
+        row = api.arange(first.shape[0], dtype="int64")
+    (begins, ends, kind), (true_begins, true_ends, true_kind) = (_chunks(tags, row, first, last, types, scheme) for tags in given)
+    for each in sorted(excluded):
+        begins, true_begins = begins & (kind != each), true_begins & (true_kind != each)
+    right = begins & true_begins & (ends == true_ends) & (kind == true_kind)
+    n_right, n_found, n_true = (api.reshape(api.sum(x.astype("int64")), [1]) for x in (right, begins, true_begins))
+    precision, recall = (n_right.astype("float32") / api.maximum(n, api.ones([], "int64")).astype("float32") for n in (n_found, n_true))
+    both = api.where(n_right > 0, precision + recall, api.ones([], "float32"))
+    return {
+        "Precision": precision, "Recall": recall, "F1-Score": 2.0 * precision * recall / both, "NumInferChunks": n_found, "NumLabelChunks": n_true,
+        "NumCorrectChunks": n_right,
+    }
+
+
+def _chunks(tags, row, first, last, types, scheme):
+    """Of each word: whether a chunk begins with it, the row in which that ends, and its type."""
+    per_type, begin, inside, end, only = _SCHEMES[scheme]
+    kind = tags // per_type
+    tag, limit = tags - kind * per_type, sequences.size(row, 0) - 1
+    before = api.maximum(row - 1, api.zeros([], "int64"))
+    after = api.minimum(row + 1, limit)
+
+    def among(x, *wanted):
+        return sum((x == each).astype("int64") for each in wanted) > 0
+
+    alone, outside = kind != types, api.full([], types, "int64")
+    new = api.where(first, outside, api.gather(kind, before)) != kind
+    over = api.where(last, outside, api.gather(kind, after)) != kind
+    begins = alone & (new | among(tag, begin, only) | (among(tag, inside, end) & among(api.gather(tag, before), end, only)))
+    stops = alone & (over | among(tag, end, only) | among(api.gather(tag, after), begin, only))
+    ends = api.flip(api.cummin(api.flip(api.where(stops, row, limit), [0]), 0)[0], [0])
+    return begins, ends, kind
