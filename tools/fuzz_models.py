@@ -62,6 +62,8 @@ def run(program: Any) -> None:
             raise
     except (ValueError, TypeError, NotImplementedError, MemoryError, RuntimeError):
         pass
+    finally:
+        set_alarm(0)
 
 
 class Models(Files):
