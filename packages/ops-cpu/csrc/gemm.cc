@@ -94,6 +94,20 @@ static void pack_panel(T *out, int64_t count, int64_t k, Matrix<T> from) {
   }
 #endif
   int64_t done = 0;  // lanes
+#if defined(WRY_AVX512)
+  if constexpr (std::is_same<T, float>::value && width % 16 == 0) {
+    if (from.column == 1 && from.row != 1)
+      for (; done + 16 <= count; done += 16) {
+        const float *at = from.data + done * from.row;
+        int64_t p = 0;
+        for (; p + 16 <= k; p += 16) transpose16(at + p, from.row, out + p * width + done, width);
+        for (; p + 4 <= k; p += 4)
+          for (int i = 0; i < 16; i += 4) transpose4(at + i * from.row + p, from.row, out + p * width + done + i, width);
+        for (; p < k; ++p)
+          for (int i = 0; i < 16; ++i) out[p * width + done + i] = at[i * from.row + p];
+      }
+  }
+#endif
   if (from.column == 1 && from.row != 1)
     for (; done + 4 <= count; done += 4) {
       const T *at = from.data + done * from.row;

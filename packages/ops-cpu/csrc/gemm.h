@@ -179,6 +179,31 @@ WRY_INLINE void transpose4(const T *from, int64_t from_row, T *to, int64_t to_ro
   transpose_quads<T>(row(0), row(1), row(2), row(3), to, to_row);
 }
 
+#if defined(WRY_AVX512)
+// to[j, i] = from[i, j] for 16 x 16 values.
+WRY_INLINE void transpose16(const float *from, int64_t from_row, float *to, int64_t to_row) {
+  __m512 r[16], t[16];
+#pragma GCC unroll 16
+  for (int i = 0; i < 16; ++i) r[i] = _mm512_loadu_ps(from + i * from_row);
+#pragma GCC unroll 4
+  for (int i = 0; i < 16; i += 4) {  // 4 x 4 values in each quarter: t[i + c] has columns c, 4 + c, 8 + c and 12 + c
+    const __m512d low01 = (__m512d)_mm512_unpacklo_ps(r[i], r[i + 1]), high01 = (__m512d)_mm512_unpackhi_ps(r[i], r[i + 1]);
+    const __m512d low23 = (__m512d)_mm512_unpacklo_ps(r[i + 2], r[i + 3]), high23 = (__m512d)_mm512_unpackhi_ps(r[i + 2], r[i + 3]);
+    t[i] = (__m512)_mm512_unpacklo_pd(low01, low23), t[i + 1] = (__m512)_mm512_unpackhi_pd(low01, low23);
+    t[i + 2] = (__m512)_mm512_unpacklo_pd(high01, high23), t[i + 3] = (__m512)_mm512_unpackhi_pd(high01, high23);
+  }
+#pragma GCC unroll 4
+  for (int c = 0; c < 4; ++c) {
+    const __m512 low = _mm512_shuffle_f32x4(t[c], t[4 + c], 0x44), high = _mm512_shuffle_f32x4(t[c], t[4 + c], 0xee);
+    const __m512 low2 = _mm512_shuffle_f32x4(t[8 + c], t[12 + c], 0x44), high2 = _mm512_shuffle_f32x4(t[8 + c], t[12 + c], 0xee);
+    _mm512_storeu_ps(to + c * to_row, _mm512_shuffle_f32x4(low, low2, 0x88));
+    _mm512_storeu_ps(to + (4 + c) * to_row, _mm512_shuffle_f32x4(low, low2, 0xdd));
+    _mm512_storeu_ps(to + (8 + c) * to_row, _mm512_shuffle_f32x4(high, high2, 0x88));
+    _mm512_storeu_ps(to + (12 + c) * to_row, _mm512_shuffle_f32x4(high, high2, 0xdd));
+  }
+}
+#endif
+
 // Copies `count` rows of A (at most gemm_rows) by k steps to out[p * gemm_rows + i]; missing rows
 // become 0. The same for columns of B: out[p * gemm_columns + j].
 template <typename T>
