@@ -246,12 +246,17 @@ bool by_winograd(const Correlation<T> &op) {
   }
 }
 
+// Whether every output meets the one input at its own place.
+template <typename T>
+bool is_pointwise(const Correlation<T> &op) {
+  return op.taps == 1 && op.dy[0] == 0 && op.dx[0] == 0 && op.step_y == 1 && op.step_x == 1 && op.iw == op.ow && op.ih == op.oh;
+}
+
 template <typename T>
 bool correlate_floats(const wry_call *call, const Correlation<T> &given) {
   Correlation<T> op = given;
   bool points = false;
-  if (op.taps == 1 && op.dy[0] == 0 && op.dx[0] == 0 && op.step_y == 1 && op.step_x == 1 && op.iw == op.ow &&
-      op.ih == op.oh) {
+  if (is_pointwise(op)) {
     // A 1x1 window keeps no neighbours apart: one long row has no ends to look after.
     op.iw = op.ow = op.oh * op.ow, op.ih = op.oh = 1;
     points = !op.channels_last;
@@ -315,6 +320,54 @@ __attribute__((noinline)) void lines_tile(int64_t height, int64_t length, const 
   }
 }
 
+// The same for 1x1 windows that meet every input: for each image a product of cotangents and inputs, which both lie along what is summed.
+// The side with fewer channels is packed, a stretch at a time for each task; the other is read where it lies. Small images share a stretch.
+template <typename T>
+bool points_weight(const wry_call *call, const Correlation<T> &op, T *weight_ct) {
+  constexpr int64_t rows = gemm_rows, columns = gemm_columns<T>;
+  const int64_t points = op.oh * op.ow, size = op.cout * op.cin;
+  const bool turned = op.cout < op.cin;  // rows are inputs
+  const int64_t m = turned ? op.cin : op.cout, n = turned ? op.cout : op.cin, tall = rounded_up(m, rows), padded = rounded_up(n, columns);
+  const T *left = turned ? op.in : op.out, *right = turned ? op.out : op.in;
+  const int64_t left_image = op.groups * m * points, right_image = op.groups * n * points;
+  const bool direct = !turned && tall == m && padded == n;
+  T *sums = direct ? weight_ct : workspace<T>(call, op.groups * tall * padded);
+  if (!sums) return false;
+  fill_zero(sums, op.groups * tall * padded);
+  const int64_t together = max_of<int64_t>(1, gemm_depth / points);                                                // images
+  const int64_t stretch = together > 1 ? points : rounded_up(ceil_div(points, ceil_div(points, gemm_depth)), 16);  // at most gemm_depth
+  const Pieces cut = gemm_pieces(call, m, n, columns);
+  parallel_tasks(call, op.groups * cut.down * cut.across, [&](int64_t task) {
+    alignas(64) T panel[gemm_depth * columns];
+    const int64_t g = task / (cut.down * cut.across), at = task % (cut.down * cut.across);
+    const int64_t i0 = at % cut.down * cut.tall, i1 = min_of(m, i0 + cut.tall), j0 = at / cut.down * cut.wide, j1 = min_of(n, j0 + cut.wide);
+    if (i0 >= i1) return;
+    for (int64_t image = 0; image < op.images; image += together)
+      for (int64_t p = 0; p < points; p += stretch) {
+        const int64_t images = min_of(together, op.images - image), length = min_of(stretch, points - p);
+        const T *a = left + image * left_image + g * m * points + p, *b = right + image * right_image + g * n * points + p;
+        for (int64_t j = j0; j < j1; j += columns) {
+          for (int64_t u = 0; u < images; ++u)
+            gemm_pack_columns(panel + u * length * columns, min_of(n - j, columns), length, Matrix<T>{b + u * right_image + j * points, 1, points});
+          for (int64_t i = i0; i < i1; i += rows) {
+            const T *from[gemm_rows];
+            for (int r = 0; r < gemm_rows; ++r) from[r] = a + min_of(i + r, m - 1) * points;  // the last repeats; its sums are not read
+            lines_tile(images, length, from, 1, left_image, panel, sums + (g * tall + i) * padded + j, padded);
+          }
+        }
+      }
+  });
+  if (direct) return true;
+  for (int64_t g = 0; g < op.groups; ++g) {
+    const T *from = sums + g * tall * padded;
+    T *to = weight_ct + g * size;
+    if (turned) transpose_block(from, padded, to, m, m, n);
+    else
+      for (int64_t i = 0; i < m; ++i) copy_run(to + i * n, from + i * padded, n, 1);
+  }
+  return true;
+}
+
 // weight_ct [groups * cout, cin, taps]. op.out is the cotangent of the output; op.weight is unused.
 //
 // For each image, the taps of a group (rows: which input they meet first) times the cotangents
@@ -330,6 +383,7 @@ bool correlate_weight_floats(const wry_call *call, const Correlation<T> &op, T *
     if (winograd::applies(op)) return winograd::run_weight(call, op, weight_ct);
   }
   if (flat::applies_to_weight(op)) return flat::run_weight(call, op, weight_ct);
+  if (is_pointwise(op) && !op.channels_last) return points_weight(call, op, weight_ct);
   constexpr int64_t rows = gemm_rows, columns = gemm_columns<T>;
   const int64_t k = op.cin * op.taps, m = op.cout, outputs = op.oh * op.ow, in_channels = op.groups * op.cin;
   const Strips reach = strips_of(op, 1);
@@ -581,7 +635,7 @@ int transpose_convolution_in(const wry_call *call, const char *name, const wry_t
   const int64_t cin = in.channels / groups, cout = to.channels / groups, sy = strides[0], sx = strides[1];
   const bool whole = sy == 1 && sx == 1;
   if constexpr (!in_pairs<A>) {
-    if (!last && groups == 1 && (taps > 1 || !whole) && joined::applies(in.n * in.h * in.w, whole && taps == 9, cin, cout, taps)) {
+    if (!last && groups == 1 && joined::applies(in.n * in.h * in.w, whole && taps == 9, cin, cout, taps)) {
       bool lacking = false;
       A *sums = result_for<T, A>(call, out);
       const A *from = as_arithmetic<T, A>(call, input(call, 0), &lacking), *by = as_arithmetic<T, A>(call, weight, &lacking);
@@ -602,9 +656,13 @@ int transpose_convolution_in(const wry_call *call, const char *name, const wry_t
   // The outputs of one remainder along y, those of each remainder along x by themselves.
   const int64_t part_size = in.n * to.channels * ceil_div(to.h, sy) * ceil_div(to.w, sx);
   A *parts_x = whole ? nullptr : workspace<A>(call, part_size * min_of(sx, to.w));
-  if (failed || !result || !turned || (!whole && !parts_x)) return no_memory(call, name);
+  // Outputs that no tap reaches are zeros: whole rows of them are written at once, and the others come from a row of zeros.
+  const int64_t remainders_y = min_of(sy, to.h), remainders_x = min_of(sx, to.w), zero_count = ceil_div(to.w, sx) * (last ? to.channels : 1);
+  A *zeros = whole || bias ? nullptr : workspace<A>(call, zero_count);
+  bool *reached = workspace<bool>(call, remainders_x);
+  if (failed || !result || !turned || !reached || (!whole && (!parts_x || (!bias && !zeros)))) return no_memory(call, name);
+  if (zeros) fill_zero(zeros, zero_count);
   RepeatedCall parts(call);
-  const int64_t remainders_y = min_of(sy, to.h), remainders_x = min_of(sx, to.w);
   const int64_t first_y = fullest_remainder(kh, sy, paddings[0], dilations[0], to.h, iy, oy);
   const int64_t first_x = fullest_remainder(kw, sx, paddings[2], dilations[1], to.w, ix, ox);
   for (int64_t v = 0; v < remainders_y; ++v)
@@ -614,24 +672,36 @@ int transpose_convolution_in(const wry_call *call, const char *name, const wry_t
       const int64_t nx = taps_of_remainder(kw, sx, paddings[2], dilations[1], rx, ix, ox);
       for (int64_t t = 0; t < ny * nx; ++t) dy[t] = oy[t / nx], dx[t] = ox[t % nx], index[t] = iy[t / nx] * kw + ix[t % nx];
       const int64_t ph = ceil_div(to.h - ry, sy), pw = ceil_div(to.w - rx, sx);
-      Correlation<A> op = {in.n, groups, cin, cout, in.h, in.w, ph, pw, 1, 1, ny * nx, dy, dx,
-                           x, turned, bias, whole ? result : parts_x + rx * part_size, last};
-      if (by_winograd(op)) op.weight = w, op.backwards = true;  // which puts them in an order of its own
-      else turn_windows(call, w, groups, cin, cout, taps, index, ny * nx, turned);
-      parts.used = 0;
-      if (!correlate(&parts.call, op)) return no_memory(call, name);
-      if (whole || u + 1 < remainders_x) continue;
       const int64_t unit = last ? to.channels : 1, planes = last ? in.n : in.n * to.channels;
+      const auto row_of = [&, ry](int64_t at) { return result + (at / ph * to.h + at % ph * sy + ry) * to.w * unit; };
+      if (zeros && ny == 0) {
+        if (u == 0)
+          parallel_for(call, planes * ph, max_of<int64_t>(1, 16384 / (to.w * unit)), [&](int64_t begin, int64_t end) {
+            for (int64_t at = begin; at < end; ++at) fill_zero(row_of(at), to.w * unit);
+          });
+        continue;
+      }
+      reached[rx] = !zeros || nx > 0;
+      if (reached[rx]) {
+        Correlation<A> op = {in.n, groups, cin, cout, in.h, in.w, ph, pw, 1, 1, ny * nx, dy, dx,
+                             x, turned, bias, whole ? result : parts_x + rx * part_size, last};
+        if (by_winograd(op)) op.weight = w, op.backwards = true;  // which puts them in an order of its own
+        else turn_windows(call, w, groups, cin, cout, taps, index, ny * nx, turned);
+        parts.used = 0;
+        if (!correlate(&parts.call, op)) return no_memory(call, name);
+      }
+      if (whole || u + 1 < remainders_x) continue;
       parallel_for(call, planes * ph, max_of<int64_t>(1, 16384 / (to.w * unit)), [&](int64_t begin, int64_t end) {
         for (int64_t at = begin; at < end; ++at) {
-          A *row = result + (at / ph * to.h + at % ph * sy + ry) * to.w * unit;
+          A *row = row_of(at);
+          const auto part_of = [&](int64_t r) { return reached[r] ? parts_x + r * part_size + at * ceil_div(to.w - r, sx) * unit : zeros; };
           if (unit == 1 && sx == 2 && to.w > 1) {
-            interleave(row, parts_x + at * ceil_div(to.w, 2), parts_x + part_size + at * (to.w / 2), to.w);
+            interleave(row, part_of(0), part_of(1), to.w);
             continue;
           }
           for (int64_t r = 0; r < remainders_x; ++r) {
             const int64_t n = ceil_div(to.w - r, sx);
-            const A *from = parts_x + r * part_size + at * n * unit;
+            const A *from = part_of(r);
             if (unit == 1)
               for (int64_t i = 0; i < n; ++i) row[r + i * sx] = from[i];
             else

@@ -18,7 +18,7 @@ WRY_INLINE bool applies(int64_t rows, bool filtered, int64_t cin, int64_t cout, 
 
 template <typename T>
 bool applies(const Correlation<T> &op) {
-  if (op.channels_last || op.groups != 1 || op.taps < 2) return false;
+  if (op.channels_last || op.groups != 1 || op.taps < 1 || (op.taps == 1 && op.step_y == 1 && op.step_x == 1)) return false;
   return applies(op.images * op.oh * op.ow, op.taps == 9 && op.step_y == 1 && op.step_x == 1, op.cin, op.cout, op.taps);
 }
 
@@ -49,12 +49,19 @@ bool windows(const wry_call *call, const Correlation<T> &op, bool turned, T *to)
   return true;
 }
 
-// to[p, c] = from[image, c, pixel] for the pixels p of all images.
+// to[p, c] = from[image, c, pixel] for the pixels p of all images; `back`, from[p, c] to to[image, c, pixel].
 template <typename T>
-void pixels_of(const T *from, int64_t images, int64_t channels, int64_t pixels, T *to) {
-  for (int64_t image = 0; image < images; ++image)
-    for (int64_t c = 0; c < channels; ++c, from += pixels)
-      for (int64_t i = 0; i < pixels; ++i) to[(image * pixels + i) * channels + c] = from[i];
+void pixels_of(const wry_call *call, const T *from, int64_t images, int64_t channels, int64_t pixels, T *to, bool back = false) {
+  constexpr int64_t some = 16;  // channels: a line of the cache
+  const int64_t blocks = ceil_div(channels, some);
+  parallel_for(call, images * blocks, max_of<int64_t>(1, 16384 / (some * pixels)), [&](int64_t begin, int64_t end) {
+    for (int64_t at = begin; at < end; ++at) {
+      const int64_t image = at / blocks, c = at % blocks * some, count = min_of(some, channels - c);
+      const int64_t planes = (image * channels + c) * pixels, rows = image * pixels * channels + c;
+      if (back) transpose_block(from + rows, channels, to + planes, pixels, pixels, count);
+      else transpose_block(from + planes, pixels, to + rows, channels, count, pixels);
+    }
+  });
 }
 
 // The smaller factor is the right one, packed, up to 64 windows; with more of them packing the weight repays. False when there is no memory.
@@ -70,11 +77,13 @@ bool run(const wry_call *call, const Correlation<T> &op) {
     gemm<T>(call, op.cout, rows, k, {op.weight, k, 1}, {met, rows, 1}, sums, rows, {false, op.bias, nullptr}, scratch);
   else
     gemm<T>(call, rows, op.cout, k, {met, k, 1}, {op.weight, 1, k}, sums, op.cout, {false, nullptr, op.bias}, scratch);
-  const int64_t row_step = turned ? 1 : op.cout, channel_step = turned ? rows : 1;
+  if (!turned) {
+    pixels_of(call, sums, op.images, op.cout, pixels, op.out, true);
+    return true;
+  }
   T *to = op.out;
   for (int64_t image = 0; image < op.images; ++image)
-    for (int64_t m = 0; m < op.cout; ++m, to += pixels)
-      for (int64_t i = 0; i < pixels; ++i) to[i] = sums[(image * pixels + i) * row_step + m * channel_step];
+    for (int64_t m = 0; m < op.cout; ++m, to += pixels) copy_run(to, sums + m * rows + image * pixels, pixels, 1);
   return true;
 }
 
@@ -86,7 +95,7 @@ bool run_weight(const wry_call *call, const Correlation<T> &op, T *weight_ct) {
   GemmScratch<T> scratch;
   if (!right || !left || !gemm_scratch(call, op.cout, k, rows, &scratch)) return false;
   if (!windows(call, op, false, right)) return false;
-  pixels_of(op.out, op.images, op.cout, pixels, left);
+  pixels_of(call, op.out, op.images, op.cout, pixels, left);
   gemm<T>(call, op.cout, k, rows, {left, 1, op.cout}, {right, k, 1}, weight_ct, k, {}, scratch);
   return true;
 }
@@ -103,8 +112,12 @@ bool run_back(const wry_call *call, const Back &s, const T *x, const T *weight, 
   T *left = workspace<T>(call, rows * s.cin), *parts = workspace<T>(call, rows * n);
   GemmScratch<T> scratch;
   if (!left || !parts || !gemm_scratch(call, rows, n, s.cin, &scratch)) return false;
-  pixels_of(x, s.images, s.cin, pixels, left);
+  pixels_of(call, x, s.images, s.cin, pixels, left);
   gemm<T>(call, rows, n, s.cin, {left, s.cin, 1}, {weight, n, 1}, parts, n, {}, scratch);
+  if (!bias && taps == 1 && s.oh == s.ih && s.ow == s.iw && s.py == 0 && s.px == 0 && s.sy == 1 && s.sx == 1) {
+    pixels_of(call, parts, s.images, s.cout, pixels, out, true);
+    return true;
+  }
   parallel_for(call, s.images * s.cout, max_of<int64_t>(1, 4096 / (s.oh * s.ow)), [&](int64_t begin, int64_t end) {
     for (int64_t at = begin; at < end; ++at) {
       const int64_t image = at / s.cout, c = at % s.cout;

@@ -30,6 +30,10 @@ SHAPES = {
     "small images, joined": ((4, 160, 3, 2), (100, 160, 3, 3), _window(paddings=(1, 1, 1, 1))),
     "small images with step 2, joined": ((5, 128, 9, 8), (130, 128, 3, 3), _window(strides=(2, 2), paddings=(1, 1, 1, 1))),
     "1x1": ((3, 40, 20, 30), (70, 40, 1, 1), _window()),
+    "1x1, small images": ((7, 70, 5, 9), (40, 70, 1, 1), _window()),
+    "1x1, small images, joined": ((4, 400, 5, 5), (370, 400, 1, 1), _window()),
+    "1x1 with step 2, joined": ((3, 400, 9, 8), (370, 400, 1, 1), _window(strides=(2, 2))),
+    "1x1, groups": ((3, 24, 20, 31), (108, 8, 1, 1), _window(groups=3)),
     "strided": ((3, 20, 31, 30), (30, 20, 5, 3), _window(strides=(2, 3), paddings=(2, 2, 1, 1))),
     "depthwise": ((3, 40, 31, 30), (40, 1, 3, 3), _window(strides=(2, 2), paddings=(1, 1, 1, 1), groups=40)),
     "neighbours of single channels": ((3, 40, 31, 70), (40, 1, 3, 3), _window(paddings=(1, 1, 1, 1), groups=40)),
@@ -82,6 +86,38 @@ def test_small_images_of_many_channels(images, size, kernel, window, dtype):
     }
     for name, (got, expected) in found.items():
         near = 1e-3 if dtype == "float16" else 1e-5 if dtype == "float32" else 1e-13  # of the largest: sums of 800 to 4400 products
+        assert np.abs(got.numpy().astype("float64") - expected).max() < near * np.abs(expected).max(), name
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("data_format", ["NCHW", "NHWC"])
+@pytest.mark.parametrize(
+    "images, cin, cout, size, kernel, window",
+    [
+        (2, 40, 70, (20, 30), (1, 1), _window()), (2, 70, 40, (20, 30), (1, 1), _window()), (7, 64, 64, (5, 9), (1, 1), _window()),
+        (3, 32, 96, (16, 17), (1, 1), _window()), (2, 8, 36, (33, 17), (1, 1), _window(groups=3)), (11, 400, 370, (5, 5), (1, 1), _window()),
+        (2, 40, 70, (1, 700), (1, 1), _window()), (3, 400, 370, (9, 8), (1, 1), _window(strides=(2, 2))),
+        (2, 20, 30, (13, 14), (1, 1), _window(strides=(2, 2))), (2, 20, 30, (13, 14), (1, 1), _window(strides=(3, 2), paddings=(1, 1, 1, 1))),
+        (2, 20, 30, (13, 14), (2, 1), _window(strides=(3, 2), paddings=(1, 0, 0, 0))), (1, 6, 5, (7, 1), (1, 1), _window(strides=(2, 2))),
+    ],
+)
+def test_windows_of_one_pixel_and_outputs_that_none_reaches(images, cin, cout, size, kernel, window, data_format, dtype):
+    rng = np.random.default_rng(4)
+    window = {**window, "data_format": data_format}
+    x, weight = rng.standard_normal((images, cin * window["groups"], *size)), rng.standard_normal((cout * window["groups"], cin, *kernel))
+    if data_format == "NHWC":
+        x = np.ascontiguousarray(x.transpose(0, 2, 3, 1))
+    x, weight = (t.astype(dtype).astype("float64") for t in (x, weight))
+    exact = samples._conv2d(x, weight, None, **window)
+    ct = rng.standard_normal(exact.shape).astype(dtype).astype("float64")
+    give = lambda t: wherry_tensor.to_tensor(t.astype(dtype))  # noqa: E731
+    found = {
+        "forward": (ops.conv2d(give(x), give(weight), None, **window), exact),
+        "input": (ops.conv2d_input_vjp(give(ct), give(weight), give(x), **window), samples._conv2d_input_vjp(ct, weight, x, **window)),
+        "weight": (ops.conv2d_weight_vjp(give(ct), give(x), give(weight), **window), samples._conv2d_weight_vjp(ct, x, weight, **window)),
+    }
+    for name, (got, expected) in found.items():
+        near = 1e-5 if dtype == "float32" else 1e-13  # of the largest
         assert np.abs(got.numpy().astype("float64") - expected).max() < near * np.abs(expected).max(), name
 
 
