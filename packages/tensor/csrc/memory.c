@@ -45,6 +45,7 @@ static wry_memory_stats stats;
 static int fill;                      /* fresh memory is filled with bytes that are not zero: FLAGS_init_allocated_mem */
 #define MOST_KEPT ((size_t)512 << 20) /* or as much as tensors hold, if that is more and nobody has set a limit */
 static size_t cached, cache_limit = MOST_KEPT;
+static size_t swing; /* what tensors have lately held at most: a training step comes back to it */
 
 /* Storage normally changes under the GIL, but a capsule's destructor or another thread's workspace
  * may come without it; the lock is never held across a call. */
@@ -93,10 +94,16 @@ static void release_lists(int from) { /* with the lock held */
   }
 }
 
+/* Gaps between blocks in use may add up to a little, and no more. */
+static size_t with_gaps(size_t bytes) { return bytes + bytes / 32 + ((size_t)16 << 20); }
+
 static int keeps(size_t bytes) { /* with the lock held: may this much more wait for its next use? */
   size_t most = cache_limit, held = (size_t)stats.allocated;
   if (most == MOST_KEPT && held > most) most = held;
-  return cached + bytes <= most;
+  if (cached + bytes <= most) return 1;
+  if (cache_limit != MOST_KEPT || held + cached + bytes > with_gaps(swing)) return 0;
+  swing -= bytes / 64; /* memory that was needed once goes back after a while */
+  return 1;
 }
 
 static void count(size_t fresh, size_t bytes) { /* with the lock held: a block of so many bytes, of which `fresh` are new to us */
@@ -104,6 +111,7 @@ static void count(size_t fresh, size_t bytes) { /* with the lock held: a block o
   if (stats.reserved > stats.peak_reserved) stats.peak_reserved = stats.reserved;
   stats.allocated += (int64_t)bytes;
   if (stats.allocated > stats.peak_allocated) stats.peak_allocated = stats.allocated;
+  if ((size_t)stats.allocated > swing) swing = (size_t)stats.allocated;
 }
 
 /* Segments of large blocks. All functions are called with the lock held. */
@@ -209,8 +217,7 @@ static wry_storage *take_piece(size_t nbytes) {
   cut(best, bytes);
   size_t fresh = best->size - best->touched;
   cached -= best->touched;
-  /* New pages where others lie free: gaps between blocks in use may add up to a little, and no more. */
-  size_t most = (size_t)(stats.peak_allocated + stats.peak_allocated / 32) + ((size_t)16 << 20);
+  size_t most = with_gaps((size_t)stats.peak_allocated); /* new pages where others lie free */
   if (fresh && (size_t)stats.reserved + fresh > most) untouch((size_t)stats.reserved + fresh - most);
   count(fresh, best->size);
   block *b = (block *)best->at;
@@ -234,15 +241,11 @@ static piece *joined(piece *p, piece *behind) {
 }
 
 static void give_piece(piece *p) {
-  stats.allocated -= (int64_t)p->size;
-  p->touched = p->size;
-  if (keeps(p->size)) {
-    cached += p->size;
-  } else {
-    stats.reserved -= (int64_t)p->size;
-    madvise(p->at, p->size, MADV_DONTNEED);
-    p->touched = 0;
-  }
+  const size_t bytes = p->size;
+  stats.allocated -= (int64_t)bytes;
+  const int keep = keeps(bytes);
+  p->touched = bytes;
+  cached += bytes;
   if (p->after && p->after->is_free) {
     unlink_free(p->after);
     p = joined(p, p->after);
@@ -251,12 +254,14 @@ static void give_piece(piece *p) {
     unlink_free(p->before);
     p = joined(p->before, p);
   }
+  link_free(p);
+  if (keep) return;
+  untouch(bytes);                                                    /* not the block itself, which is the next one that is given out */
   if (!p->before && !p->after && !p->touched && p->size > SEGMENT) { /* a segment of its own */
+    unlink_free(p);
     munmap(p->at, p->size);
     free(p);
-    return;
   }
-  link_free(p);
 }
 
 static void release_pieces(void) {

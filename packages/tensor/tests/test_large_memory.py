@@ -83,6 +83,20 @@ def test_no_block_lies_on_another():
     assert _core.memory_stats()["allocated"] == before
 
 
+def test_what_a_step_comes_back_to_is_kept_and_given_back_after_a_while():
+    held = [block(20) for _ in range(40)]  # more than the 512 MiB that are always kept
+    least = _core.memory_stats()["reserved"]
+    held.clear()
+    assert _core.memory_stats()["reserved"] == least
+    held = [block(20) for _ in range(40)]
+    assert _core.memory_stats()["reserved"] == least
+    held.clear()
+    for _ in range(2000):
+        x = block(20)
+        del x
+    assert _core.memory_stats()["reserved"] <= 600 * MIB
+
+
 def test_without_a_cache_nothing_is_kept():
     _core.set_memory_cache_limit(0)
     try:
