@@ -21,7 +21,7 @@ from wherry_tensor.arguments import (
 from wherry_tensor.dtype import promote_floating
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PreconditionNotMetError, short
 from wherry_tensor.functions.positions import diagonal_axes
-from wherry_tensor.sizes import equals, is_unknown, known
+from wherry_tensor.sizes import Size, equals, is_unknown
 from wherry_tensor.spellings import spelled
 from wherry_tensor.static_builder import described
 
@@ -405,15 +405,48 @@ def cross(x: Tensor, y: Tensor, axis: int = 9, name: str | None = None) -> Tenso
     require_tensor(y, "cross", "y")
     if x.dtype is not y.dtype:
         raise refused("cross", TypeError(), x=x, y=y)
-    if axis is None or axis == 9:
-        at = next((i for i, n in enumerate(shape) if known(n, f"cross: the first axis of size 3 in shape {shape}") == 3), -1)
-    else:
-        at = one_axis(axis, len(shape), "cross")
-    if y.shape != shape or not shape or at < 0 or shape[at] != 3:
+    ways = _ways_of(shape) if axis is None or axis == 9 else [one_axis(axis, len(shape), "cross")]
+    alike = len(shape) == y.ndim and all(is_unknown(n) or is_unknown(m) or n == m for n, m in zip(shape, y.shape, strict=True))
+    if not alike or not ways or not (is_unknown(shape[ways[-1]]) or shape[ways[-1]] == 3):
         raise InvalidArgumentError(
             f"cross: these are not vectors of three numbers. Got shapes {shape} and {y.shape} with axis={axis}, expected one "
             f"shape whose axis has size 3. Name the right axis."
         )
+    return _crossed(x, y, ways, None)
+
+
+def _ways_of(shape: Sequence[Any]) -> list[int]:
+    """The axes that may be the first one of size 3, when the program runs."""
+    ways = []
+    for i, n in enumerate(shape):
+        if is_unknown(n) or n == 3:
+            ways.append(i)
+        if equals(n, 3):
+            break
+    return ways
+
+
+def _crossed(x: Tensor, y: Tensor, ways: Sequence[int], found: Tensor | None) -> Tensor:
+    """Along the first of the axes `ways` that has size 3. A program chooses among several when it runs, each time for the sizes it is given.
+
+    Args:
+        x, y: as in `cross`.
+        ways: the axes.
+        found: of programs, whether an axis before these has size 3.
+    """
+    at = ways[0]
+    size = x.shape[at]
+    if len(ways) == 1:
+        if is_unknown(size):  # the last one left: another size than 3 is refused where it is reshaped to 3
+            size = 3 if found is None else Size("value", ops.where(found, size.tensor(), ops.full(shape=(), value=3, dtype=int64)))
+            x = ops.reshape(x, shape=(*x.shape[:at], size, *x.shape[at + 1 :]))
+        return _crossed_along(x, y, at)
+    three = ops.equal(size.tensor(), ops.full(shape=(), value=3, dtype=int64))
+    later = _crossed(x, y, ways[1:], three if found is None else ops.logical_or(found, three))
+    return ops.where(three, _crossed_along(x, y, at), later)
+
+
+def _crossed_along(x: Tensor, y: Tensor, at: int) -> Tensor:
     # (a1, a2, a0) * (b2, b0, b1) - (a2, a0, a1) * (b1, b2, b0)
     return ops.subtract(
         ops.multiply(ops.roll(x, (-1,), (at,)), ops.roll(y, (-2,), (at,))),
