@@ -10,6 +10,8 @@ import wherry_nn as nn
 import wherry_tensor as wt
 from wherry_autograd import PyLayer, no_grad
 from wherry_nn import functional as F
+from wherry_nn.layers.decode import Decoder
+from wherry_nn.utils import boxes
 from wherry_paddle_files.testing.model_files import as_paddle_writes
 from wherry_program.program.best_paths import best_paths
 from wherry_program.program.input_spec import InputSpec
@@ -638,6 +640,32 @@ class Scores(nn.Layer):
         return F.softmax(self.fc(x).unsqueeze([2, 3]).squeeze())
 
 
+@pytest.mark.parametrize(
+    ("open_shape", "shapes", "refused"),
+    [
+        ([None, 3], [(2, 3), (3, 3)], None),
+        ([None, None, 3], [(2, 4, 3), (3, 4, 3), (4, 3, 3), (3, 3, 3)], None),
+        ([3, None], [(3, 2), (3, 3)], None),
+        ([None, 4], [(3, 4)], (2, 4)),
+        ([None, None], [(3, 2), (2, 3), (3, 3)], (2, 2)),
+    ],
+)
+def test_cross_takes_the_first_axis_of_size_3_when_the_program_runs(open_shape, shapes, refused, path):
+    function = jit.to_static(lambda x, y: wt.cross(x, y), input_spec=[InputSpec(open_shape, "float32", name) for name in "xy"], full_graph=True)
+    jit.save(function, path)
+    loaded, rng = jit.load(path), np.random.default_rng(0)
+    for shape in shapes:
+        x, y = (wt.to_tensor(rng.normal(size=shape).astype("float32"), stop_gradient=False) for _ in "xy")
+        expected = wt.cross(x, y).numpy()
+        np.testing.assert_array_equal(function(x, y).numpy(), expected)
+        np.testing.assert_array_equal(loaded(x, y).numpy(), expected)
+        (function(x, y) * x).sum().backward()
+        np.testing.assert_allclose(x.grad.numpy(), 0, atol=1e-6)  # x is at right angles to the product, whatever x is
+    if refused:
+        with pytest.raises(ValueError, match="does not fit"):
+            function(wt.ones(refused), wt.ones(refused))
+
+
 def test_squeeze_without_axes_of_an_open_batch(path):
     net, spec = Scores(), [InputSpec([None, 4], "float32", "x")]
     net.eval()
@@ -691,11 +719,87 @@ def test_beams_end_where_all_sequences_are_finished(rows, end, path):
             np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-5, atol=1e-6)
 
 
-def test_a_program_has_to_know_how_long_to_decode(path):
+def test_beams_without_a_last_step_go_on_until_all_end(path):
+    wt.seed(3)
     net = Beams()
-    net.forward = lambda h: nn.dynamic_decode(net.decoder, (h, h))[0]
-    with pytest.raises(ValueError, match="Got max_step_num=None, expected a number"):
-        jit.save(net, path, input_spec=[InputSpec([None, 4], "float32")])
+    net.eval()
+    net.out.bias.set_value(wt.to_tensor([0, 2, 0, 0, 0, 0], "float32"))
+    net.forward = lambda h: nn.dynamic_decode(net.decoder, (h, h * 2))[0]
+    jit.save(net, path, input_spec=[InputSpec([None, 4], "float32")])
+    loaded = jit.load(path)
+    for n in (1, 4):
+        h = wt.to_tensor(np.random.default_rng(n).random((n, 4)).astype("float32"))
+        assert loaded(h).numpy().tolist() == net(h).numpy().tolist()
+
+
+class Countdown(Decoder):
+    """Rows that count down from their state, until they are below a half."""
+
+    def initialize(self, inits):
+        return inits, inits, wt.squeeze(inits < -100.0, 1)
+
+    def step(self, time, inputs, states):
+        left = states - 1.0
+        return {"left": left * 2 + time.astype("float32"), "in": inputs}, left, inputs * 0.5, wt.squeeze(left < 0.5, 1)
+
+
+class Counting(nn.Layer):
+    def __init__(self, impute):
+        super().__init__()
+        self.impute, self.factor = impute, self.create_parameter([1], default_initializer=nn.initializer.Constant(1.5))
+
+    def forward(self, x):
+        found, state, lengths = nn.dynamic_decode(Countdown(), x * self.factor, impute_finished=self.impute, return_length=True)
+        return found["left"], found["in"], state, lengths
+
+
+@pytest.mark.parametrize("impute", [False, True])
+def test_decoding_by_steps_of_ones_own_until_all_end(impute, path):
+    net = Counting(impute)
+    captured = jit.to_static(Counting(impute), input_spec=[InputSpec([None, 1], "float32")], full_graph=True)
+    jit.save(captured, path)
+    for rows in ([1.0], [4.0, 2.0], [1.0, 7.0, 3.0]):
+        results, gradients = [], []
+        for function in (net, captured, jit.load(path)):
+            x = wt.to_tensor([[row] for row in rows], stop_gradient=False)
+            results.append([one.numpy().tolist() for one in function(x)])
+            (function(x)[0].sum() + (function(x)[1] ** 2).sum()).backward()
+            gradients.append(x.grad.numpy())
+        assert results[0] == results[1] == results[2]
+        np.testing.assert_allclose(gradients[1:], [gradients[0]] * 2, rtol=1e-6)
+
+
+def test_decoding_until_all_end_in_static_mode():
+    static.enable_static()
+    try:
+        program = static.Program()
+        with static.program_guard(program, static.Program()):
+            x = static.data("x", [None, 1], "float32")
+            found, state, lengths = nn.dynamic_decode(Countdown(), x, return_length=True, output_time_major=True)
+        run = static.Executor().run
+        for rows, longest in ([[1.0]], 1), ([[4.0], [2.0]], 4):
+            given = run(program, feed={"x": np.array(rows, "float32")}, fetch_list=[found["in"], state, lengths])
+            assert given[0].shape == (longest, len(rows), 1)
+            assert (given[0][:, :, 0] == np.array(rows)[:, 0] * 0.5 ** np.arange(longest)[:, None]).all()
+            assert given[1].tolist() == [[row[0] - longest] for row in rows] and given[2].tolist() == [row[0] for row in rows]
+    finally:
+        static.disable_static()
+
+
+def test_proposals_whose_threshold_falls_are_saved(path):
+    def proposals(scores, deltas, size, anchors):
+        return boxes.proposed(scores, deltas, size, anchors, wt.ones_like(anchors), 50, 20, 0.8, 1.0, False, 0.9)
+
+    shapes = {"scores": [None, 3, 2, 4], "deltas": [None, 12, 2, 4], "size": [None, 2], "anchors": [2, 4, 3, 4]}
+    jit.save(proposals, path, input_spec=[InputSpec(shape, "float32", name) for name, shape in shapes.items()])
+    loaded, rng = jit.load(path), np.random.default_rng(0)
+    corners = rng.uniform(0, 10, (2, 4, 3, 2))
+    anchors = np.concatenate([corners, corners + rng.uniform(5, 20, (2, 4, 3, 2))], -1)
+    for n in (1, 3):
+        arrays = [rng.uniform(size=(n, 3, 2, 4)), rng.normal(size=(n, 12, 2, 4)) * 0.2, np.full((n, 2), 40.0), anchors]
+        given = [wt.to_tensor(x.astype("float32")) for x in arrays]
+        for one, other in zip(loaded(*given), proposals(*given), strict=True):
+            np.testing.assert_array_equal(one.numpy(), other.numpy())
 
 
 @pytest.mark.parametrize("of_paddle_3", [False, True])

@@ -17,16 +17,17 @@ def share(a, b):
     return common / (np.prod(a[2:] - a[:2]) + np.prod(b[2:] - b[:2]) - common)
 
 
-def one_by_one(bboxes, scores, score_threshold, nms_threshold, nms_top_k, keep_top_k, background):
+def one_by_one(bboxes, scores, score_threshold, nms_threshold, nms_top_k, keep_top_k, background, eta=1.0):
     found, counts = [], []
     for image, (places, said) in enumerate(zip(bboxes, scores, strict=True)):
         mine = []
         for label, row in enumerate(said):
-            kept = []
+            kept, threshold = [], nms_threshold
             order = [i for i in np.argsort(-row, kind="stable") if row[i] > score_threshold and label != background]
             for i in order[: nms_top_k if nms_top_k > -1 else None]:
-                if all(share(places[i], places[j]) <= nms_threshold for j in kept):
+                if all(share(places[i], places[j]) <= threshold for j in kept):
                     kept.append(i)
+                    threshold *= eta if threshold > 0.5 else 1
             mine += [(label, row[i], *places[i], image * len(places) + i) for i in kept]
         if keep_top_k > -1:
             mine = sorted(sorted(mine, key=lambda each: -each[1])[:keep_top_k], key=lambda each: each[0])
@@ -45,6 +46,22 @@ def test_the_best_of_each_class_and_image_are_found_together(limits):
     np.testing.assert_allclose(out.numpy(), expected[:, :6], rtol=1e-6)
     assert counts.tolist() == numbers
     assert index.numpy()[:, 0].tolist() == expected[:, 6].tolist()
+
+
+def test_each_box_that_is_kept_may_lower_the_threshold():
+    rng = np.random.default_rng(0)
+    bboxes = some(rng, 1, 40)
+    bboxes[0, 20:] = bboxes[0, :20] + rng.uniform(0, 3, (20, 4)).astype("float32")
+    bboxes[..., 2:] += 4
+    scores = rng.uniform(0, 1, (1, 2, 40)).astype("float32")
+    numbers = set()
+    for eta in 1.0, 0.97, 0.5:
+        out, counts, index = boxes.multiclass_nms(wt.to_tensor(bboxes), wt.to_tensor(scores), None, 0.1, 0.9, -1, -1, -1, True, eta)
+        expected, number = one_by_one(bboxes, scores, 0.1, 0.9, -1, -1, -1, eta)
+        assert counts.tolist() == number and index.numpy()[:, 0].tolist() == expected[:, 6].tolist()
+        np.testing.assert_allclose(out.numpy(), expected[:, :6], rtol=1e-6)
+        numbers.add(number[0])
+    assert len(numbers) == 3
 
 
 def test_no_box_above_the_threshold_gives_nothing_for_each_image():

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from wherry_nn.functional.sampling import gather_tree
 from wherry_nn.layers.rnn import _map, _tensors
+from wherry_nn.loops import collected
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, bool_, float32, float64, int64, is_symbolic
 from wherry_tensor.arguments import integer, require_tensor
@@ -320,8 +321,8 @@ def dynamic_decode(
     Args:
         decoder: has `initialize`, `step` and `finalize`, as BeamSearchDecoder.
         inits: passed to `initialize`.
-        max_step_num: stop after `max_step_num + 1` steps; None goes on until all sequences are finished. While a program is captured it is
-            asked for, and all of these steps are recorded.
+        max_step_num: stop after `max_step_num + 1` steps; None goes on until all sequences are finished. A program that is captured holds all of
+            these steps, and without a number a loop.
         output_time_major: leave the steps in the first axis of the outputs, instead of the second.
         impute_finished: keep the states of finished sequences as they were. For decoders without
             `tracks_own_finished`.
@@ -330,8 +331,8 @@ def dynamic_decode(
         kwargs: passed to `step`.
 
     Returns:
-        `(outputs, final_states)`, or with `return_length` also `sequence_lengths`. Outputs are what
-        `finalize` makes of them; of a BeamSearchDecoder the tokens `[B, T, beam_size]`.
+        `(outputs, final_states)`, or with `return_length` also `sequence_lengths`, to which the step that ends a sequence belongs. Outputs
+        are what `finalize` makes of them; of a BeamSearchDecoder the tokens `[B, T, beam_size]`.
 
     Raises:
         ValueError: all sequences are finished at the beginning, or `max_step_num` is negative.
@@ -362,43 +363,20 @@ def dynamic_decode(
     inputs, states, finished = decoder.initialize(inits)
     lengths = ops.full_like(finished, value=0, dtype=int64)
     own = bool(getattr(decoder, "tracks_own_finished", False))
-    steps: list[Any] = []
-    over: Any = _all(finished)
-    kept: Any = 1  # how many steps count, which a captured program learns when it runs
-    while over is not True:
-        if over is not False and max_step_num is None:
-            raise InvalidArgumentError(
-                "dynamic_decode: a program that is captured has to know where to stop. Got max_step_num=None, expected a number. "
-                "All of these steps are recorded; the results end where all sequences are finished."
-            )
-        time = ops.full(shape=(1,), value=len(steps), dtype=int64)
+
+    def step(time: Tensor, now: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...], Any]:
+        inputs, states, finished, lengths = now
         outputs, next_states, inputs, next_finished = decoder.step(time, inputs, states, **kwargs)
-        steps.append(outputs)
         if own:
-            next_lengths = getattr(next_states, "lengths", lengths)
+            lengths = getattr(next_states, "lengths", lengths)
         else:
-            next_lengths = lengths + ops.cast(ops.logical_not(finished), dtype=int64)
+            lengths = lengths + ops.cast(ops.logical_not(finished), dtype=int64)
             if impute_finished:
                 next_states = _map(_kept_where(finished), states, next_states)
             next_finished = ops.logical_or(next_finished, finished)
-        if over is not False and len(steps) > 1:
-            kept = ops.cast(ops.logical_not(over), dtype=int64) + kept
-            next_states, next_lengths, next_finished = (
-                _map(lambda old, new, over=over: ops.where(over, old, new), *pair)
-                for pair in ((states, next_states), (lengths, next_lengths), (finished, next_finished))
-            )
-        states, lengths, finished = next_states, next_lengths, next_finished
-        over = _all(finished)
-        if max_step_num is not None and len(steps) > max_step_num:
-            break
-    if not steps:
-        raise InvalidArgumentError(
-            "dynamic_decode: there is nothing to decode. Got sequences that are all finished at the beginning, expected one "
-            "that is not. Check what initialize() returns."
-        )
-    outputs = _map(lambda *each: ops.concat(*(ops.unsqueeze(x, axes=(0,)) for x in each), axis=0), *steps)
-    if isinstance(kept, Tensor):
-        outputs = _map(lambda x: ops.slice(x, axes=(0,), starts=(0,), ends=(Size("value", kept),), steps=(1,)), outputs)
+        return outputs, (inputs, next_states, next_finished, lengths), _all(next_finished)
+
+    outputs, (_inputs, states, _finished, lengths) = _until_over(step, (inputs, states, finished, lengths), _all(finished), max_step_num)
     # Catching NotImplementedError instead would hide one that finalize itself raises.
     finalize = getattr(type(decoder), "finalize", None)
     if finalize is not None and finalize is not Decoder.finalize:
@@ -409,6 +387,41 @@ def dynamic_decode(
 
 
 # Helpers.
+
+_Step = Callable[[Tensor, tuple[Any, ...]], tuple[Any, tuple[Any, ...], Any]]
+
+def _until_over(step: _Step, now: tuple[Any, ...], over: Any, max_step_num: int | None) -> tuple[Any, tuple[Any, ...]]:
+    """The outputs of all steps along a new first axis, and the state after the last one.
+
+    Args:
+        step: gives outputs, the next state, and whether it was the last step.
+        now: the state: inputs, states, which sequences are finished, and lengths.
+        over: whether there is nothing to do; of a program not known.
+        max_step_num: the number of the last step at most, or None.
+    """
+    steps: list[Any] = []
+    kept: Any = 1  # how many steps count, which a captured program learns when it runs
+    while over is not True:
+        outputs, after, next_over = step(ops.full(shape=(1,), value=len(steps), dtype=int64), now)
+        steps.append(outputs)
+        if isinstance(next_over, Tensor) and max_step_num is None:
+            return collected(step, outputs, after, next_over)
+        if over is not False and len(steps) > 1:
+            kept = ops.cast(ops.logical_not(over), dtype=int64) + kept
+            after = (after[0], *(_map(lambda old, new, over=over: ops.where(over, old, new), *pair) for pair in zip(now[1:], after[1:], strict=True)))
+            next_over = _all(after[2])
+        now, over = after, next_over
+        if max_step_num is not None and len(steps) > max_step_num:
+            break
+    if not steps:
+        raise InvalidArgumentError(
+            "dynamic_decode: there is nothing to decode. Got sequences that are all finished at the beginning, expected one "
+            "that is not. Check what initialize() returns."
+        )
+    outputs = _map(lambda *each: ops.concat(*(ops.unsqueeze(x, axes=(0,)) for x in each), axis=0), *steps)
+    if isinstance(kept, Tensor):
+        outputs = _map(lambda x: ops.slice(x, axes=(0,), starts=(0,), ends=(Size("value", kept),), steps=(1,)), outputs)
+    return outputs, now
 
 
 def _all(flags: Tensor) -> Any:

@@ -6,29 +6,56 @@ data. Boxes of all images are one list, with the index of a group (image and cla
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import wherry_tensor as api
+from wherry_nn.loops import while_loop
 from wherry_tensor import Tensor, ops
 from wherry_tensor.arguments import integer
 from wherry_tensor.errors import InvalidArgumentError
 from wherry_tensor.explained import explained
 
 __all__ = [
-    "Kept", "best", "by_group", "centers", "coded", "column_of", "decayed", "decoded", "from_yolo", "image_of", "multiclass_nms", "on_levels",
+    "best", "by_group", "centers", "coded", "column_of", "decayed", "decoded", "from_yolo", "image_of", "multiclass_nms", "on_levels",
     "overlap", "rank_in_group", "true_indices", "priors", "proposed", "remaining",
 ]  # fmt: skip
-
-Kept = Callable[[Tensor, Tensor, float, float], Tensor]  # which boxes remain: of boxes, groups, a threshold, and what sides are longer by
 
 
 # Lists of the boxes of several images.
 
 
-def remaining(boxes: Tensor, group: Tensor, threshold: float, offset: float = 0.0) -> Tensor:
-    """Non-maximum suppression within groups: the indices of the boxes that are kept, in their order."""
-    return true_indices(ops.suppress(boxes, group, threshold=threshold, offset=offset))
+def remaining(boxes: Tensor, group: Tensor, threshold: float, offset: float = 0.0, eta: float = 1.0) -> Tensor:
+    """Non-maximum suppression within groups: the indices of the boxes that are kept, in their order.
+
+    Args:
+        boxes: `[N, 4]`, the best first.
+        group: int64 `[N]`.
+        threshold: of the overlap.
+        offset: what sides are longer by.
+        eta: less than 1: each box that is kept lowers the threshold of its group by this factor, as long as it is above a half.
+    """
+    if eta >= 1:
+        return true_indices(ops.suppress(boxes, group, threshold=threshold, offset=offset))
+    many = boxes.shape[0]
+    sides = [boxes[:, i] for i in range(4)]
+    groups = api.max(api.concat([group, api.zeros([1], "int64")])) + 1  # also without boxes
+    limits = api.full([integer(groups, "nms", "group")], threshold, boxes.dtype)
+    places = api.arange(many, dtype="int64")
+
+    def one(i: Tensor, kept: Tensor, limits: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        row = [api.gather(side, i.reshape([1])) for side in sides]
+        mine = api.gather(group, i.reshape([1]))
+        limit = api.gather(limits, mine)
+        stands = api.logical_and(kept, api.logical_and(group == mine, places < i))
+        free = api.logical_not(api.any(api.logical_and(stands, overlap(sides, row, offset) > limit)))
+        falls = api.logical_and(free, limit > 0.5)
+        kept = api.logical_and(kept, api.logical_or(free, places != i))
+        return i + 1, kept, api.scatter(limits, mine, api.where(falls, limit * eta, limit))
+
+    end = api.shape(boxes)[0].astype("int64")
+    begin = [api.zeros([], "int64"), api.full([many], True, "bool"), limits]
+    return true_indices(while_loop(lambda i, _kept, _limits: i < end, one, begin)[1])
 
 
 def true_indices(mask: Tensor) -> Tensor:
@@ -251,7 +278,7 @@ class _Candidates:
 
 def multiclass_nms(
     bboxes: Tensor, scores: Tensor, rois_num: Tensor | None, score_threshold: float, nms_threshold: float, nms_top_k: int, keep_top_k: int,
-    background: int, normalized: bool, kept: Kept = remaining,
+    background: int, normalized: bool, eta: float = 1.0,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Non-maximum suppression of each class: Paddle's operator `multiclass_nms3`.
 
@@ -265,13 +292,13 @@ def multiclass_nms(
         keep_top_k: how many of an image are kept at most, the best ones; -1: all.
         background: a class that is left out; -1 for none.
         normalized: coordinates are shares; False: they are pixels, at which boxes end.
-        kept: the suppression.
+        eta: lowers `nms_threshold`, see `remaining`.
 
     Returns:
         `[K, 6]`: class, score and box; int32 `[N]`: how many each image has; int32 `[K, 1]`: where each stood.
     """
     found = _Candidates(bboxes, scores, rois_num, score_threshold, nms_top_k, background)
-    found.take(kept(found.corners(), found.group, nms_threshold, 0.0 if normalized else 1.0))
+    found.take(remaining(found.corners(), found.group, nms_threshold, 0.0 if normalized else 1.0, eta))
     if keep_top_k > -1:
         found.take(best(found.image, found.score, keep_top_k))
     if rois_num is not None:  # as in Paddle: in the order of the input
@@ -310,7 +337,7 @@ def decayed(
 
 def proposed(
     scores: Tensor, deltas: Tensor, img_size: Tensor, anchors: Tensor, variances: Tensor, first: int, last: int, threshold: float, min_size: float,
-    pixel_offset: bool, kept: Kept = remaining,
+    pixel_offset: bool, eta: float = 1.0,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Boxes of a region proposal network, their scores, and how many each image has: see `generate_proposals`."""
     images, one = scores.shape[0], 1.0 if pixel_offset else 0.0
@@ -343,7 +370,7 @@ def proposed(
     image = taken // (order.shape[1] + 1)
     boxes, score = api.gather(boxes, taken), api.gather(score, taken)
     if threshold > 0:
-        taken = kept(boxes, image, threshold, one)
+        taken = remaining(boxes, image, threshold, one, eta)
         boxes, score, image = (api.gather(x, taken) for x in (boxes, score, image))
         if last > 0:
             taken = true_indices(rank_in_group(image) < last)

@@ -1,12 +1,10 @@
 """Detection: boxes and regions of interest. Paddle counts the boxes of each image; our ops have the image index of each box."""
-import wherry_program.program.control as flow
 import wherry_tensor as api
 from wherry_nn.utils import boxes as of_boxes
 from wherry_paddle_files.column import reads, writes
 from wherry_paddle_files.ops.indexing import size_of
 from wherry_paddle_files.writing import code_of
 from wherry_tensor import ops
-from wherry_tensor.arguments import integer
 
 # Non-maximum suppression.
 
@@ -28,35 +26,6 @@ def write_suppress(w, boxes, group, *, threshold, offset):
     return w.cast(w("scatter", {"X": none, "Ids": kept, "Updates": one}, {"overwrite": True}), "bool")
 
 
-def _kept(o, name):
-    """The function that selects the remaining boxes: the threshold may fall with each one kept."""
-    eta = o.number(name, 1.0)
-    if eta >= 1.0:
-        return of_boxes.remaining
-
-    def adaptively(boxes, group, threshold, offset):
-        many = boxes.shape[0]
-        sides = [boxes[:, i] for i in range(4)]
-        groups = api.max(api.concat([group, api.zeros([1], "int64")])) + 1  # also without boxes
-        limits = api.full([integer(groups, o.type, "Scores")], threshold, boxes.dtype)
-
-        def one(i, kept, limits):
-            row = [api.gather(side, i.reshape([1])) for side in sides]
-            mine = api.gather(group, i.reshape([1]))
-            limit = api.gather(limits, mine)
-            stands = api.logical_and(kept, api.logical_and(group == mine, api.arange(many, dtype="int64") < i))
-            free = api.logical_not(api.any(api.logical_and(stands, of_boxes.overlap(sides, row, offset) > limit)))
-            falls = api.logical_and(free, limit > 0.5)
-            kept = api.logical_and(kept, api.logical_or(free, api.arange(many, dtype="int64") != i))
-            return i + 1, kept, api.scatter(limits, mine, api.where(falls, limit * eta, limit))
-
-        end = api.shape(boxes)[0].astype("int64")
-        begin = [api.zeros([], "int64"), api.full([many], True, "bool"), limits]
-        return of_boxes.true_indices(flow.while_loop(lambda i, _kept, _limits: i < end, one, begin)[1])
-
-    return adaptively
-
-
 @reads("multiclass_nms", "multiclass_nms2", "multiclass_nms3")
 def read_multiclass_nms(o):
     bboxes, scores, counts = o.x("BBoxes"), o.x("Scores"), o.maybe("RoisNum")
@@ -67,7 +36,7 @@ def read_multiclass_nms(o):
         )
     out, many, index = of_boxes.multiclass_nms(
         bboxes, scores, counts, o.number("score_threshold"), o.number("nms_threshold", 0.3), o.integer("nms_top_k", -1), o.integer("keep_top_k", -1),
-        o.integer("background_label"), o.flag("normalized", True), _kept(o, "nms_eta"),
+        o.integer("background_label"), o.flag("normalized", True), o.number("nms_eta", 1.0),
     )
     return {"Out": out, "Index": index, "NmsRoisNum": many}
 
@@ -86,7 +55,7 @@ def read_matrix_nms(o):
 def read_generate_proposals(o):
     boxes, score, many = of_boxes.proposed(
         *(o.x(name) for name in ("Scores", "BboxDeltas", "ImShape", "Anchors", "Variances")), o.integer("pre_nms_topN", 6000),
-        o.integer("post_nms_topN", 1000), o.number("nms_thresh", 0.5), o.number("min_size", 0.1), o.flag("pixel_offset", True), _kept(o, "eta"),
+        o.integer("post_nms_topN", 1000), o.number("nms_thresh", 0.5), o.number("min_size", 0.1), o.flag("pixel_offset", True), o.number("eta", 1.0),
     )
     return {"RpnRois": boxes, "RpnRoiProbs": score, "RpnRoisNum": many}
 

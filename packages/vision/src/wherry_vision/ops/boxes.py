@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import partial
 
 import wherry_tensor as api
 from wherry_nn.utils.boxes import coded, decayed, decoded, on_levels, priors, proposed, remaining
@@ -405,27 +404,4 @@ def generate_proposals(
     post_nms_top_n = integer(post_nms_top_n, "generate_proposals", "post_nms_top_n")
     if eta > 1:
         raise AssertedArgumentError(f"generate_proposals: eta is larger than 1. Got {eta}, expected a factor that lowers the threshold.")
-    kept = remaining if eta == 1 else partial(_kept_adaptively, eta)
-    return proposed(scores, bbox_deltas, img_size, anchors, variances, pre_nms_top_n, post_nms_top_n, nms_thresh, min_size, pixel_offset, kept)
-
-
-def _kept_adaptively(eta: float, boxes: Tensor, group: Tensor, threshold: float, offset: float) -> Tensor:
-    """As `remaining`, with a threshold of each group that falls with each box that is kept."""
-    kept: list[int] = []
-    rows, groups = boxes.tolist(), group.tolist()
-    thresholds: dict[int, float] = {}
-    for i, (box, mine) in enumerate(zip(rows, groups, strict=True)):
-        limit = thresholds.setdefault(mine, threshold)
-        if all(_share(box, rows[other], offset) <= limit for other in kept if groups[other] == mine):
-            kept.append(i)
-            thresholds[mine] = limit * eta if limit > 0.5 else limit
-    return api.to_tensor(kept, dtype="int64")
-
-
-def _share(a: list[float], b: list[float], offset: float) -> float:
-    common = 1.0
-    for i in 0, 1:
-        side = min(a[2 + i], b[2 + i]) - max(a[i], b[i])
-        common *= side + offset if side >= 0 else 0.0
-    area = sum((box[2] - box[0] + offset) * (box[3] - box[1] + offset) for box in (a, b)) - common
-    return common / area if area else 0.0
+    return proposed(scores, bbox_deltas, img_size, anchors, variances, pre_nms_top_n, post_nms_top_n, nms_thresh, min_size, pixel_offset, eta)

@@ -13,10 +13,11 @@ from wherry_program.program.control.arrays import (
 )
 from wherry_program.program.control.calls import assert_true, print_tensor, py_func
 from wherry_program.program.control.choices import cond, record_cond
+from wherry_program.program.control.collecting import collected
 from wherry_program.program.control.loops import while_loop
 from wherry_program.program.control.own_gradients import own_gradient
 
 __all__ = [
-    "array_append", "array_length", "array_read", "array_stack", "array_write", "assert_true", "cond", "create_array",
+    "array_append", "array_length", "array_read", "array_stack", "array_write", "assert_true", "collected", "cond", "create_array",
     "own_gradient", "print_tensor", "py_func", "record_cond", "while_loop",
 ]
