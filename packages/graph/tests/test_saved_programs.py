@@ -458,6 +458,23 @@ def test_a_tensor_says_how_much(function, size, path):
     np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
 
 
+def test_a_parameter_that_forward_writes_is_named_by_its_path(path):
+    class Writing(nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.fc, self.calls = nn.Linear(2, 2), 0
+
+        def forward(self, x):
+            self.calls += 1
+            self.fc.weight.add_(wt.ones([2, 2]))
+            return self.fc(x)
+
+    net = Writing()
+    with pytest.raises(ValueError, match=r"cannot be written in place.*The tensor is the parameter fc\.weight of Writing\."):
+        jit.save(net, path, input_spec=[InputSpec([None, 2], "float32")])
+    assert net.calls == 1
+
+
 def test_gradients_pass_what_was_written_over(path):
     jit.save(lambda x, y: x.__setitem__(1, y) or (x * x).sum(), path, input_spec=[InputSpec([3], "float32"), InputSpec([1], "float32")])
     x, y = wt.to_tensor([1.0, 2.0, 3.0], stop_gradient=False), wt.to_tensor([5.0], stop_gradient=False)

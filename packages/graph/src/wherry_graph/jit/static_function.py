@@ -274,7 +274,11 @@ class StaticFunction:
             try:
                 return self._captured(args, kwargs, copied=copied)
             except LeafOverwrittenError as error:
-                if not building.for_file or not error.leaf or error.leaf in copied:
+                parameters = self._instance.named_parameters() if isinstance(self._instance, Layer) else ()
+                of_layer = next((name for name, parameter in parameters if parameter.name == error.leaf), None)
+                if of_layer is not None:
+                    error.args = (f"{error} The tensor is the parameter {of_layer} of {type(self._instance).__name__}.",)
+                if not building.for_file or not error.leaf or error.leaf in copied or of_layer is not None:
                     raise
                 copied.add(error.leaf)
 
