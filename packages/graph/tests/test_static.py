@@ -684,6 +684,21 @@ def test_values_are_saved_while_a_program_is_described(tmp_path):
     assert sorted(load(str(tmp_path / "state"))) == ["last.b_0", "last.w_0"] and len(program.nodes) == count
 
 
+def test_a_loop_and_a_choice_read_the_lists_that_they_hand_on():
+    x = static.data("x", [2, 3])
+
+    def doubled(i, array):
+        last = arrays.array_read(array, i)
+        return i + 1, arrays.array_write(last * 2, i + 1, array)
+
+    i, array = static.nn.while_loop(lambda i, _array: i < 4, doubled, [wt.zeros([1], "int64"), arrays.array_write(x, wt.zeros([1], "int64"))])
+    last = arrays.array_read(array, i)
+    chosen = static.nn.cond(x.sum() > 0, lambda: array, lambda: arrays.array_write(x, wt.zeros([1], "int64")))
+    assert last.shape == [2, 3]
+    ones = np.ones((2, 3), "float32")
+    assert [a.tolist() for a in run({"x": ones}, last, arrays.array_read(chosen, i))] == [(ones * 16).tolist()] * 2
+
+
 def test_lists_of_tensors_are_written_and_read():
     x = static.data("x", [None, 2])
     i = wt.zeros([1], "int64")

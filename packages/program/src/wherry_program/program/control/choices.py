@@ -10,7 +10,14 @@ from typing import Any
 from wherry_nn import unique_name
 from wherry_program.program.backward import block_gradients
 from wherry_program.program.capture import Capture, current_capture
-from wherry_program.program.control.conditions import check_condition, common_sizes, described, tensor_of_number
+from wherry_program.program.control.conditions import (
+    check_condition,
+    common_items,
+    common_sizes,
+    described,
+    tensor_of_number,
+    with_items,
+)
 from wherry_program.program.control.recording import rules, sizes_of, with_gradient
 from wherry_program.program.ir import Block, ControlOp, Node, Variable
 from wherry_program.program.replay import replay_block
@@ -75,7 +82,8 @@ def record_cond(
         block.outputs = [recording.variable_of(x) for x in mine]
     names = unique_name.generate("cond")
     outs = [
-        recording.block.variable(shape, dtype, f"{names}.tmp_{k}", is_array=is_array) for k, (shape, dtype, is_array) in enumerate(metas)
+        with_items(recording.block.variable(shape, dtype, f"{names}.tmp_{k}", is_array=is_array), common_items(*(b.outputs[k] for b in blocks)))
+        for k, (shape, dtype, is_array) in enumerate(metas)
     ]
     node = recording.record(COND, (pred,), (), tuple(outs), blocks=tuple(blocks))
     return with_gradient(recording, node, outs, recording.tensor_of)

@@ -12,7 +12,14 @@ from wherry_nn import unique_name
 from wherry_program.program.backward import block_gradients
 from wherry_program.program.capture import Capture, current_capture
 from wherry_program.program.control.arrays import array_at, array_length
-from wherry_program.program.control.conditions import check_condition, common_sizes, described, tensor_of_number
+from wherry_program.program.control.conditions import (
+    check_condition,
+    common_items,
+    common_sizes,
+    described,
+    tensor_of_number,
+    with_items,
+)
 from wherry_program.program.control.recording import floats, recording_of, rules, with_gradient
 from wherry_program.program.ir import ControlOp, Node, Variable
 from wherry_program.program.replay import replay_block
@@ -64,7 +71,7 @@ def _record_loop(recording: Capture, cond_fn: Callable[..., Any], body_fn: Calla
     leaves = [tensor_of_number(x) for x in flatten(loop_vars)]
     at = [i for i, x in enumerate(leaves) if isinstance(x, Tensor)]
     start = [recording.variable_of(leaves[i]) for i in at]
-    shapes = [x.sizes for x in start]
+    shapes, items = [x.sizes for x in start], [common_items(x) for x in start]
     for _attempt in range(16):
         n_blocks = len(program.blocks)
         test, body = program.new_block(recording.block), program.new_block(recording.block)
@@ -73,6 +80,7 @@ def _record_loop(recording: Capture, cond_fn: Callable[..., Any], body_fn: Calla
             inner = list(leaves)
             for k, i in enumerate(at):
                 x = block.variable(shapes[k], start[k].dtype, unique_name.generate("while.in"), is_array=start[k].is_array)
+                with_items(x, items[k])
                 x.stop_gradient = leaves[i].stop_gradient
                 block.inputs.append(x)
                 inner[i] = x
@@ -84,16 +92,18 @@ def _record_loop(recording: Capture, cond_fn: Callable[..., Any], body_fn: Calla
         with recording.inside(body):
             new = [tensor_of_number(x) for x in flatten(result)]
         _check_carried(leaves, new, at)
-        wider = [common_sizes(shapes[k], recording.variable_of(new[i]).sizes) for k, i in enumerate(at)]
-        if wider == shapes:
+        ends = [recording.variable_of(new[i]) for i in at]
+        wider = [common_sizes(shape, x.sizes) for shape, x in zip(shapes, ends, strict=True)]
+        of_lists = [common_items(*pair) for pair in zip(body.inputs, ends, strict=True)]
+        if wider == shapes and all(before in (None, after) for before, after in zip(items, of_lists, strict=True)):
             break
-        shapes = wider
+        shapes, items = wider, of_lists
         del program.blocks[n_blocks:]
     test.outputs = [recording.variable_of(holds)]
     body.outputs = [recording.variable_of(new[i]) for i in at]
     names = unique_name.generate("while")
     outs = tuple(
-        recording.block.variable(shapes[k], x.dtype, f"{names}.tmp_{k}", is_array=x.is_array) for k, x in enumerate(start)
+        with_items(recording.block.variable(shapes[k], x.dtype, f"{names}.tmp_{k}", is_array=x.is_array), of_lists[k]) for k, x in enumerate(start)
     )
     node = recording.record(WHILE, tuple(leaves[i] for i in at), ((),), outs, blocks=(test, body))
     given = with_gradient(recording, node, outs, recording.tensor_of)
