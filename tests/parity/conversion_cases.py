@@ -575,6 +575,37 @@ def if_with_while(x):
     return x
 
 
+def swaps_in_loops(x):
+    y = x[:, 0] * 1
+    n = y.shape[0]
+    for i in range(n):
+        for j in range(n - 1):
+            if y[j] > y[j + 1]:
+                t = y[j] * 1
+                y[j] = y[j + 1]
+                y[j + 1] = t
+    return y
+
+
+def items_at_a_tensor(x, i):
+    at = i[0]
+    a, b, c, d = x.clone(), x.clone(), x.clone(), x.clone()
+    a[at] = 5.0
+    b[:, at] = x[:, 0]
+    c[at, at + 1] = 7.0
+    d[at] = x[0] * 2
+    return a, b, c, d
+
+
+def whether_all_are_equal(x, y):
+    return paddle.equal_all(x, y), paddle.equal_all(x[1:], y), paddle.equal_all(x, x + 0)
+
+
+def losses_of_open_rows(x, y):
+    spread = F.kl_div(F.log_softmax(x), F.softmax(y), "batchmean")
+    return spread, F.mse_loss(x, y), F.l1_loss(x[:, :2], y[:, 1:]), F.cross_entropy(x, F.softmax(y), soft_label=True)
+
+
 def loop_new_variable(x, n):
     for i in range(n):
         y = x * i

@@ -819,6 +819,70 @@ def test_proposals_whose_threshold_falls_are_saved(path):
             np.testing.assert_array_equal(one.numpy(), other.numpy())
 
 
+@pytest.mark.parametrize("function", [
+    lambda x, y: wt.equal_all(x, y),
+    lambda x, y: F.kl_div(F.log_softmax(x), F.softmax(y)),
+    lambda x, y: F.l1_loss(x, y),
+    lambda x, y: F.cross_entropy(x, F.softmax(y), soft_label=True),
+    lambda x, y: F.triplet_margin_loss(x, y, y + 1),
+    lambda x, y: F.gaussian_nll_loss(x, y, wt.exp(x)),
+    lambda x, y: F.cosine_embedding_loss(x, y, wt.sign(y[:, 0])),
+    lambda x, y: wt.masked_select(x, y > 0),
+    lambda x, y: F.glu(x) * y[:, :2],
+])  # fmt: skip
+@pytest.mark.parametrize("open_shapes", [([None, 4], [3, 4]), ([3, 4], [None, None]), ([None, None], [None, 4]), ([None, None], [3, None])])
+def test_sizes_that_are_open_in_one_of_two_tensors(function, open_shapes, path):
+    jit.save(function, path, input_spec=[InputSpec(shape, "float32", name) for shape, name in zip(open_shapes, "xy", strict=True)])
+    random = np.random.default_rng(0)
+    x, y = (wt.to_tensor(random.standard_normal((3, 4)).astype("float32")) for _ in "xy")
+    np.testing.assert_allclose(jit.load(path)(x, y).numpy(), function(x, y).numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_tensors_are_compared_whose_shapes_the_program_learns_when_it_runs(path):
+    jit.save(wt.equal_all, path, input_spec=[InputSpec([None, None], "float32", name) for name in "xy"])
+    loaded, x = jit.load(path), wt.ones([2, 3])
+    assert [bool(loaded(x, y)) for y in (x, x * 2, wt.ones([1, 3]), wt.ones([3, 2]), wt.ones([2, 1]))] == [True, False, False, False, False]
+
+
+def test_images_of_open_sizes_in_squares(path):
+    jit.save(lambda x: F.pixel_unshuffle(x, 2), path, input_spec=[InputSpec([None, 3, None, None], "float32")])
+    x = wt.randn([2, 3, 4, 6])
+    np.testing.assert_array_equal(jit.load(path)(x).numpy(), F.pixel_unshuffle(x, 2).numpy())
+    with pytest.raises(ValueError, match="reshape: x does not fit"):
+        jit.load(path)(wt.ones([1, 3, 5, 4]))
+
+
+def test_items_at_a_tensor_without_axes_are_written(path):
+    def written(x, i):
+        a, b, c = x.clone(), x.clone(), x.clone()
+        a[i] = x[0] * 2
+        b[:, i] = x[:, 0]
+        c[:, :, i] = wt.arange(3, dtype="float32")
+        return a, b, c
+
+    jit.save(written, path, input_spec=[InputSpec([None, 3, 4], "float32"), InputSpec([], "int64")])
+    for n, i in (2, 1), (3, 0):
+        given = wt.randn([n, 3, 4]), wt.to_tensor(i)
+        for one, other in zip(jit.load(path)(*given), written(*given), strict=True):
+            np.testing.assert_array_equal(one.numpy(), other.numpy())
+
+
+def test_parameters_and_buffers_of_a_loaded_layer_are_counted_apart(path):
+    class Moved(nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.fc = nn.Linear(2, 2)
+            self.register_buffer("a", wt.ones([2]))
+            self.register_buffer("z", wt.ones([2]))
+
+        def forward(self, x):
+            return self.fc(x + self.a) + self.z
+
+    net = Moved()
+    jit.save(net, path, input_spec=[InputSpec([None, 2], "float32")])
+    assert sorted(jit.load(path).state_dict()) == ["buffer_0", "buffer_1", "param_0", "param_1"]
+
+
 @pytest.mark.parametrize("of_paddle_3", [False, True])
 def test_lists_that_loops_alone_write_are_saved(of_paddle_3, path):
     def paths(x, transitions, lengths):

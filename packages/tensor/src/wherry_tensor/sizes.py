@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from wherry_tensor import _core
 from wherry_tensor._core import DType, Tensor, int32, int64
 
-__all__ = ["Size", "equals", "has_sizes", "is_unknown", "known", "largest", "resolved", "smallest", "user_line"]
+__all__ = ["Size", "equals", "has_sizes", "is_unknown", "known", "largest", "resolved", "same_shapes", "smallest", "uneven", "user_line"]
 
 _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
     "add": lambda a, b: a + b,
@@ -207,6 +207,16 @@ def resolved(attrs: Iterable[Any], find: Callable[[Tensor], Tensor]) -> tuple[An
 def equals(n: Any, value: int) -> bool:
     """Whether `n` is known and equal to this number."""
     return type(n) is not Size and n == value
+
+
+def same_shapes(a: Sequence[Any], b: Sequence[Any]) -> bool:
+    """Whether two shapes are one, as far as it is known: an open size may be any."""
+    return len(a) == len(b) and all(type(n) is Size or type(m) is Size or n == m for n, m in zip(a, b, strict=True))
+
+
+def uneven(n: Any, parts: int) -> bool:
+    """Whether a size is known not to come out even in so many parts."""
+    return type(n) is not Size and n % parts != 0
 
 
 def known(n: Any, what: str) -> int:

@@ -61,12 +61,14 @@ class TranslatedLayer(Layer):
                 require(value, kind, "TranslatedLayer", f"{argument}[{short(name)}]", "paddle.jit.load makes a TranslatedLayer from files.")
         self.__dict__["programs"] = dict(programs)
         self.__dict__["_names"] = {}
-        for n, (name, value) in enumerate(sorted(persistable_vars.items())):
-            self._names[f"param_{n}" if isinstance(value, Parameter) else f"buffer_{n}"] = name
+        for name, value in sorted(persistable_vars.items()):
             if isinstance(value, Parameter):
-                self.add_parameter(f"param_{n}", value)
+                own = f"param_{len(self._parameters)}"
+                self.add_parameter(own, value)
             else:
-                self.register_buffer(f"buffer_{n}", value)
+                own = f"buffer_{len(self._buffers)}"
+                self.register_buffer(own, value)
+            self._names[own] = name
         self.__dict__["_runs"] = {name: _Method(self, name, program) for name, program in programs.items()}
         for name, run in self._runs.items():
             if name != "forward":

@@ -13,6 +13,7 @@ from wherry_tensor.errors import (
     short,
 )
 from wherry_tensor.functions.reduction import mean, sum
+from wherry_tensor.sizes import same_shapes
 
 
 def unknown_reduction(op_name: str, reduction: Any, expected: str = "'mean', 'sum' or 'none'") -> Exception:
@@ -30,7 +31,7 @@ def reduced(loss: Tensor, reduction: str) -> Tensor:
 
 def require_same_shape(op_name: str, input: Tensor, label: Tensor, name: str = "input") -> None:
     """Refuse a label of another shape."""
-    if input.shape != label.shape:
+    if not same_shapes(input.shape, label.shape):
         raise InvalidArgumentError(
             f"{op_name}: {name} and label must have the same shape. Got {input.shape} and {label.shape}, expected equal shapes. "
             f"Reshape or expand one of them."

@@ -17,6 +17,7 @@ from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions.inplace import inplace_form, tanh_
 from wherry_tensor.functions.math import sigmoid, tanh
+from wherry_tensor.sizes import uneven
 from wherry_tensor.spellings import spelled
 
 __all__ = [
@@ -830,7 +831,7 @@ def glu(x: Tensor, axis: int = -1, name: str | None = None) -> Tensor:
             "glu: a 0-d tensor has no halves. Got x of shape [], expected an axis of even size. Reshape x."
         )
     axis = one_axis(axis, len(shape), "glu")
-    if shape[axis] % 2:
+    if uneven(shape[axis], 2):
         raise InvalidArgumentError(
             f"glu: the axis cannot be halved. Got size {shape[axis]} along axis {axis} of x of shape {shape}, expected an even "
             f"size. Choose another axis."
@@ -873,7 +874,7 @@ def maxout(x: Tensor, groups: int, axis: int = 1, name: str | None = None) -> Te
             f"and an axis of 1, 3 or -1. Add axes of size 1 with unsqueeze."
         )
     at %= 4
-    if groups < 2 or shape[at] % groups:
+    if groups < 2 or uneven(shape[at], groups):
         raise InvalidArgumentError(
             f"maxout: the channels cannot be grouped so. Got groups={groups} for {shape[at]} channels, expected a divisor of "
             f"them that is 2 or more. `groups` is how many channels share one result."

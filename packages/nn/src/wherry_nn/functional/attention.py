@@ -7,6 +7,7 @@ from wherry_tensor import ops
 from wherry_tensor._core import Tensor, bool_, int32, int64
 from wherry_tensor.arguments import flag, real_number, require_tensor, to_dtype, truth
 from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError
+from wherry_tensor.sizes import same_shapes
 from wherry_tensor.spellings import spelled
 
 __all__ = ["scaled_dot_product_attention", "sparse_attention"]
@@ -204,7 +205,7 @@ def sparse_attention(
     """
     op_name = "sparse_attention"
     for what, x in ("query", query), ("key", key), ("value", value):
-        if len(require_tensor(x, op_name, what).shape) != 4 or x.shape != query.shape:
+        if len(require_tensor(x, op_name, what).shape) != 4 or not same_shapes(x.shape, query.shape):
             raise InvalidArgumentError(
                 f"{op_name}: query, key and value must have the same shape. Got {query.shape} for the query and {x.shape} for "
                 f"'{what}', expected [batch, heads, T, D] for each. Repeat or reshape them."

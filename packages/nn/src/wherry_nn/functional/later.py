@@ -11,6 +11,7 @@ from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import MAX_RANK, at_hand, flag, integers_of, real_number, require_rank, require_tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions import creation, logic, movement, positions, reduction
+from wherry_tensor.sizes import same_shapes
 from wherry_tensor.spellings import spelled
 
 __all__ = [
@@ -187,7 +188,7 @@ def multi_label_margin_loss(input: Tensor, label: Tensor, reduction: str = "mean
     require_tensor(label, "multi_label_margin_loss", "label")
     if reduction not in ("mean", "sum", "none"):
         raise InvalidArgumentError(f"multi_label_margin_loss: unknown reduction. Got {short(reduction)}, expected 'mean', 'sum' or 'none'.")
-    if label.shape != input.shape or not label.dtype.is_integer:
+    if not same_shapes(label.shape, input.shape) or not label.dtype.is_integer:
         raise InvalidArgumentError(
             f"multi_label_margin_loss: the labels do not fit. Got {label.dtype.name} of shape {label.shape}, expected integers of {input.shape}."
         )
@@ -247,7 +248,7 @@ def adaptive_log_softmax_with_loss(
         raise InvalidTypeError(f"adaptive_log_softmax_with_loss: labels are classes. Got {label.dtype.name}, expected int64 or int32. Cast them.")
     if at_hand(label) and label.size and not 0 <= int(label.min()) <= int(label.max()) < ends[-1]:
         raise InvalidArgumentError(f"adaptive_log_softmax_with_loss: a class is out of range. Got one, expected classes in [0, {ends[-1]}).")
-    if label.shape != input.shape[:1]:
+    if not same_shapes(label.shape, input.shape[:1]):
         raise InvalidArgumentError(
             f"adaptive_log_softmax_with_loss: the labels do not fit. Got {label.shape} for an input of {input.shape}, expected {input.shape[:1]}."
         )

@@ -37,7 +37,7 @@ from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, Invali
 from wherry_tensor.functions.reduction import mean, sum
 from wherry_tensor.ops.loss import kept_labels, label_divisor
 from wherry_tensor.ops.normalization import label_weight
-from wherry_tensor.sizes import equals
+from wherry_tensor.sizes import equals, same_shapes
 from wherry_tensor.spellings import spelled
 from wherry_tensor.tracebacks import warn
 
@@ -183,7 +183,7 @@ def _rare_cross_entropy(
         )
     if weight is not None:
         weight = to_dtype(require_tensor(weight, "cross_entropy", "weight"), input.dtype)
-        if weight.shape != [input.shape[axis]]:
+        if not same_shapes(weight.shape, [input.shape[axis]]):
             raise InvalidArgumentError(
                 f"cross_entropy: the weight needs one number for each class. Got shape {weight.shape}, expected "
                 f"[{input.shape[axis]}], the size of axis {axis} of the input. Check the number of classes."
@@ -230,7 +230,7 @@ def _rare_cross_entropy(
 def _one_hot(input: Tensor, label: Tensor, ignore_index: int, axis: int) -> Tensor:
     """1 at the class of each label; ignored ones are at class 0."""
     _, safe = kept_labels(label, ignore_index)
-    if label.shape != [*input.shape[:axis], 1, *input.shape[axis + 1:]]:
+    if not same_shapes(label.shape, [*input.shape[:axis], 1, *input.shape[axis + 1:]]):
         raise InvalidArgumentError(
             f"cross_entropy: a class label has the shape of the input without axis {axis}, or with size 1 there. "
             f"Got {label.shape} and {input.shape}, expected a label of {[*input.shape[:axis], 1, *input.shape[axis + 1:]]}. "
@@ -245,7 +245,7 @@ def _one_hot(input: Tensor, label: Tensor, ignore_index: int, axis: int) -> Tens
 
 
 def _cross_entropy_of_probability(input: Tensor, label: Tensor, weight: Tensor | None, axis: int) -> Tensor:
-    if label.shape != input.shape:
+    if not same_shapes(label.shape, input.shape):
         raise InvalidArgumentError(
             f"cross_entropy: a soft label needs one probability for each class. Got label of shape {label.shape}, "
             f"expected {input.shape}, the shape of input. Pass classes with soft_label=False."
@@ -854,10 +854,10 @@ def gaussian_nll_loss(
     label = to_dtype(require_tensor(label, "gaussian_nll_loss", "label"), input.dtype)
     require_same_shape("gaussian_nll_loss", input, label)
     variance = to_dtype(require_tensor(variance, "gaussian_nll_loss", "variance"), input.dtype)
-    if variance.shape == input.shape[:-1] and input.ndim and variance.shape != input.shape:
+    if input.ndim and same_shapes(variance.shape, input.shape[:-1]):
         variance = ops.unsqueeze(variance, axes=(variance.ndim,))
-    elif variance.ndim != input.ndim or variance.shape[:-1] != input.shape[:-1] or not (
-        (variance.ndim and equals(variance.shape[-1], 1)) or variance.shape == input.shape  # asked last: sizes may be unknown
+    elif not same_shapes(variance.shape, input.shape) and not (
+        variance.ndim and equals(variance.shape[-1], 1) and same_shapes(variance.shape[:-1], input.shape[:-1])
     ):
         raise InvalidArgumentError(
             f"gaussian_nll_loss: the variance does not fit the input. Got shapes {variance.shape} and {input.shape}, "

@@ -24,6 +24,7 @@ from wherry_tensor.dtype import promote_floating
 from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError
 from wherry_tensor.explained import explained
 from wherry_tensor.functions.reduction import mean
+from wherry_tensor.sizes import same_shapes
 from wherry_tensor.spellings import spelled
 
 __all__ = [
@@ -249,7 +250,7 @@ def multi_margin_loss(
             f"multi_margin_loss: labels are the numbers of classes. Got dtype {label.dtype.name}, expected int64. "
             f"Cast them with label.astype('int64')."
         )
-    if input.ndim != 2 or label.shape != [input.shape[0]]:
+    if input.ndim != 2 or not same_shapes(label.shape, [input.shape[0]]):
         raise InvalidArgumentError(
             f"multi_margin_loss: input and label do not fit. Got shapes {input.shape} and {label.shape}, expected "
             f"[N, classes] and [N]. Flatten or reshape them."
@@ -260,7 +261,7 @@ def multi_margin_loss(
         right = -ops.nll_loss(input, column, None, ignore_index=-1, axis=1)
         if weight is not None:
             require_tensor(weight, "multi_margin_loss", "weight")
-            if weight.shape != [classes]:
+            if not same_shapes(weight.shape, [classes]):
                 raise InvalidArgumentError(
                     f"multi_margin_loss: the weight needs one number for each class. Got shape {weight.shape}, expected "
                     f"[{classes}]. Check the number of classes."
@@ -402,8 +403,8 @@ def cosine_embedding_loss(
     for argument, tensor in ("input1", input1), ("input2", input2):
         require_floating(op_name, tensor, argument)
     require_tensor(label, op_name, "label")
-    fits = input1.ndim in (1, 2) and input1.shape == input2.shape
-    if not fits or label.ndim != 1 or label.shape[0] != (input1.shape[0] if input1.ndim == 2 else 1):
+    fits = input1.ndim in (1, 2) and same_shapes(input1.shape, input2.shape)
+    if not fits or not same_shapes(label.shape, input1.shape[:1] if input1.ndim == 2 else [1]):
         raise InvalidArgumentError(
             f"cosine_embedding_loss: the shapes do not fit. Got {input1.shape}, {input2.shape} and a label of "
             f"{label.shape}, expected [N, D], [N, D] and [N], or [D], [D] and [1]. Reshape them."
@@ -524,7 +525,7 @@ def _triplet(
         raise unknown_reduction(op_name, reduction)
     for argument, tensor in ("input", input), ("positive", positive), ("negative", negative):
         require_floating(op_name, tensor, argument)
-        if tensor.shape != input.shape:
+        if not same_shapes(tensor.shape, input.shape):
             raise InvalidArgumentError(
                 f"{op_name}: the three tensors must have the same shape. Got {argument} of shape {tensor.shape} and input of "
                 f"shape {input.shape}, expected equal shapes. Give each anchor one positive and one negative."
@@ -577,7 +578,7 @@ def npair_loss(anchor: Tensor, positive: Tensor, labels: Tensor, l2_reg: float =
     for argument, tensor in ("anchor", anchor), ("positive", positive):
         require_floating("npair_loss", tensor, argument)
     require_tensor(labels, "npair_loss", "labels")
-    if anchor.ndim != 2 or positive.shape != anchor.shape or labels.size != anchor.shape[0]:
+    if anchor.ndim != 2 or not same_shapes(positive.shape, anchor.shape) or not same_shapes([labels.size], anchor.shape[:1]):
         raise InvalidArgumentError(
             f"npair_loss: the shapes do not fit. Got {anchor.shape}, {positive.shape} and labels of {labels.shape}, expected "
             f"[N, D], [N, D] and [N]. Each anchor has one positive and one label."

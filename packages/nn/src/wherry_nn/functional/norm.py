@@ -10,7 +10,7 @@ from wherry_tensor import _core, ops
 from wherry_tensor._core import DType, Tensor, bfloat16, float16, float32
 from wherry_tensor.arguments import integer, number, real_number, refused, require_tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
-from wherry_tensor.sizes import equals
+from wherry_tensor.sizes import equals, same_shapes, uneven
 from wherry_tensor.spellings import spelled
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm"]
@@ -95,7 +95,7 @@ def batch_norm(
         if isinstance(x.size, int) and x.ndim > 1 and x.size == running_mean.size == x.shape[1 if layout == "NCHW" else -1]:
             return _alone(x, weight, bias, layout)
         out, mean, variance = ops.batch_norm(x, weight, bias, epsilon, layout)
-        if running_mean.shape != mean.shape or running_var.shape != mean.shape:
+        if not same_shapes(running_mean.shape, mean.shape) or not same_shapes(running_var.shape, mean.shape):
             raise InvalidArgumentError(
                 f"batch_norm: the running statistics do not fit x. Got running_mean of shape {running_mean.shape} and "
                 f"running_var of shape {running_var.shape} for x of shape {x.shape}, expected {mean.shape}. Give one number for "
@@ -309,7 +309,7 @@ def instance_norm(
             x, shape = _channels_second(x)
         n, channels = shape[:2]
         for parameter in weight, bias:
-            if parameter is not None and parameter.shape != [channels]:
+            if parameter is not None and not same_shapes(parameter.shape, [channels]):
                 raise _misfit("instance_norm", parameter, channels)
         # As batch norm of one sample with the channels of all.
         rows = ops.reshape(x, (1, n * channels, math.prod(shape[2:])))
@@ -367,13 +367,13 @@ def group_norm(
         if last:
             x, shape = _channels_second(x)
         channels = shape[1]
-        if not isinstance(num_groups, int) or num_groups < 1 or channels % num_groups:
+        if not isinstance(num_groups, int) or num_groups < 1 or uneven(channels, num_groups):
             raise InvalidArgumentError(
                 f"group_norm: num_groups does not divide the channels. Got num_groups={short(num_groups)} for x with {channels} "
                 f"channels, expected a divisor of {channels}. 1 normalizes them together, {channels} each alone."
             )
         for parameter in weight, bias:
-            if parameter is not None and parameter.shape != [channels]:
+            if parameter is not None and not same_shapes(parameter.shape, [channels]):
                 raise _misfit("group_norm", parameter, channels)
         out = ops.group_norm(x, weight, bias, epsilon, num_groups)[0]
         return _channels_last(out) if last else out

@@ -10,7 +10,7 @@ from wherry_tensor.arguments import at_hand, integer, require_room, require_tens
 from wherry_tensor.axis_sampling import clip_indices
 from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError
 from wherry_tensor.functions.random import randint
-from wherry_tensor.sizes import is_unknown, largest
+from wherry_tensor.sizes import is_unknown, largest, same_shapes
 from wherry_tensor.spellings import spelled
 
 __all__ = ["class_center_sample", "gather_tree"]
@@ -137,7 +137,7 @@ def gather_tree(ids: Tensor, parents: Tensor) -> Tensor:
             f"gather_tree: ids and parents are not integers of one dtype. Got {ids.dtype.name} and {parents.dtype.name}, "
             f"expected int32 or int64 for both. Cast one of them."
         )
-    if ids.ndim != 3 or parents.shape != ids.shape:
+    if ids.ndim != 3 or not same_shapes(parents.shape, ids.shape):
         raise InvalidArgumentError(
             f"gather_tree: ids and parents must be 3-D and of the same shape. Got {ids.shape} and {parents.shape}, expected [T, B, beams] for "
             f"both. Add the missing axis with unsqueeze."

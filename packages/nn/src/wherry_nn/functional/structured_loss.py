@@ -17,6 +17,7 @@ from wherry_tensor.errors import (
 )
 from wherry_tensor.functions.creation import to_tensor
 from wherry_tensor.functions.reduction import mean
+from wherry_tensor.sizes import same_shapes
 from wherry_tensor.spellings import spelled
 
 __all__ = ["ctc_loss", "dice_loss", "hsigmoid_loss"]
@@ -57,7 +58,7 @@ def dice_loss(input: Tensor, label: Tensor, epsilon: float = 1e-5, name: str | N
             f"dice_loss: labels are the numbers of classes. Got dtype {label.dtype.name}, expected int32 or int64. "
             f"Cast them with label.astype('int64')."
         )
-    if input.ndim < 2 or label.shape != [*input.shape[:-1], 1]:
+    if input.ndim < 2 or not same_shapes(label.shape, [*input.shape[:-1], 1]):
         raise AssertedArgumentError(
             f"dice_loss: the label does not fit the input. Got label of shape {label.shape} and input of shape "
             f"{input.shape}, expected {[*input.shape[:-1], 1] if input.ndim > 1 else '[N, ..., 1] and [N, ..., classes]'}. "
@@ -217,7 +218,9 @@ def _default_path(label: Tensor, num_classes: int) -> tuple[Tensor, Tensor]:
 def _given_path(input: Tensor, path_table: Any, path_code: Any) -> tuple[Tensor, Tensor]:
     for name, path in ("path_table", path_table), ("path_code", path_code):
         require_tensor(path, "hsigmoid_loss", name)
-        if not path.dtype.is_integer or path.ndim != 2 or path.shape[0] != input.shape[0] or path.shape != path_table.shape:
+        if not path.dtype.is_integer or path.ndim != 2 or not (
+            same_shapes(path.shape[:1], input.shape[:1]) and same_shapes(path.shape, path_table.shape)
+        ):
             raise InvalidArgumentError(
                 f"hsigmoid_loss: {name} does not describe a path for each example. Got shape {path.shape}, dtype "
                 f"{path.dtype.name}, expected integers of shape [{input.shape[0]}, L], the same L for table and code. "

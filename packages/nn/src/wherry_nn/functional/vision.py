@@ -10,7 +10,7 @@ from wherry_tensor.arguments import integer, refused, require_tensor, sizes_of
 from wherry_tensor.axis_sampling import clip_indices, int64_scalar
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.explained import explained
-from wherry_tensor.sizes import is_unknown, known
+from wherry_tensor.sizes import is_unknown, known, uneven
 from wherry_tensor.spellings import spelled
 
 __all__ = [
@@ -317,7 +317,7 @@ def pixel_unshuffle(x: Tensor, downscale_factor: int, data_format: str = "NCHW",
     last, factor = _squares(x, downscale_factor, "downscale_factor", data_format, "pixel_unshuffle")
     n, *rest = x.shape
     height, width, channels = rest if last else (*rest[1:], rest[0])
-    if height % factor or width % factor:
+    if uneven(height, factor) or uneven(width, factor):
         raise InvalidArgumentError(
             f"pixel_unshuffle: the image cannot be cut into squares. Got height {height} and width {width} in x of shape "
             f"{x.shape}, expected multiples of downscale_factor={factor}. Pad x first."
@@ -356,7 +356,7 @@ def channel_shuffle(x: Tensor, groups: int, data_format: str = "NCHW", name: str
     last, groups = _squares(x, groups, "groups", data_format, "channel_shuffle")
     shape = tuple(x.shape)
     axis = 3 if last else 1
-    if shape[axis] % groups:
+    if uneven(shape[axis], groups):
         raise InvalidArgumentError(
             f"channel_shuffle: the channels cannot be grouped so. Got groups={groups} for {shape[axis]} channels in x of shape "
             f"{x.shape}, expected a divisor of them. Check data_format."

@@ -45,7 +45,10 @@ def read_fill_constant(o):
     given = o.maybe("ValueTensor")
     if given is not None:
         return api.expand(api.reshape(given, [1] * max(len(shape), 1)), shape).astype(dtype)
-    return api.full(shape, _typed(o.text("str_value", ""), o.number("value"), dtype), dtype)
+    made = api.full(shape, _typed(o.text("str_value", ""), o.number("value"), dtype), dtype)
+    # Before loops, Paddle makes one element of what their blocks write to first (`x[i] = y`), whatever its rank is.
+    described = None if shape else o.reader.described(next(iter(o.desc.output("Out")), ""))
+    return mark_undefined(made) if described is not None and described.tensor is not None and described.tensor.dims else made
 
 
 @reads("fill_constant_batch_size_like")

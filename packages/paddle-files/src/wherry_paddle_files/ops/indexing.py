@@ -206,6 +206,14 @@ def write_index_put(w, x, value, *indices, axes, accumulate):
     rest = [n for n in range(x.ndim) if n not in axes]
     perm = [*axes, *rest]
     index_rank = max(n.ndim for n in indices)
+    if not index_rank:  # the operator wants an axis
+        indices = [w.reshape(n, [1]) for n in indices]
+        index_rank, at = 1, axes[0]
+        if value.ndim > len(rest) - at:
+            more = len(rest) - value.ndim
+            shape = (*(1,) * more, *value.shape)
+            shape = (*shape[:at], 1, *shape[at:])
+            value = w("unsqueeze2", {"X": value}, {"axes": [*range(more), at]}, ("Out", "~XShape"), shape=shape)
     if axes[0]:
         x = w("transpose2", {"X": x}, {"axis": perm}, ("Out", "~XShape"), shape=[x.shape[n] for n in perm])
         if value.ndim > len(rest) - axes[0]:

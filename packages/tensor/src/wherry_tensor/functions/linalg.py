@@ -21,7 +21,7 @@ from wherry_tensor.arguments import (
 from wherry_tensor.dtype import promote_floating
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PreconditionNotMetError, short
 from wherry_tensor.functions.positions import diagonal_axes
-from wherry_tensor.sizes import Size, equals, is_unknown
+from wherry_tensor.sizes import Size, equals, is_unknown, same_shapes
 from wherry_tensor.spellings import spelled
 from wherry_tensor.static_builder import described
 
@@ -406,8 +406,7 @@ def cross(x: Tensor, y: Tensor, axis: int = 9, name: str | None = None) -> Tenso
     if x.dtype is not y.dtype:
         raise refused("cross", TypeError(), x=x, y=y)
     ways = _ways_of(shape) if axis is None or axis == 9 else [one_axis(axis, len(shape), "cross")]
-    alike = len(shape) == y.ndim and all(is_unknown(n) or is_unknown(m) or n == m for n, m in zip(shape, y.shape, strict=True))
-    if not alike or not ways or not (is_unknown(shape[ways[-1]]) or shape[ways[-1]] == 3):
+    if not same_shapes(shape, y.shape) or not ways or not (is_unknown(shape[ways[-1]]) or shape[ways[-1]] == 3):
         raise InvalidArgumentError(
             f"cross: these are not vectors of three numbers. Got shapes {shape} and {y.shape} with axis={axis}, expected one "
             f"shape whose axis has size 3. Name the right axis."

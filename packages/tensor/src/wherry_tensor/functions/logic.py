@@ -4,11 +4,11 @@ from __future__ import annotations
 from typing import Any
 
 from wherry_tensor import _core, ops
-from wherry_tensor._core import Tensor, bool_
+from wherry_tensor._core import Tensor, bool_, int64
 from wherry_tensor.arguments import checked, fitted, number, real_number, refused, require_tensor, to_dtype, truth
 from wherry_tensor.dtype import promote_floating
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
-from wherry_tensor.sizes import equals, is_unknown
+from wherry_tensor.sizes import Size, equals, is_unknown, same_shapes
 from wherry_tensor.spellings import spelled
 
 __all__ = [
@@ -600,9 +600,15 @@ def equal_all(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     require_tensor(y, "equal_all", "y")
     if x.dtype is not y.dtype:
         raise refused("equal_all", TypeError(), x=x, y=y)
-    if x.shape != y.shape:
+    if not same_shapes(x.shape, y.shape):
         return _core.scalar(False, bool_)
-    return ops.reduce_all(ops.equal(x, y), tuple(range(x.ndim)), False)
+    if not any(is_unknown(n) or is_unknown(m) for n, m in zip(x.shape, y.shape, strict=True)):
+        return ops.reduce_all(ops.equal(x, y), tuple(range(x.ndim)), False)
+    # A program compares what it is given if the sizes are those of the other one then, and otherwise first elements: some element, for Paddle.
+    alike = ops.reduce_all(ops.equal(ops.shape_of(x), ops.shape_of(y)), (0,), False)
+    end = Size("value", ops.where(alike, _core.scalar(2**31 - 1, int64), _core.scalar(1, int64)))
+    x, y = (ops.slice(ops.reshape(z, (-1,)), axes=(0,), starts=(0,), ends=(end,), steps=(1,)) for z in (x, y))
+    return ops.logical_and(alike, ops.reduce_all(ops.equal(x, y), (0,), False))
 
 
 def where(condition: Tensor, x: Any = None, y: Any = None, name: str | None = None) -> Any:

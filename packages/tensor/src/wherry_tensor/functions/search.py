@@ -10,7 +10,7 @@ from wherry_tensor.dtype import promote_floating
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 from wherry_tensor.ops.shapes import broadcast_shapes
 from wherry_tensor.paddle_version import is_3
-from wherry_tensor.sizes import equals, is_unknown
+from wherry_tensor.sizes import equals, is_unknown, same_shapes
 from wherry_tensor.spellings import spelled
 
 __all__ = [
@@ -364,7 +364,7 @@ def masked_select(x: Tensor, mask: Tensor, name: str | None = None) -> Tensor:
             f"masked_select: 'mask' must be true or false. Got dtype {mask.dtype.name}, expected bool. "
             f"Compare first, as in x > 0."
         )
-    if mask.shape != x.shape:
+    if not same_shapes(mask.shape, x.shape):
         shape = broadcast_shapes("masked_select", tuple(x.shape), tuple(mask.shape))
         x = x if tuple(x.shape) == shape else ops.broadcast_to(x, shape)
         mask = mask if tuple(mask.shape) == shape else ops.broadcast_to(mask, shape)

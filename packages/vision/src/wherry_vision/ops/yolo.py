@@ -10,6 +10,7 @@ from wherry_nn.utils.boxes import centers, column_of, from_yolo
 from wherry_tensor import Tensor, ops
 from wherry_tensor.arguments import integers_of, require_rank
 from wherry_tensor.errors import InvalidArgumentError, short
+from wherry_tensor.sizes import same_shapes
 from wherry_vision.ops.reading import count as counted
 from wherry_vision.ops.reading import real, reals
 
@@ -156,7 +157,7 @@ def yolo_loss(
         require_rank(gt_score, "yolo_loss", 2, name="gt_score", layout="[N, boxes]")
     masks = len(anchor_mask)
     parts = _parts("yolo_loss", x, masks, 5 + class_num)
-    if gt_box.shape[2] != 4 or list(gt_label.shape) != list(gt_box.shape[:2]):
+    if not same_shapes(gt_box.shape, [*gt_label.shape, 4]):
         raise InvalidArgumentError(
             f"yolo_loss: gt_box and gt_label do not fit. Got gt_box of shape {gt_box.shape} and gt_label of shape {gt_label.shape}, expected "
             f"[N, boxes, 4] and [N, boxes]."
