@@ -25,6 +25,10 @@ def test_mels_of_tensors_and_of_numbers_and_back(htk, dtype, near):
     np.testing.assert_allclose([F.mel_to_hz(F.hz_to_mel(hz, htk), htk) for hz in HZ], HZ, rtol=1e-12, atol=1e-12)
 
 
+def test_frequencies_beyond_all_numbers_are_infinite():
+    assert [F.mel_to_hz(1e7, htk) for htk in (True, False)] == [float("inf")] * 2
+
+
 def test_integers_become_floating():
     found = F.hz_to_mel(wt.to_tensor([200, 1000]))
     assert found.dtype == wt.float32 and found.tolist() == pytest.approx([3.0, 15.0])

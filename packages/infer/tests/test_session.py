@@ -122,6 +122,9 @@ def test_inputs_and_outputs_stay_bound(mlp):
     ):
         with pytest.raises(TypeError, match="Got (int|ndarray|list)"):
             call()
+    for call in lambda: ours.OrtValue([1]).shape(), lambda: ours.OrtValue((1,)).data_type(), lambda: ours.set_seed(float("inf")):
+        with pytest.raises(ValueError, match=r"Got (\[1\]|\(1,\)|inf), expected"):
+            call()
 
 
 def test_values_of_sessions_are_arrays_with_a_type(mlp):

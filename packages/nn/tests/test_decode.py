@@ -193,6 +193,7 @@ def test_finalize_of_ones_own_may_fail():
         (lambda: search(2).initialize(wt.to_tensor(1.0)), ValueError, "the batch size is not known"),
         (lambda: nn.dynamic_decode(search(2, output_fn=lambda x: x.sum(-1)), wt.ones([1, 1])), ValueError, "expected rank 3"),
         (lambda: nn.dynamic_decode(object()), InvalidTypeError, r"without initialize\(\)"),
+        (lambda: search(2).finalize(range(3), None, None), InvalidTypeError, "these are not outputs of the search"),
         (lambda: nn.dynamic_decode(search(2), wt.ones([1, 1]), max_step_num=-1), ValueError, "max_step_num=-1"),
         (lambda: nn.dynamic_decode(search(2), wt.ones([1, 1]), max_step_num=2.5), InvalidTypeError, "max_step_num"),
         (lambda: nn.dynamic_decode(Countdown(), wt.to_tensor([0])), ValueError, "nothing to decode"),

@@ -356,3 +356,8 @@ def test_what_comes_next_to_a_float32_is_a_float32():
 def test_what_is_no_tensor_is_named(call, said):
     with pytest.raises(TypeError, match=said):
         call(w.ones([2, 3]))
+
+
+def test_logit_near_nothing_is_logit():
+    assert np.isnan(w.logit(w.to_tensor([-0.5, 1.5]), 0.0).numpy()).all()
+    assert np.isfinite(w.logit(w.to_tensor([-0.5, 1.5]), 1e-3).numpy()).all()

@@ -36,6 +36,11 @@ def test_accuracy_of_batches_counts_samples_not_batches():
     assert metric.accumulate() == 0.75
 
 
+def test_accuracy_of_one_number_is_refused():
+    with pytest.raises(ValueError, match="Got one number, expected"):
+        Accuracy().update(np.array(1.0))
+
+
 def test_accuracy_of_sequences_takes_every_place():
     metric = Accuracy()
     correct = metric.compute(to_tensor(SCORES.reshape(2, 2, 4)), to_tensor(LABELS.reshape(2, 2, 1)))

@@ -91,9 +91,12 @@ def mel_to_hz(mel: Tensor | float, htk: bool = False) -> Tensor | float:
     """
     if not isinstance(mel, Tensor):
         mels = real_number(mel, "mel_to_hz", "mel")
-        if htk:
-            return 700.0 * (10.0 ** (mels / 2595.0) - 1.0)
-        return _BREAK_HZ * math.exp(_STEP * (mels - _BREAK_MEL)) if mels >= _BREAK_MEL else _HZ_PER_MEL * mels
+        try:
+            if htk:
+                return 700.0 * (10.0 ** (mels / 2595.0) - 1.0)
+            return _BREAK_HZ * math.exp(_STEP * (mels - _BREAK_MEL)) if mels >= _BREAK_MEL else _HZ_PER_MEL * mels
+        except OverflowError:
+            return math.inf
     x = _floating(mel)
     if htk:
         return 700.0 * (exp(x * (math.log(10) / 2595.0)) - 1.0)

@@ -30,6 +30,7 @@ from wherry_tensor.errors import (
     InvalidArgumentError,
     InvalidTypeError,
     UnimplementedError,
+    short,
 )
 from wherry_tensor.ops import declare
 from wherry_tensor.ops.declare import Meta, infer
@@ -466,7 +467,7 @@ def load_op_meta_info_and_register_op(lib_filename: str) -> list[str]:
         OSError: load_op_meta_info_and_register_op: there is no such file. ...
     """
     if not isinstance(lib_filename, (str, os.PathLike)):
-        raise InvalidTypeError(f"load_op_meta_info_and_register_op: it takes the path of a library. Got {lib_filename!r}, expected a str.")
+        raise InvalidTypeError(f"load_op_meta_info_and_register_op: it takes the path of a library. Got {short(lib_filename)}, expected a str.")
     path = os.path.abspath(lib_filename)
     if not os.path.isfile(path):
         raise OSError(f"load_op_meta_info_and_register_op: there is no such file. Got {path}, expected a library that was built. Build it first.")

@@ -23,7 +23,8 @@ from wherry_program.program.ir import Program
 from wherry_program.run.executor import Executor, compiled
 from wherry_tensor import Tensor
 from wherry_tensor._core import from_buffer, set_thread_budget
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, NotFoundError, UnimplementedError
+from wherry_tensor.arguments import integer
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, NotFoundError, UnimplementedError, short
 from wherry_tensor.protobuf import ModelFileError
 from wherry_train.pickle_reader import FileFormatError
 
@@ -105,7 +106,7 @@ def _entry(options: Any, entries: dict[str, str], key: str) -> str:
     try:
         return entries[key]
     except (KeyError, TypeError):  # TypeError: a key that cannot be one
-        raise RuntimeError(f"{type(options).__name__} does not have configuration with key: {key}") from None
+        raise RuntimeError(f"{type(options).__name__} does not have configuration with key: {key if isinstance(key, str) else short(key)}") from None
 
 
 class SessionOptions:
@@ -696,4 +697,4 @@ def set_default_logger_severity(severity: int) -> None:
 
 def set_seed(seed: int) -> None:
     """Seed the generator of random operators."""
-    wherry_tensor.seed(int(seed))
+    wherry_tensor.seed(integer(seed, "set_seed", "seed"))

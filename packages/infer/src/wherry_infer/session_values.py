@@ -87,17 +87,22 @@ class OrtValue:
         """The array."""
         return self._value.numpy() if isinstance(self._value, Tensor) else self._value
 
+    def _array(self) -> Any:
+        if not hasattr(self._value, "shape"):
+            raise InvalidTypeError(f"OrtValue: it holds no array. Got {short(self._value)}, expected one array, which has a shape and a type.")
+        return self._value
+
     def shape(self) -> list[int]:
         """Its sizes."""
-        return list(self._value.shape)
+        return list(self._array().shape)
 
     def data_type(self) -> str:
         """Its type, "tensor(float)"."""
-        return type_name(self._value.dtype.name)
+        return type_name(self._array().dtype.name)
 
     def element_type(self) -> int:
         """Its type as ONNX numbers it."""
-        return element_name(self._value.dtype.name)
+        return element_name(self._array().dtype.name)
 
     def device_name(self) -> str:
         """Where it lies."""

@@ -221,6 +221,8 @@ class Accuracy(_Waiting):
             The shares of this batch: a float, or a list of them with several k.
         """
         hits = _array(correct, "Accuracy", "correct")
+        if not hits.ndim:
+            raise InvalidArgumentError("Accuracy: it counts rows of guesses. Got one number, expected [..., k]. Give what compute() gives.")
         samples = math.prod(hits.shape[:-1])
         found = [float(hits[..., :k].sum()) for k in self.topk]
         self.total = [total + more for total, more in zip(self.total, found)]

@@ -559,8 +559,13 @@ def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) 
         )
     products = sum_(multiply(x1, x2), axis)
     squares = multiply(sum_(ops.square(x1), axis), sum_(ops.square(x2), axis))
-    least = ops.full(shape=(), value=real_number(eps, "cosine_similarity", "eps") ** 2, dtype=squares.dtype)
+    least = ops.full(shape=(), value=_squared(eps), dtype=squares.dtype)
     return ops.divide(products, ops.sqrt(ops.clip(squares, least, None)))
+
+
+def _squared(eps: Any) -> float:
+    given = real_number(eps, "cosine_similarity", "eps")
+    return given * given  # without the error of `**` for what is too large
 
 
 spelled(globals())

@@ -294,6 +294,7 @@ def flash_attn_varlen_qkvpacked(
     """
     op_name = "flash_attn_varlen_qkvpacked"
     parts = _unpacked(qkv, op_name, "total, groups + 2, kv_heads, D")
+    require_tensor(cu_seqlens_q, op_name, "cu_seqlens_q")
     if flag(varlen_padded, op_name, "varlen_padded") and qkv.shape[0] != int(cu_seqlens_q[-1]):
         raise UnimplementedError(
             f"{op_name}: sequences lie one after the other. Got padded ones, expected varlen_padded=False. Take the padding out."

@@ -295,6 +295,11 @@ class BeamSearchDecoder(Decoder):
         Source:
             `paddle.nn.BeamSearchDecoder.finalize`.
         """
+        if not hasattr(outputs, "predicted_ids") or not hasattr(outputs, "parent_ids"):
+            raise InvalidTypeError(
+                f"BeamSearchDecoder.finalize: these are not outputs of the search. Got {short(outputs)} ({type(outputs).__name__}), expected an "
+                f"OutputWrapper. Stack those of step()."
+            )
         return gather_tree(outputs.predicted_ids, outputs.parent_ids), final_states
 
     @property

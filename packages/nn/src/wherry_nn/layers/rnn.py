@@ -289,7 +289,7 @@ class SimpleRNNCell(_GatedCell):
         super().__init__(input_size, hidden_size, weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr)
         if activation not in ("tanh", "relu"):
             raise InvalidArgumentError(
-                f"activation for SimpleRNNCell should be tanh or relu, but get {activation}. Got {short(activation)}, "
+                f"activation for SimpleRNNCell should be tanh or relu, but get {short(activation)}. Got {short(activation)}, "
                 f"expected 'tanh' or 'relu'. Write a cell of your own for another function."
             )
         self.activation = activation

@@ -406,7 +406,7 @@ def cross(x: Tensor, y: Tensor, axis: int = 9, name: str | None = None) -> Tenso
     if x.dtype is not y.dtype:
         raise refused("cross", TypeError(), x=x, y=y)
     ways = _ways_of(shape) if axis is None or axis == 9 else [one_axis(axis, len(shape), "cross")]
-    if not same_shapes(shape, y.shape) or not ways or not (is_unknown(shape[ways[-1]]) or shape[ways[-1]] == 3):
+    if not same_shapes(shape, y.shape) or not shape or not ways or not same_shapes([shape[ways[-1]]], [3]):
         raise InvalidArgumentError(
             f"cross: these are not vectors of three numbers. Got shapes {shape} and {y.shape} with axis={axis}, expected one "
             f"shape whose axis has size 3. Name the right axis."

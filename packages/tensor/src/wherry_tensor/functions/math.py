@@ -1343,7 +1343,7 @@ def logit(x: Tensor, eps: float | None = None, name: str | None = None) -> Tenso
 
     Args:
         x: probabilities: floating or complex; bool and integers are cast to float32.
-        eps: first bring `x` into [eps, 1 - eps]; None leaves it, and outside [0, 1] the result is NaN.
+        eps: first bring `x` into [eps, 1 - eps]; None and 0 leave it, and outside [0, 1] the result is NaN.
 
     Shape:
         `[...]` to the same.
@@ -1361,8 +1361,8 @@ def logit(x: Tensor, eps: float | None = None, name: str | None = None) -> Tenso
     require_tensor(x, "logit")
     if not x.dtype.is_floating:
         x = to_dtype(x, float32) if not x.dtype.is_complex else x
-    if eps is not None:
-        low = real_number(eps, "logit", "eps")
+    low = 0.0 if eps is None else real_number(eps, "logit", "eps")
+    if low:
         x = ops.minimum(
             ops.maximum(x, _core.scalar(low, x.dtype)), _core.scalar(1.0 - low, x.dtype)
         )

@@ -103,7 +103,7 @@ class GradScaler:
                 f"GradScaler.scale: the loss must be a Tensor. Got {short(var)} ({type(var).__name__}), expected one. Pass what the "
                 f"loss function returned."
             )
-        if var.dtype in (_core.float16, _core.bfloat16):
+        if var.dtype in (_core.float16, _core.bfloat16) or var.dtype.is_integer:
             var = ops.cast(var, dtype=_core.float32)  # a loss of 1 times 65536 is infinite in float16
         return ops.multiply(var, _core.scalar(self._scale, var.dtype))
 

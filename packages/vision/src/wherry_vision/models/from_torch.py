@@ -72,8 +72,8 @@ def from_torch(name: str, file: Any, **kwargs: Any) -> Layer:
     if module is None:
         known = [each for names in _SAME.values() for each in names]
         raise InvalidArgumentError(
-            f"from_torch: this is not a model that PyTorch's libraries have, too. Got {name!r}, expected one of {', '.join(known)}."
-            f"{did_you_mean(str(name), known)} Write from_torch('resnet50', path)."
+            f"from_torch: this is not a model that PyTorch's libraries have, too. Got {short(name)}, expected one of {', '.join(known)}."
+            f"{did_you_mean(name, known) if isinstance(name, str) else ''} Write from_torch('resnet50', path)."
         )
     make = getattr(importlib.import_module(f"wherry_vision.models.{module}"), name)
     given = _state(load(os.fspath(file), return_numpy=True) if isinstance(file, (str, os.PathLike)) else file)
