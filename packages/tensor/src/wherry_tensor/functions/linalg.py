@@ -434,7 +434,7 @@ def _crossed(x: Tensor, y: Tensor, ways: Sequence[int], found: Tensor | None) ->
         found: of programs, whether an axis before these has size 3.
     """
     at = ways[0]
-    size = x.shape[at]
+    size: Any = x.shape[at]
     if len(ways) == 1:
         if is_unknown(size):  # the last one left: another size than 3 is refused where it is reshaped to 3
             size = 3 if found is None else Size("value", ops.where(found, size.tensor(), ops.full(shape=(), value=3, dtype=int64)))
