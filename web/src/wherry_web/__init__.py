@@ -9,4 +9,4 @@ from wherry_web.config import Config
 from wherry_web.gallery import Gallery, save_model
 
 __all__ = ["Config", "Gallery", "create_app", "save_model"]
-__version__ = "0.14.0"
+__version__ = "0.15.0"

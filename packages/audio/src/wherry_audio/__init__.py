@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 __all__ = ["backends", "datasets", "features", "functional", "info", "load", "save"]
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 
 def __getattr__(name: str) -> Any:

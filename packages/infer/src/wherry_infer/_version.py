@@ -1,2 +1,2 @@
 """The version, which files of this package read too."""
-__version__ = "0.13.0"
+__version__ = "0.14.0"
