@@ -45,7 +45,8 @@ static wry_memory_stats stats;
 static int fill;                      /* fresh memory is filled with bytes that are not zero: FLAGS_init_allocated_mem */
 #define MOST_KEPT ((size_t)512 << 20) /* or as much as tensors hold, if that is more and nobody has set a limit */
 static size_t cached, cache_limit = MOST_KEPT;
-static size_t swing; /* what tensors have lately held at most: a training step comes back to it */
+static size_t returned; /* what has gone back to the system and has not come again */
+static size_t swing;    /* what tensors held at most while that came again: a training step comes back to it */
 
 /* Storage normally changes under the GIL, but a capsule's destructor or another thread's workspace
  * may come without it; the lock is never held across a call. */
@@ -111,7 +112,9 @@ static void count(size_t fresh, size_t bytes) { /* with the lock held: a block o
   if (stats.reserved > stats.peak_reserved) stats.peak_reserved = stats.reserved;
   stats.allocated += (int64_t)bytes;
   if (stats.allocated > stats.peak_allocated) stats.peak_allocated = stats.allocated;
+  if (!returned) return;
   if ((size_t)stats.allocated > swing) swing = (size_t)stats.allocated;
+  returned -= fresh < returned ? fresh : returned;
 }
 
 /* Segments of large blocks. All functions are called with the lock held. */
@@ -256,6 +259,7 @@ static void give_piece(piece *p) {
   }
   link_free(p);
   if (keep) return;
+  returned += bytes;
   untouch(bytes);                                                    /* not the block itself, which is the next one that is given out */
   if (!p->before && !p->after && !p->touched && p->size > SEGMENT) { /* a segment of its own */
     unlink_free(p);

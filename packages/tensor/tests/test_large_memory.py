@@ -85,11 +85,15 @@ def test_no_block_lies_on_another():
 
 def test_what_a_step_comes_back_to_is_kept_and_given_back_after_a_while():
     held = [block(20) for _ in range(40)]  # more than the 512 MiB that are always kept
-    least = _core.memory_stats()["reserved"]
+    most = _core.memory_stats()["reserved"]
     held.clear()
-    assert _core.memory_stats()["reserved"] == least
+    assert _core.memory_stats()["reserved"] <= 600 * MIB  # needed once, as far as anybody knows
     held = [block(20) for _ in range(40)]
-    assert _core.memory_stats()["reserved"] == least
+    held.clear()
+    kept = _core.memory_stats()["reserved"]
+    assert kept >= most - 40 * MIB
+    held = [block(20) for _ in range(40)]
+    assert _core.memory_stats()["reserved"] == max(kept, most)
     held.clear()
     for _ in range(2000):
         x = block(20)
