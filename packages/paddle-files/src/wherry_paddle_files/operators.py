@@ -80,6 +80,12 @@ class _Call(OpView):
         self.reader = _Now()  # type: ignore[assignment]
         self._attrs = {}
 
+    def x(self, slot: str) -> Any:
+        found = self.maybe(slot)
+        if found is None:
+            raise self.bad(f"it has no input {slot!r}", "a tensor")
+        return found
+
     def maybe(self, slot: str) -> Any:
         found = self._inputs.get(slot)
         return found[0] if found else None

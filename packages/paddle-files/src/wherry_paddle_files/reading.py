@@ -151,15 +151,15 @@ class OpView:
         if name == "is_test" and self.reader.training is not None:
             return not self.reader.training
         found = self._attrs.get(name)
-        if found is None or type(found.value) is bool:  # mostly
-            return default if found is None else found.value
+        if found is not None and type(found.value) is bool:  # mostly
+            return found.value
         return bool(self.attr(name, default))
 
     def text(self, name: str, default: str = "") -> str:
         """An attribute that is text."""
         found = self._attrs.get(name)
-        if found is None or type(found.value) is bytes:  # mostly
-            return default if found is None else found.value.decode(errors="surrogateescape")
+        if found is not None and type(found.value) is bytes:  # mostly
+            return found.value.decode(errors="surrogateescape")
         value = self.attr(name, default)
         if not isinstance(value, str):
             raise self.bad(f"attribute {name!r} is {value!r}", "text")
