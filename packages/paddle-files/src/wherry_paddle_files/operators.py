@@ -59,6 +59,8 @@ _SEVERAL: dict[str, Callable[[Mapping[str, Sequence[Any]], Mapping[str, Any]], i
 class _Desc:
     """Slots of a call, as a rule asks the description of an operator for them."""
 
+    inputs = ()  # no names of a file's variables: `_Call.maybe` has the tensors
+
     def __init__(self, inputs: Mapping[str, Sequence[Any]], outputs: Mapping[str, int]) -> None:
         self._inputs, self._outputs = inputs, outputs
 
@@ -79,12 +81,6 @@ class _Call(OpView):
         self.desc = _Desc(inputs, outputs)  # type: ignore[assignment]
         self.reader = _Now()  # type: ignore[assignment]
         self._attrs = {}
-
-    def x(self, slot: str) -> Any:
-        found = self.maybe(slot)
-        if found is None:
-            raise self.bad(f"it has no input {slot!r}", "a tensor")
-        return found
 
     def maybe(self, slot: str) -> Any:
         found = self._inputs.get(slot)
