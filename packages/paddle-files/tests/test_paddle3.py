@@ -3,6 +3,7 @@ import copy
 import io
 import json
 import random
+import re
 
 import numpy as np
 import pytest
@@ -134,6 +135,82 @@ def test_damaged_programs_are_refused_as_damaged():
         except (ModelFileError, UnimplementedError):
             refused += 1
     assert 100 < refused < 400
+
+
+def test_a_whole_number_that_is_infinite_is_refused():
+    text = CASES["layer control flow"]["model.json"]
+    found = re.search(rb'"D":\[1?\]\},"N":"shape"\},\{"AT":\{"#":"0.a_f64","D":([^}]*)\}[^}]*\},\{"AT":\{"#":"1.a_dtype","D":"int', text)
+    with pytest.raises(ModelFileError, match="infinity"):
+        read_program(text[: found.start(1)] + b"1e999" + text[found.end(1) :])
+
+
+# Compiled code reads texts as they mostly are, `json` all others: both say the same.
+
+
+def _by_json(data, monkeypatch):
+    with monkeypatch.context() as within:
+        within.setattr(pir, "_mostly", lambda data: None)
+        return pir.parse(data)
+
+
+def _plain(program):
+    """The description as text, with numbers for kinds."""
+    return re.sub(r"<\w+\.\w+: (\d+)>", r"\1", repr(program))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_compiled_code_reads_what_paddle_saves(name, monkeypatch):
+    data = CASES[name]["model.json"]
+    read = pir._mostly(data)
+    assert read is not None
+    assert _plain(read) == _plain(_by_json(data, monkeypatch))
+
+
+@pytest.mark.parametrize("change", [
+    lambda text: text.replace(b":", b" :\n\t").replace(b",", b" ,"),
+    lambda text: b" \r\n" + text + b"\n",
+    lambda text: text[:-1] + b',"more":[{"a":[1.5e-3,true,null]}]}',
+    lambda text: text.replace(b'"magic"', b'"a":{},"magic"'),
+])  # fmt: skip
+def test_compiled_code_reads_spaces_and_keys_that_say_nothing(change, monkeypatch):
+    data = change(CASES["layer conv2d"]["model.json"])
+    assert _plain(pir._mostly(data)) == _plain(_by_json(data, monkeypatch))
+
+
+_TAKEN = [
+    b"0", b"-0", b"-1", b"1.5", b"1e3", b"1e999", b"-1E-2", b"99999999999999999999", b"01", b"1.", b".5", b"-", b"+1", b"1e", b"NaN", b"-Infinity",
+    b"true",
+    b"False", b"null", b"nul", b'"x"', b'""', b'" "', b'"\\u0041"', b'"\\ud800"', b'"\xc3\xa9"', b'"\xff"', b'"\x01"', b'"', b"[]", b"[1,2.5]",
+    b"[1,]", b"[true]", b'["a"]',
+    b"{}", b'{"#":"NULL"}', b'{"#":"0.t_f32"}', b'{"%":1}', b'"p"', b'"0.t_dtensor"', b'"0.a_i32"', b'"0.a_array"', b'"1.a_dtype"', b'"1.a_intarray"',
+    b'"struct_name"', b'"1.full_int_array"', b'"builtin.combine"', b"[" * 80 + b"]" * 80, b"[" * 100_000, b" ", b"\x00", b",", b"}", b"]",
+]  # fmt: skip
+
+
+def test_texts_that_were_changed_are_read_or_refused_alike(monkeypatch):
+    rng = random.Random(4)
+    texts = [case["model.json"] for case in CASES.values() if len(case["model.json"]) < 6000]
+    token = re.compile(rb'"[^"]*"|-?\d+\.?\d*(?:e-?\d+)?|true|false|null|[][{},:]')
+    compiled_ones = 0
+    for _ in range(1500):
+        text = rng.choice(texts)
+        for _ in range(rng.choice([1, 1, 2])):
+            places = [found.span() for found in token.finditer(text)]
+            (a, b), (c, d) = rng.choice(places), rng.choice(places)
+            kind = rng.randrange(4)
+            text = text[:a] + (text[c:d], b"", text[a:b] + b"," + text[a:b], rng.choice(_TAKEN))[kind] + text[b:]
+        read = pir._mostly(text)
+        compiled_ones += read is not None
+        try:
+            found = _plain(pir.parse(text))
+        except ModelFileError as error:
+            found = str(error)
+        try:
+            expected = _plain(_by_json(text, monkeypatch))
+        except ModelFileError as error:
+            expected = str(error)
+        assert found == expected and (read is None or _plain(read) == expected), text
+    assert compiled_ones > 50
 
 
 # Writing.

@@ -14,11 +14,12 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
+from wherry_tensor._operations import Descriptions
 from wherry_tensor.protobuf import Field, ModelFileError, Schema
 
 __all__ = [
     "DTYPES", "EMPTY", "Attr", "AttrType", "BlockDesc", "Complex", "OpDesc", "OpVersion", "OpVersionPair", "ProgramDesc", "Scalar", "Slot",
-    "TensorDesc", "VarAttr", "VarDesc", "VarKind", "VarType", "check", "dtype_code", "dtype_name", "parse", "plain", "serialize",
+    "TensorDesc", "VarAttr", "VarDesc", "VarKind", "VarType", "check", "descriptions", "dtype_code", "dtype_name", "parse", "plain", "serialize",
     "tensor_var",
 ]  # fmt: skip
 
@@ -474,6 +475,15 @@ def plain(attr: Attr) -> Any:
     return attr.value
 
 
+# Of attributes: numbers of blocks, names of variables, and scalars, which have parts.
+_WITH_NAMES = frozenset(map(int, (
+    AttrType.BLOCK, AttrType.BLOCKS, AttrType.VAR, AttrType.VARS, AttrType.SCALAR, AttrType.SCALARS,
+)))  # fmt: skip
+descriptions = Descriptions(
+    (VarDesc, VarType, LodTensorDesc, TensorDesc, OpDesc, Slot, Attr), _LOD_TENSOR, DTYPES, frozenset(map(int, AttrType)) - _WITH_NAMES
+)
+
+
 def serialize(program: ProgramDesc) -> bytes:
     """The bytes of a `.pdmodel`."""
     return _program.write(program)
@@ -514,7 +524,7 @@ def check(program: ProgramDesc) -> None:
             raise ModelFileError(
                 f"the file is damaged: block {at} has two variables {strange[0]!r}, or one without a name. Save the model again."
             )
-        for var in block.vars:
+        for var in descriptions.odd_variables(block.vars):
             _check_tensor(var)
         if at:
             around = known[block.parent]  # type: ignore[index]
@@ -533,7 +543,7 @@ def check(program: ProgramDesc) -> None:
             if room < 0:
                 raise ModelFileError("the file is damaged: too many of its blocks are backward passes of one. Save the model again.")
             names = names | known[forward]
-        for op in block.ops:
+        for op in descriptions.odd_operators(block.ops, names):
             _check_op(op, at, len(program.blocks), names)
 
 
@@ -548,12 +558,6 @@ def _check_tensor(var: VarDesc) -> None:
     if tensor.dims and min(tensor.dims) < -1:
         # Paddle itself multiplies sizes that are not known: instance_norm of [-1, 3, 4, 4] has means of shape [-3].
         tensor.dims = [max(size, -1) for size in tensor.dims]
-
-
-# Of attributes: numbers of blocks, names of variables, and scalars, which have parts.
-_WITH_NAMES = frozenset(map(int, (
-    AttrType.BLOCK, AttrType.BLOCKS, AttrType.VAR, AttrType.VARS, AttrType.SCALAR, AttrType.SCALARS,
-)))  # fmt: skip
 
 
 def _check_op(op: OpDesc, block: int, blocks: int, known: set[str]) -> None:

@@ -41,6 +41,7 @@ OF_PADDLE_1 = "__model__"  # the program in a folder
 MODEL, MODEL_3, PARAMS, INFO = ".pdmodel", ".json", ".pdiparams", ".pdiparams.info"
 _KEPT = 16  # programs for other sizes
 _BUFFER = 1 << 13  # said, so that nobody asks whether the file is a terminal
+_SMALL = 1 << 19  # bytes of a file that one call reads in less time than several
 
 
 def read_program(data: bytes) -> Program:
@@ -511,21 +512,37 @@ def _read_params(path: str, names: Sequence[str]) -> tuple[dict[str, Tensor], by
         return {}, None
     if os.path.isdir(path):
         return load_params(path, names), None
-    with open(path, "rb", buffering=_BUFFER) as file:
-        return params_of(file, os.fstat(file.fileno()).st_size, names, path)
+    number = _opened(path)
+    try:
+        size = os.fstat(number).st_size
+        if size <= _SMALL:
+            return params_of(_whole(number, size), None, names, path)
+        with open(number, "rb", buffering=_BUFFER, closefd=False) as file:
+            return params_of(file, size, names, path)
+    finally:
+        os.close(number)
+
+
+def _opened(path: str) -> int:
+    return os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))  # half of what `open` takes
+
+
+def _whole(file: int, size: int) -> bytes:
+    data = os.read(file, size + 1)
+    if len(data) != size:  # of a pipe, or larger than one call reads
+        data += b"".join(iter(lambda: os.read(file, 1 << 20), b""))
+    return data
 
 
 def _content(path: str) -> tuple[bytes, tuple[int, int, int]]:
     """The bytes of the file of a program, and what tells it from another one of this name."""
     try:
-        file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))  # half of what `open` takes
+        file = _opened(path)
     except FileNotFoundError:
         raise FileNotFoundError(f"load: there is no model. Got {path!r}, expected the name of a .pdmodel. Look at the name.") from None
     try:
         found = os.fstat(file)
-        data = os.read(file, found.st_size + 1)
-        if len(data) != found.st_size:  # of a pipe, or larger than one call reads
-            data += b"".join(iter(lambda: os.read(file, 1 << 20), b""))
+        data = _whole(file, found.st_size)
     finally:
         os.close(file)
     return data, (found.st_ino, found.st_mtime_ns, found.st_size)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from wherry_paddle_files.desc import (
@@ -26,6 +26,7 @@ from wherry_paddle_files.desc import (
     VarKind,
     VarType,
     check,
+    descriptions,
     dtype_code,
     dtype_name,
     tensor_var,
@@ -33,6 +34,7 @@ from wherry_paddle_files.desc import (
 from wherry_paddle_files.operator_table import Operator, operator_table
 from wherry_paddle_files.pir_format import ALIKE, DIALECTS, DTYPES, KNOWN_SIZES, LISTS, plain
 from wherry_paddle_files.pir_table import rows
+from wherry_tensor._operations import Operations
 from wherry_tensor.protobuf import ModelFileError
 
 __all__ = ["Translated", "is_program", "parse"]
@@ -69,6 +71,9 @@ def parse(data: bytes) -> Translated:
     Raises:
         ModelFileError: they are not a program of Paddle 3, or one that does not hold together.
     """
+    program = _mostly(data)
+    if program is not None:
+        return program
     try:
         found = json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -80,16 +85,47 @@ def parse(data: bytes) -> Translated:
             f"Name the .json that jit.save wrote."
         )
     try:
-        translation = _Translation()
-        program = translation.program(found["program"])
-        _check_names(program, translation.as_written)
-        if translation.as_written or len(program.blocks) > 1:
-            check(program)
-        return program
+        return _checked(*_Translation().program(found["program"]))
     except ModelFileError:
         raise
-    except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
+    except _FAULTS as error:
         raise _damaged(f"{type(error).__name__}: {error}") from error
+
+
+_FAULTS = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError)
+
+
+def _mostly(data: bytes) -> Translated | None:
+    """The program, if its text is as such texts mostly are: compiled code reads it. None: it is to be read by `json`, which says what is wrong."""
+    if type(data) is not bytes:
+        return None
+    reader, translation = _reader(), _Translation()
+    try:
+        return _checked(*translation.finished()) if reader.read(data, translation, translation.begin(-1)) else None
+    except _FAULTS:  # of which ModelFileError is one
+        return None
+
+
+@functools.cache
+def _reader() -> Operations:
+    """Reads texts."""
+    codes = {name: dtype_code(dtype) for name, dtype in DTYPES.items()}
+    return Operations(
+        descriptions, _kind_of,
+        dtypes={name[2:]: code for name, code in codes.items()} | {dtype: dtype_code(dtype) for dtype in DTYPES.values()},
+        elements={f"0.{name}": code for name, code in codes.items()},
+        types=[int(kind) for kind in (
+            AttrType.BOOLEAN, AttrType.LONG, AttrType.FLOAT64, AttrType.STRING, AttrType.BOOLEANS, AttrType.LONGS, AttrType.FLOAT64S,
+        )],
+        neutral=_NEUTRAL, whole=_WHOLE, empty=EMPTY,
+    )  # fmt: skip
+
+
+def _checked(program: Translated, as_written: bool) -> Translated:
+    _check_names(program, as_written)
+    if as_written or len(program.blocks) > 1:
+        check(program)
+    return program
 
 
 def _check_names(program: ProgramDesc, everywhere: bool) -> None:
@@ -119,26 +155,36 @@ class _Operation:
     """An operation of the file.
 
     Attributes:
-        described: as the file has it.
         kind: what is known of those of its name.
         inputs: numbers of values; 0: none is given.
-        outputs: numbers and types.
-        attrs: by name, as Python has them.
+        outputs: numbers and types, as the file has them or translated.
+        described: attributes and regions as the file has them; or
+        given: attributes by name, as Python has them, where it has no regions.
     """
 
-    __slots__ = ("described", "inputs", "kind", "outputs")
+    __slots__ = ("described", "given", "inputs", "kind", "outputs")
 
-    def __init__(self, described: dict[str, Any]) -> None:
-        self.described, self.kind = described, _kind_of(described["#"])
-        self.inputs: list[int] = [each["%"] for each in described.get("I", ())]
-        self.outputs: list[tuple[int, Any]] = [(each["%"], each.get("TT")) for each in described.get("O", ())]
+    def __init__(
+        self, kind: _Kind, inputs: list[int], outputs: list[tuple[int, Any]], given: dict[str, Any] | None, described: dict[str, Any],
+    ) -> None:
+        self.kind, self.inputs, self.outputs, self.given, self.described = kind, inputs, outputs, given, described
 
-    @property
-    def attrs(self) -> dict[str, Any]:
-        return {each["N"]: _value(each["AT"]) for each in self.described.get("A", ()) if each["N"] != "struct_name"}
+    @classmethod
+    def of(cls, described: dict[str, Any]) -> _Operation:
+        """One of the file."""
+        inputs, outputs = [each["%"] for each in described.get("I", ())], [(each["%"], each.get("TT")) for each in described.get("O", ())]
+        return cls(_kind_of(described["#"]), inputs, outputs, None, described)
+
+    def items(self) -> Iterable[tuple[str, Any]]:
+        """Names and values of attributes, as Python has them."""
+        if self.given is not None:
+            return self.given.items()
+        return [(each["N"], _value(each["AT"])) for each in self.described.get("A", ()) if each["N"] != "struct_name"]
 
     def attr(self, name: str) -> Any:
         """One attribute."""
+        if self.given is not None:
+            return self.given[name]
         for each in self.described["A"]:
             if each["N"] == name:
                 return _value(each["AT"])
@@ -246,16 +292,20 @@ class _Kind:
         dialect, name: `pd_op` and `conv2d` of `1.conv2d`; full_name: `pd_op.conv2d`.
         special: what translates them, where they have no operator of their own.
         form: their operator; None if none is known.
+        plan: what `Operations` takes: how most become their operator.
     """
 
-    __slots__ = ("dialect", "form", "full_name", "name", "special")
+    __slots__ = ("dialect", "form", "full_name", "name", "plan", "special")
 
     def __init__(self, written: str) -> None:
         number, _, self.name = written.partition(".")
         self.dialect = DIALECTS.get(number, number)
         self.full_name = f"{self.dialect}.{self.name}"
         self.special = _SPECIAL.get(self.full_name)
-        self.form = _form_of(self.name) if self.dialect == "pd_op" and self.special is None else None
+        self.form = form = _form_of(self.name) if self.dialect == "pd_op" and self.special is None else None
+        self.plan: Any = "integers" if self.full_name == "pd_op.full_int_array" else None
+        if form is not None and not form.is_adjusted:
+            self.plan = form.known.type, form.tensors, form.others, form.outputs, form.known_alike, form.alike
 
 
 _kind_of = functools.lru_cache(_MOST_KEPT)(_Kind)
@@ -268,7 +318,8 @@ class _Translation:
         blocks: of Paddle 2, the first one the program's.
         names: of the tensors of each value; several for a list.
         known: numbers of values that are constants.
-        constants: what writes those down that no operation has read as a tensor so far; most become attributes.
+        constants: those that no operation has read as a tensor so far, most of which become attributes: the block, the type, the shape (None: a list)
+            and the number or numbers.
         as_written: whether a name of an attribute is the file's, or a slot was looked for: such names are looked at in the end.
     """
 
@@ -278,14 +329,23 @@ class _Translation:
         self.known: dict[int, Any] = {}
         self.fed = 0
         self.types: dict[Any, VarType] = {}
-        self.constants: dict[int, Callable[[], None]] = {}
+        self.constants: dict[int, tuple[BlockDesc, VarType, Any, Any]] = {}
         self.as_written = False
 
-    def program(self, described: dict[str, Any]) -> Translated:
+    def program(self, described: dict[str, Any]) -> tuple[Translated, bool]:
         region = described["regions"]
         if len(region) != 1:
             raise _damaged(f"it has {len(region)} regions, expected one")
         self.block(region[0], -1, [], 0)
+        return self.finished()
+
+    def begin(self, parent: int) -> BlockDesc:
+        """A new block."""
+        self.blocks.append(BlockDesc(len(self.blocks), parent))
+        return self.blocks[-1]
+
+    def finished(self) -> tuple[Translated, bool]:
+        """The program, and `as_written`."""
         first = self.blocks[0]
         feeds = [op for op in first.ops if op.type == "feed"]
         # Paddle's own files list them from the last to the first.
@@ -293,7 +353,7 @@ class _Translation:
         first.vars += [VarDesc("feed", VarType(int(VarKind.FEED_MINIBATCH))), VarDesc("fetch", VarType(int(VarKind.FETCH_LIST)))]
         program = Translated()
         program.blocks = self.blocks
-        return program
+        return program, self.as_written
 
     def block(self, region: dict[str, Any], parent: int, arguments: Sequence[str], depth: int) -> tuple[int, list[str]]:
         """Translate the block of a region.
@@ -309,9 +369,7 @@ class _Translation:
         if len(region["blocks"]) != 1 or depth > _MOST_DEPTH:
             raise _damaged(f"a region has {len(region['blocks'])} blocks, at depth {depth}. Expected one, and at most {_MOST_DEPTH} levels")
         described = region["blocks"][0]
-        index = len(self.blocks)
-        block = BlockDesc(index, parent)
-        self.blocks.append(block)
+        block = self.begin(parent)
         taken = described.get("args", [])
         if len(taken) != len(arguments):
             raise _damaged(f"a block takes {len(taken)} values. Got {len(arguments)}")
@@ -322,15 +380,31 @@ class _Translation:
         for each in described["ops"]:
             if each["#"] == "p":
                 self.parameter(block, each)
-                continue
-            op = _Operation(each)
-            if op.kind.special is not None:
-                op.kind.special(self, block, op, depth)
-            elif op.full_name == "cf.yield":
-                yielded = [name for value in op.inputs for name in self.tensors(value)]
-            else:
-                self.operator(block, op)
-        return index, yielded
+            elif (found := self.operation(block, _Operation.of(each), depth)) is not None:
+                yielded = found
+        return block.index or 0, yielded
+
+    def operation(self, block: BlockDesc, op: _Operation, depth: int) -> list[str] | None:
+        """Translate one operation; gives what the block yields, if this one says so."""
+        if op.kind.special is not None:
+            op.kind.special(self, block, op, depth)
+        elif op.full_name == "cf.yield":
+            return [name for value in op.inputs for name in self.tensors(value)]
+        else:
+            self.operator(block, op)
+        return None
+
+    def other(self, block: BlockDesc, kind: _Kind, inputs: list[int], outputs: list[tuple[int, Any]], attrs: dict[str, Any]) -> None:
+        """Translate an operation that compiled code has read and does not translate."""
+        self.operation(block, _Operation(kind, inputs, outputs, attrs, {}), 0)
+
+    def described(self, block: BlockDesc, text: bytes) -> None:
+        """Translate an operation, of the first block, that compiled code has not read."""
+        each = json.loads(text)
+        if each["#"] == "p":
+            self.parameter(block, each)
+        else:
+            self.operation(block, _Operation.of(each), 0)
 
     def parameter(self, block: BlockDesc, described: dict[str, Any]) -> None:
         """What `.pdiparams` holds: a parameter or a buffer; or a buffer that is not saved, which has no value."""
@@ -353,28 +427,29 @@ class _Translation:
         if found is None:
             raise _damaged(f"it reads the value %{value}, which nothing has made")
         if value in self.constants:
-            self.constants.pop(value)()
+            self.write_constant(value)
         return found
 
-    def constant(self, block: BlockDesc, output: tuple[int, Any], type: str, attrs: Callable[[str], list[Attr]]) -> None:
-        """An output that is known now: an operator gives it, which is written into the block once another one reads the tensor.
-
-        Args:
-            type: of the operator.
-            attrs: its attributes for the dtype of the output.
-        """
+    def constant(self, block: BlockDesc, output: tuple[int, Any], shape: Any, number: Any) -> None:
+        """An output that is known now: an operator gives it, which is written into the block once another one reads the tensor."""
         value, kind = output
-        name = f"v{value}"
-        described = self.type_of(kind, name)
+        described = self.type_of(kind, f"v{value}")
         if value in self.names:
             raise _damaged(f"it makes the value %{value} twice")
-        self.names[value] = [name]
+        self.names[value] = [f"v{value}"]
+        self.constants[value] = block, described, shape, number
 
-        def write() -> None:
-            block.vars.append(VarDesc(name, described))
-            block.ops.append(OpDesc(type, [], [Slot("Out", [name])], attrs(_tensor_type(kind, name)[0])))
-
-        self.constants[value] = write
+    def write_constant(self, value: int) -> None:
+        """Write the operator of a constant."""
+        block, kind, shape, number = self.constants.pop(value)
+        [name] = self.names[value]
+        block.vars.append(VarDesc(name, kind))
+        dtype = _tensor_type(kind, name)[0]
+        if shape is not None:
+            type, attrs = "fill_constant", _filled(shape, number, dtype)
+        else:
+            type, attrs = "assign_value", [_attr("shape", [len(number)]), _attr("dtype", dtype_code(dtype)), _attr("int64_values", list(number))]
+        block.ops.append(OpDesc(type, [], [Slot("Out", [name])], attrs))
 
     def make(self, block: BlockDesc, value: int, type: Any) -> list[str]:
         """Declare an output, and return its names; a list has several."""
@@ -394,6 +469,8 @@ class _Translation:
 
     def type_of(self, type: Any, what: str) -> VarType:
         """The type of a variable; variables of one dtype and shape have one."""
+        if type.__class__ is VarType:
+            return type
         if not isinstance(type, dict) or "D" not in type:
             raise _damaged(f"{what!r} is of type {_short(type)}. Expected a tensor")
         element, dims = type["D"][:2]
@@ -427,7 +504,7 @@ class _Translation:
         if form is None:  # the reader says that it does not know it
             slots = [Slot(f"X{i}", self.tensors(value)) for i, value in enumerate(given)]
             made = self.outputs(block, op, [f"Out{i}" for i in range(len(op.outputs))])
-            block.ops.append(OpDesc(op.full_name, slots, made, [_attr(name, value) for name, value in op.attrs.items() if value is not None]))
+            block.ops.append(OpDesc(op.full_name, slots, made, [_attr(name, value) for name, value in op.items() if value is not None]))
             self.as_written = True
             return
         attrs = self.attributes(op, form)
@@ -467,11 +544,7 @@ class _Translation:
     def attributes(self, op: _Operation, form: _Form) -> dict[str, Any]:
         """Attributes under the names of Paddle 2, as far as the operator has them."""
         attrs, known = {}, form.known_alike
-        for each in op.described.get("A", ()):
-            name, content = each["N"], each["AT"]
-            if name == "struct_name":
-                continue
-            value = content.get("D") if content["#"] in _PLAIN_KINDS and "VD" not in content else _value(content)
+        for name, value in op.items():
             alike = known.get(name) or form.alike(name)
             if alike is not None:
                 attrs[alike] = value
@@ -533,26 +606,17 @@ class _Translation:
     def full(self, block: BlockDesc, op: _Operation, depth: int) -> None:
         (value, kind), shape, number = op.outputs[0], op.attr("shape"), op.attr("value")
         dtype = _tensor_type(kind, op.full_name)[0]
-        whole = dtype.startswith(("int", "uint"))
-
-        def attrs(dtype: str) -> list[Attr]:
-            found = [_attr("shape", shape), _attr("dtype", dtype_code(dtype)), _attr("value", float(number))]
-            return [*found, _attr("str_value", str(int(number)))] if whole else found
-
         if shape in ([], [1]):
+            whole = dtype.startswith(("int", "uint"))
             self.known[value] = bool(number) if dtype == "bool" else int(number) if whole else float(number)
-            self.constant(block, op.outputs[0], "fill_constant", attrs)
+            self.constant(block, op.outputs[0], shape, number)
         else:
-            block.ops.append(OpDesc("fill_constant", [], self.outputs(block, op, ["Out"]), attrs(dtype)))
+            block.ops.append(OpDesc("fill_constant", [], self.outputs(block, op, ["Out"]), _filled(shape, number, dtype)))
 
     def full_int_array(self, block: BlockDesc, op: _Operation, depth: int) -> None:
         numbers = list(op.attr("value"))
         self.known[op.outputs[0][0]] = numbers
-
-        def attrs(dtype: str) -> list[Attr]:
-            return [_attr("shape", [len(numbers)]), _attr("dtype", dtype_code(dtype)), _attr("int64_values", list(numbers))]
-
-        self.constant(block, op.outputs[0], "assign_value", attrs)
+        self.constant(block, op.outputs[0], None, numbers)
 
     def assign_value(self, block: BlockDesc, op: _Operation, depth: int) -> None:
         dtype = _tensor_type(op.outputs[0][1], op.full_name)[0]
@@ -603,7 +667,7 @@ class _Translation:
             made = [Slot("Out", self.tensors(op.inputs[0]))]
         else:
             made = self.outputs(block, op, outs)
-        block.ops.append(OpDesc(type, inputs, made, [_attr(name, value) for name, value in op.attrs.items()]))
+        block.ops.append(OpDesc(type, inputs, made, [_attr(name, value) for name, value in op.items()]))
         self.as_written = True
 
     def triangle(self, block: BlockDesc, op: _Operation, depth: int) -> None:
@@ -655,8 +719,17 @@ def _adjust(type: str, attrs: dict[str, Any]) -> None:
         attrs.update({name: str(attrs[name]) for name in ("rtol", "atol") if name in attrs})
 
 
+def _filled(shape: Any, number: Any, dtype: str) -> list[Attr]:
+    """Attributes of `fill_constant`."""
+    found = [_attr("shape", shape), _attr("dtype", dtype_code(dtype)), _attr("value", float(number))]
+    return [*found, _attr("str_value", str(int(number)))] if dtype.startswith(("int", "uint")) else found
+
+
 def _tensor_type(kind: Any, what: str) -> tuple[str, list[int]]:
-    """Dtype and sizes of a type of the file."""
+    """Dtype and sizes of a type, of the file or translated."""
+    if kind.__class__ is VarType:
+        tensor: Any = (kind.lod_tensor or kind.tensor_array).tensor  # type: ignore[union-attr]
+        return dtype_name(tensor.dtype, what), tensor.dims
     if not isinstance(kind, dict) or kind["#"].rpartition(".")[2] not in ("t_dtensor", "t_dense_tensor_array"):
         raise _damaged(f"{what!r} is of type {_short(kind)}. Expected a tensor")
     element, dims = kind["D"][:2]

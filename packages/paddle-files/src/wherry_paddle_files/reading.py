@@ -256,7 +256,7 @@ class Reader:
         self._fed: dict[int, Variable] = {}
         self.choices: dict[tuple[OpView, OpView], dict[tuple[str, str], Any]] = {}  # of select_input: what is chosen between two blocks
         self._used: set[str] | None = None  # names that operators read, once they are asked for
-        self._differentiates = any([op.type and op.type.endswith("_grad") for block in desc.blocks for op in block.ops])  # noqa: C419  faster
+        self._differentiates = "_grad\0" in "\0".join([op.type or "" for block in desc.blocks for op in block.ops]) + "\0"
 
     # Names.
 
@@ -409,7 +409,7 @@ class Reader:
         block = self.desc.blocks[0]
         into = self.program.blocks[0]
         fed = {op.output("Out")[0] for op in block.ops if op.type == "feed" and op.output("Out")}
-        written = {name for op in block.ops for slot in op.outputs for name in slot.arguments}
+        written: set[str] | None = None
         missing: set[str] = set() if fed else _read_first(block.ops)
         for var in block.vars:
             name, kind = var.name or "", var.type
@@ -430,8 +430,11 @@ class Reader:
                 stop = not var.is_parameter if var.stop_gradient is None else var.stop_gradient
                 x = into.add(made.of(into, dims, dtype, name, persistable=True, stop_gradient=stop))
                 value = self.values.get(name)
-                if value is not None and not value.dtype.is_floating and value.size <= _core.MAX_RANK and name not in written:
-                    x.__dict__["folded"] = value  # a number of a program that was optimized: shapes may be made of it
+                if value is not None and not value.dtype.is_floating and value.size <= _core.MAX_RANK:
+                    if written is None:
+                        written = {name for op in block.ops for slot in op.outputs for name in slot.arguments}
+                    if name not in written:
+                        x.__dict__["folded"] = value  # a number of a program that was optimized: shapes may be made of it
             else:
                 continue
             self.scopes[0][name] = x

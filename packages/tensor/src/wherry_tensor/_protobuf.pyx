@@ -3,13 +3,8 @@
 
 What does not fit is left to the functions of that module, which say what is wrong.
 """
-import dataclasses
-
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from cpython.mem cimport PyMem_Free, PyMem_Malloc
-from cpython.object cimport PyObject
-from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
@@ -17,91 +12,13 @@ from libc.string cimport memcpy
 __all__ = ["Messages"]
 
 
-cdef extern from "structmember.h":
-    ctypedef struct PyMemberDef:
-        Py_ssize_t offset
-
-    ctypedef struct PyMemberDescrObject:
-        PyMemberDef *d_member
+include "core/slots.pxi"
 
 
 cdef enum:
     INT, INT32, BOOL, FLOAT, DOUBLE, TEXT, BYTES, VIEW, MESSAGE
 
 _KINDS = {"int": INT, "int32": INT32, "bool": BOOL, "float": FLOAT, "double": DOUBLE, "text": TEXT, "bytes": BYTES, "view": VIEW}
-
-
-cdef class _Slots:
-    """Makes objects of a dataclass with slots as its `__init__` without arguments does, and writes to their slots.
-
-    Args:
-        cls: the dataclass. A field without a default is None.
-    """
-
-    cdef type cls
-    cdef list defaults  # a value, or `_FRESH` for a list of its own
-    cdef Py_ssize_t *offsets
-    cdef dict places  # by name
-
-    def __cinit__(self):
-        self.offsets = NULL
-
-    def __init__(self, cls):
-        cdef Py_ssize_t i
-        fields = dataclasses.fields(cls)
-        self.cls, self.defaults, self.places = cls, [], {}
-        self.offsets = <Py_ssize_t *>PyMem_Malloc(sizeof(Py_ssize_t) * (len(fields) + 1))
-        if self.offsets is NULL:
-            raise MemoryError
-        for i, field in enumerate(fields):
-            member = vars(cls)[field.name]
-            if type(member) is not _member:
-                raise TypeError(f"Schema: {cls.__name__}.{field.name} is no slot. Expected a dataclass with slots.")
-            self.offsets[i] = (<PyMemberDescrObject *><PyObject *>member).d_member.offset
-            self.places[field.name] = self.offsets[i]
-            if field.default is not dataclasses.MISSING:
-                self.defaults.append(field.default)
-            elif field.default_factory is list:
-                self.defaults.append(_FRESH)
-            elif field.default_factory is dataclasses.MISSING:
-                self.defaults.append(None)
-            else:
-                raise TypeError(f"Schema: {cls.__name__}.{field.name} has a default that is made. Expected a value, or a list.")
-
-    def __dealloc__(self):
-        PyMem_Free(self.offsets)
-
-    cdef object made(self):
-        cdef object out = self.cls.__new__(self.cls)
-        cdef Py_ssize_t i = 0
-        for default in self.defaults:
-            put(out, self.offsets[i], [] if default is _FRESH else default)
-            i += 1
-        return out
-
-
-_FRESH = object()
-
-
-class _Member:
-    __slots__ = ("one",)
-
-
-_member = type(_Member.one)
-
-
-cdef inline void put(object message, Py_ssize_t offset, object value) noexcept:
-    """Write to a slot of a message."""
-    cdef PyObject **place = <PyObject **>(<char *><PyObject *>message + offset)
-    cdef PyObject *before = place[0]
-    Py_INCREF(value)
-    place[0] = <PyObject *>value
-    if before is not NULL:
-        Py_DECREF(<object>before)
-
-
-cdef inline object at_slot(object message, Py_ssize_t offset):
-    return <object>(<PyObject **>(<char *><PyObject *>message + offset))[0]
 
 
 cdef class _Taker:

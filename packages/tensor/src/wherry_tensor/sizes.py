@@ -240,8 +240,8 @@ def user_line() -> str:
     """`file:line` of the innermost caller that is not part of Wherry: where the user wrote the call."""
     frame = sys._getframe(1)
     while frame is not None:
-        name = frame.f_globals.get("__name__", "").partition(".")[0]
-        if name != "wherry" and not name.startswith("wherry_"):
+        name = frame.f_globals.get("__name__", "")
+        if name[:7] not in ("wherry_", "wherry.", "wherry"):
             return f"{frame.f_code.co_filename}:{frame.f_lineno}"
         frame = frame.f_back  # type: ignore[assignment]
     return "an unknown line"
