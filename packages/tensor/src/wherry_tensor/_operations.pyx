@@ -501,6 +501,7 @@ cdef class _Reading:
             if self.number(&n) != WHOLE:
                 return None
             sizes.append(PyLong_FromLongLong(n if n > -1 else -1))
+        begun = True
         while True:  # a layout and offsets, which say nothing
             if not self.item(&begun, &more):
                 return None
