@@ -18,7 +18,8 @@ from paddle.static import nn
 
 rng = np.random.RandomState(int(sys.argv[2]) if len(sys.argv) > 2 else 0)
 COUNTS = ("NumInferChunks", "NumLabelChunks", "NumCorrectChunks")
-TYPES = {"ViterbiPath": "int64", "Output": "int64", "OutputLength": "int32", **dict.fromkeys(COUNTS, "int64")}
+TYPES = {"selected_ids": "int64", "parent_idx": "int32", "ViterbiPath": "int64", "Output": "int64", "OutputLength": "int32", **dict.fromkeys(COUNTS, "int64")}
+BEAMS = [[2, 3, 1], [1, 1, 1, 1, 1, 1]]
 LENGTHS, HOLES, NESTED = [[2, 1, 4]], [[2, 0, 4, 1]], [[2, 1], [2, 1, 4]]
 
 
@@ -50,6 +51,20 @@ def tagged(high):
 def chunks(x, y, scheme, excluded, n=None):
     attrs = {"num_chunk_types": 3, "chunk_scheme": scheme, "excluded_chunk_types": excluded}
     return raw("chunk_eval", ("Precision", "Recall", "F1-Score", *COUNTS), attrs, Inference=x, Label=y, SeqLength=n)
+
+
+def beam(pre, worth, scores, ids=None, **attrs):
+    attrs = {"level": 0, "beam_size": 3, "end_id": 0, "is_accumulated": True, **attrs}
+    return raw("beam_search", ("selected_ids", "selected_scores", "parent_idx"), attrs, pre_ids=pre, pre_scores=worth, scores=scores, ids=ids)
+
+
+def searched(lengths=BEAMS, ended=(), ids=True):
+    """What a step of a search takes: the last words of hypotheses, of which these rows have ended, their scores, those of words, and words."""
+    pre = rows(1, "int64", lengths)[0] + 1
+    pre[list(ended)] = 0
+    many = pre.shape[0]
+    inputs = {"pre": (pre, lengths), "worth": (rng.rand(many, 1).astype("float32"), lengths), "s": (rng.rand(many, 4).astype("float32"), lengths)}
+    return inputs | {"ids": (rng.randint(0, 9, (many, 4)).astype("int64"), lengths)} if ids else inputs
 
 
 def weight(*shape):
@@ -173,6 +188,11 @@ CASES = {
         {"x": dense(3, 9, dtype="int64", high=7), "y": dense(3, 9, dtype="int64", high=7), "n": (np.array([9, 0, 4], "int64"), [])},
         lambda x, y, n: chunks(x, y, "IOB", [], n),
     ),
+    "beams": (searched(), lambda *x: beam(*x)),
+    "beams_that_end": (searched(ended=(0, 2, 3, 4)), lambda *x: beam(*x, beam_size=2)),
+    "beams_of_products": (searched(ended=(1,), ids=False), lambda *x: beam(*x, is_accumulated=False)),
+    "beams_within": (searched([[1, 2], [2, 1, 3]]), lambda *x: beam(*x, level=1, beam_size=5)),
+    "beams_over": (searched([[2, 1], [2, 0, 3]]), lambda *x: beam(*x)),
 }
 
 

@@ -366,3 +366,46 @@ def _chunks(tags, row, first, last, types, scheme):
     stops = alone & (over | among(tag, end, only) | among(api.gather(tag, after), begin, only))
     ends = api.flip(api.cummin(api.flip(api.where(stops, row, limit), [0]), 0)[0], [0])
     return begins, ends, kind
+
+
+@reads("beam_search", out="selected_ids")
+def read_beam_search(o):
+    """One step of a search: of each source the best continuations of its hypotheses, which are rows; none of a source whose best ones have ended.
+
+    Offsets of the result say which rows are continued from which row.
+    """
+    scores, ids = rows_given(o, "scores"), o.maybe("ids")
+    level, most, end = o.integer("level"), o.integer("beam_size"), o.integer("end_id")
+    levels = offsets_of(scores, o.type)
+    if scores.ndim != 2 or not 0 <= level < len(levels) or most < 1:
+        got = f"its scores have {scores.ndim} axes and {len(levels)} levels of offsets, attribute 'level' is {level} and 'beam_size' {most}"
+        raise o.bad(got, "rows of candidates, a level that there is, and 1 or more")
+    offsets = levels[level]
+    for inner in levels[level + 1 :]:
+        offsets = api.gather(inner, offsets)
+    before, worth = (api.reshape(o.x(slot), [-1, 1]) for slot in ("pre_ids", "pre_scores"))
+    column = api.unsqueeze(api.arange(scores.shape[1], dtype="int64"), 0)
+    ended = before.astype("int64") == end
+    total = scores if o.flag("is_accumulated", True) else worth + api.log(scores)
+    word = column + api.zeros(scores.shape, "int64") if ids is None else api.reshape(ids.astype("int64"), scores.shape)
+    row = api.unsqueeze(api.arange(scores.shape[0], dtype="int64"), 1) + api.zeros(scores.shape, "int64")
+    total, word = api.where(ended, worth, total), api.where(ended, api.full([], end, "int64"), word)
+    counts, goes_on = api.logical_or(api.logical_not(ended), column == 0), api.logical_not(ended) & (column >= 0)
+    # Of one score the last row comes first, and the first column.
+    total, word, row, counts, goes_on = (api.reshape(api.flip(x, [0]), [-1]) for x in (total, word, row, counts, goes_on))
+    sources = sequences.Rows(offsets, scores.shape[0])
+    source = api.gather(sources.sequence, row)
+    order = api.argsort(total, descending=True)
+    order = api.gather(order, api.argsort(api.gather(counts, order).astype("int64"), descending=True))
+    order = api.gather(order, api.argsort(api.gather(source, order)))
+    total, word, row, counts, goes_on, source = (api.gather(x, order) for x in (total, word, row, counts, goes_on, source))
+    rank = api.arange(source.shape[0], dtype="int64") - api.gather(sources.starts, source) * sequences.size(scores, 1)
+    best = counts & (rank < most)
+    alive = api.scatter_nd_add(api.zeros([sources.n], "int64"), api.unsqueeze(source, 1), (best & goes_on).astype("int64")) > 0
+    found = api.reshape(api.nonzero(best & api.gather(alive, source)), [-1])
+    found = api.gather(found, api.argsort(api.gather(row, found)))
+    row = api.gather(row, found)
+    many = api.scatter_nd_add(api.zeros([scores.shape[0]], "int64"), api.unsqueeze(row, 1), api.ones_like(row))
+    ends = api.concat([api.zeros([1], "int64"), api.cumsum(many)])
+    made = [with_offsets(api.unsqueeze(api.gather(x, found), 1), [offsets, ends]) for x in (word, total)]
+    return {"selected_ids": made[0], "selected_scores": made[1], "parent_idx": row.astype("int32")}
