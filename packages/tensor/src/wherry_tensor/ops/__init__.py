@@ -10,7 +10,7 @@ from wherry_tensor.columns import load_families
 load_families(__name__, (  # which declare their ops in the registry
     "activation", "attention", "blocked", "contraction", "convolution", "convolution3d", "creation", "detection", "elementwise", "indexing",
     "linalg", "loss", "movement", "normalization", "optimizer", "quantization", "quantized", "random", "recurrent", "reduction",
-    "resampling", "sequence", "sparse", "spectral", "weight_only",
+    "pictures", "resampling", "sequence", "sparse", "spectral", "weight_only",
 ))
 
 globals().update(registry)  # `attention` is a family and an op: the op has the name
