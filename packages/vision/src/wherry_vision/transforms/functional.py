@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from wherry_tensor import Tensor, moveaxis
+from wherry_tensor._core import get_current_device, to_device
 from wherry_tensor.constructor_arguments import Check, integer, number
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.explained import explained
@@ -104,12 +105,23 @@ def to_tensor(pic: Image, data_format: str = "CHW") -> Tensor:
     if isinstance(pic, Tensor):
         _of(pic, "to_tensor")
         return pic if channels_first else moveaxis(pic, -3, -1)
+    if channels_first and (pixels := _memory_of(pic)) is not None:
+        return to_device(tensors.of_bytes(pixels, True, 3), get_current_device())
     array = _array_of(pic, "to_tensor")
     if array.ndim == 2:
         array = array[:, :, None]
     if array.dtype == np.uint8:
-        return tensors.of_bytes(array, channels_first)
+        return tensors.of_bytes(tensor_of(np.ascontiguousarray(array)), channels_first)
     return tensor_of(np.ascontiguousarray(array.transpose(2, 0, 1) if channels_first else array))
+
+
+def _memory_of(image: Any) -> Tensor | None:
+    """Pixels [H, W, 4] of an image of mode RGB, where Pillow shares its memory."""
+    if not is_picture(image) or image.mode != "RGB":
+        return None
+    from wherry_vision.transforms import pixels
+
+    return pixels.memory_of(image)
 
 
 def _array_of(image: Any, op_name: str) -> Any:

@@ -1,13 +1,14 @@
-"""Transforms of Pillow images, by Pillow itself. Called only with such an image."""
+"""Transforms of Pillow images: by Pillow, or by kernels of the same bytes that take a part of its time. Called only with such an image."""
 from __future__ import annotations
 
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from wherry_tensor.explained import explained
-from wherry_vision.transforms import arrays
+from wherry_vision.transforms import arrays, pixels
 
 __all__ = [
     "adjust_brightness",
@@ -44,7 +45,34 @@ def size_of(image: Any) -> tuple[int, int]:
 
 
 def resize(image: Any, height: int, width: int, method: str) -> Any:
+    if method == "nearest" or image.size == (width, height):
+        return _pillows_resize(image, height, width, method)
+    if image.mode in _LESS:
+        return resize(image.convert(_LESS[image.mode]), height, width, method).convert(image.mode)
+    ours = image.mode in pixels.MODES and _has_our_bytes()
+    return (ours and pixels.resized(image, height, width, method)) or _pillows_resize(image, height, width, method)
+
+
+_LESS = {"RGBA": "RGBa", "LA": "La"}  # with colours multiplied by alpha, as Pillow resizes them
+
+
+def _pillows_resize(image: Any, height: int, width: int, method: str) -> Any:
     return image.resize((width, height), _method(method))
+
+
+@lru_cache(1)
+def _has_our_bytes() -> bool:
+    """Whether this Pillow makes of a small image what the kernels make."""
+    noise = _pillow("Image").fromarray(np.random.default_rng(0).integers(0, 256, (53, 41, 3), np.uint8))
+    sizes = ((24, 31, "bilinear"), (24, 31, "bicubic"), (70, 23, "lanczos"), (9, 90, "box"), (20, 20, "hamming"))
+    colors = [(factor, kind) for kind in ("brightness", "contrast", "saturation") for factor in (0.3, 1.7)]
+    return all(
+        _same(pixels.resized(image, *size), _pillows_resize(image, *size)) for image in (noise, noise.convert("L")) for size in sizes
+    ) and all(_same(pixels.recolored(noise, *color), _pillows_color(noise, *color)) for color in [*colors, (70.0, "hue")])
+
+
+def _same(ours: Any, pillows: Any) -> bool:
+    return ours is not None and ours.tobytes() == pillows.tobytes()
 
 
 def crop(image: Any, top: int, left: int, height: int, width: int) -> Any:
@@ -90,25 +118,35 @@ def to_grayscale(image: Any, channels: int) -> Any:
 
 
 def adjust_brightness(image: Any, factor: float) -> Any:
-    return _pillow("ImageEnhance").Brightness(image).enhance(factor)
+    return _recolored(image, factor, "brightness")
 
 
 def adjust_contrast(image: Any, factor: float) -> Any:
-    return _pillow("ImageEnhance").Contrast(image).enhance(factor)
+    return _recolored(image, factor, "contrast")
 
 
 def adjust_saturation(image: Any, factor: float) -> Any:
-    return _pillow("ImageEnhance").Color(image).enhance(factor)
+    return _recolored(image, factor, "saturation")
 
 
 def adjust_hue(image: Any, factor: float) -> Any:
-    mode = image.mode
-    if mode in ("1", "L", "I", "F"):
+    if image.mode in ("1", "L", "I", "F"):
         return image
+    # Cut downwards, as in Paddle; bytes begin again after 255, as turns do.
+    return _recolored(image, float(int(factor * 255) % 256), "hue")
+
+
+def _recolored(image: Any, factor: float, kind: str) -> Any:
+    ours = image.mode == "RGB" and "transparency" not in image.info and _has_our_bytes()
+    return (ours and pixels.recolored(image, factor, kind)) or _pillows_color(image, factor, kind)
+
+
+def _pillows_color(image: Any, factor: float, kind: str) -> Any:
+    if kind != "hue":
+        return getattr(_pillow("ImageEnhance"), "Color" if kind == "saturation" else kind.capitalize())(image).enhance(factor)
     hue, saturation, value = image.convert("HSV").split()
-    turn = np.uint8(int(factor * 255) % 256)  # cut downwards, as in Paddle; bytes begin again after 255, as turns do
-    hue = _pillow("Image").fromarray(np.asarray(hue) + turn)
-    return _pillow("Image").merge("HSV", (hue, saturation, value)).convert(mode)
+    hue = _pillow("Image").fromarray(np.asarray(hue) + np.uint8(factor))
+    return _pillow("Image").merge("HSV", (hue, saturation, value)).convert(image.mode)
 
 
 def _fill(image: Any, fill: Any) -> Any:

@@ -50,11 +50,13 @@ __all__ = [
 _GRAY = (0.2989, 0.587, 0.114)  # Paddle's numbers for tensors
 
 
-def of_bytes(array: Any, channels_first: bool) -> Tensor:
-    """An array [H, W, C] of bytes as floats in [0, 1], [C, H, W] with `channels_first`. Bytes change places, which are a quarter of the floats."""
-    x = to_tensor(np.ascontiguousarray(array))
+def of_bytes(x: Tensor, channels_first: bool, channels: int | None = None) -> Tensor:
+    """Bytes [H, W, C] as floats in [0, 1], or with `channels_first` the first channels of them, [channels, H, W].
+
+    Bytes change places, which are a quarter of the floats.
+    """
     if channels_first:
-        x = ops.copy.run((ops.transpose.run((x,), ((2, 0, 1),)),), ())
+        x = ops.copy.run((ops.transpose.run((x,), ((2, 0, 1),)),), ())[:channels]
     floats = ops.cast.run((x,), (float32,))
     ops.divide.run_into(floats, (floats, _byte(floats.place)), ())
     return floats
