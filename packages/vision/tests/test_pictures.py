@@ -95,7 +95,8 @@ def test_memory_that_is_not_one_block(tmp_path):
         noise(rng, mode, 31, 20).save(tmp_path / name)
         odd.append(pil.open(tmp_path / name))
     for image in [*odd, noise(rng, "L", 5000, 4000)]:
-        assert is_same(F.resize(image, (9, 11)), image.resize((11, 9), pil.Resampling.BILINEAR))
+        for height, width in (9, 11), (9, image.width + 3), (image.height, 7), (30, image.width):
+            assert is_same(F.resize(image, (height, width)), image.resize((width, height), pil.Resampling.BILINEAR))
         if image.mode == "RGB":
             assert F.to_tensor(image).tolist() == F.to_tensor(np.asarray(image)).tolist()
             assert is_same(F.adjust_hue(image, 0.3), pictures._pillows_color(image, 76.0, "hue"))

@@ -1,7 +1,7 @@
 """Pillow's images resized and recoloured by kernels that give the bytes which Pillow gives, on the memory of its images.
 
-Pillow hands that memory out (the Arrow C data interface), so that nothing is copied: 16 MB of it at most, for larger images lie in several
-blocks. It does so since 11.3, but up to 12 it crashes when the image is empty or lies in a mapped file.
+Pillow hands that memory out (the Arrow C data interface), so that nothing is copied. Images of more than 16 MB lie in several blocks: they are
+resized by parts that are copied. It does so since 11.3, but up to 12 it crashes when the image is empty or lies in a mapped file.
 """
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ from wherry_tensor.functions.creation import to_tensor
 __all__ = ["MODES", "memory_of", "recolored", "resized"]
 
 MODES = ("L", "La", "RGB", "RGBX", "RGBa", "CMYK", "HSV", "YCbCr")  # a byte, or four of them, each resized by itself
+
+
+_PART = 1 << 22  # bytes: less than a block, and memory that is soon taken again
 
 
 class _Array(ctypes.Structure):
@@ -87,16 +90,37 @@ def resized(image: Any, height: int, width: int, method: str) -> Any:
     passes = [(axis, size) for axis, size, before in ((1, width, across), (0, height, down)) if size != before]
     if height < down and down - height > 2 * (across - width):
         passes.reverse()  # since Pillow 13, and seen in how results are rounded
-    values = memory_of(image)
     new = _blank(image, (width, height))
     target = memory_of(new)
-    if not passes or values is None or target is None:
+    if not passes or target is None:
         return None
+    values = memory_of(image)
+    if values is None:
+        values = _in_parts(image, *passes.pop(0), method)
+        if values is None:
+            return None
     for axis, size in passes[:-1]:
         values = ops.resample_bytes.run((values,), (axis, size, method))
-    ops.resample_bytes.run_into(target, (values,), (*passes[-1], method))
+    if passes:
+        ops.resample_bytes.run_into(target, (values,), (*passes[-1], method))
+    else:
+        ops.copy.run_into(target, (values,), ())
     new.info = image.info.copy()
     return new
+
+
+def _in_parts(image: Any, axis: int, size: int, method: str) -> Tensor | None:
+    """The first pass over an image that is not in one block: over copies of parts that are."""
+    length, lines = image.size if axis == 1 else image.size[::-1]
+    step = max(_PART // (4 * length), 1)
+    parts = []
+    for begin in range(0, lines, step):
+        end = min(begin + step, lines)
+        part = memory_of(image.crop((0, begin, length, end) if axis == 1 else (begin, 0, end, length)))
+        if part is None:
+            return None
+        parts.append(ops.resample_bytes.run((part,), (axis, size, method)))
+    return ops.concat.run(tuple(parts), (1 - axis,))
 
 
 def recolored(image: Any, factor: float, kind: str) -> Any:
