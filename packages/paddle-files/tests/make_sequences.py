@@ -18,7 +18,10 @@ from paddle.static import nn
 
 rng = np.random.RandomState(int(sys.argv[2]) if len(sys.argv) > 2 else 0)
 COUNTS = ("NumInferChunks", "NumLabelChunks", "NumCorrectChunks")
-TYPES = {"selected_ids": "int64", "parent_idx": "int32", "ViterbiPath": "int64", "Output": "int64", "OutputLength": "int32", **dict.fromkeys(COUNTS, "int64")}
+TYPES = {
+    "selected_ids": "int64", "parent_idx": "int32", "ViterbiPath": "int64", "Output": "int64", "OutputLength": "int32",
+    **dict.fromkeys(COUNTS, "int64"),
+}  # fmt: skip
 BEAMS = [[2, 3, 1], [1, 1, 1, 1, 1, 1]]
 LENGTHS, HOLES, NESTED = [[2, 1, 4]], [[2, 0, 4, 1]], [[2, 1], [2, 1, 4]]
 

@@ -10,10 +10,11 @@ from wherry_program import Program, passes
 from wherry_program.program.backward import gradients
 from wherry_program.program.capture import capture
 from wherry_program.program.control import cond, print_tensor, while_loop
-from wherry_program.run import planner
+from wherry_program.program.ir import tensors_of_attrs
+from wherry_program.run import _recording, planner
 from wherry_program.run.executor import compiled
 from wherry_program.run.interpreter import Interpreter
-from wherry_program.testing.random_programs import check
+from wherry_program.testing.random_programs import Drawn, check
 from wherry_tensor import _core, float32, float64, ops
 from wherry_tensor.ops.declare import family_of
 from wherry_tensor.testing.kit import specs, tensor_of
@@ -51,6 +52,39 @@ def test_random_programs_keep_every_bit_tile_by_tile(monkeypatch):
     monkeypatch.setattr(planner, "TILE", 2)
     for number in range(2000, 2100):
         check(number, passes.default)
+
+
+def test_compiled_looks_at_a_program_see_what_its_nodes_say():
+    inner = 0
+    for number in range(3000, 3060):
+        program = Drawn(number).program
+        main, nodes = program.blocks[0], list(program.walk())
+        inner += len(nodes) > len(main.nodes)
+        assert [*map(id, _recording.nodes_of(main))] == [*map(id, nodes)]
+        reads = [(node, [x for x in node.inputs if x is not None] + tensors_of_attrs(node.attrs)) for node in nodes]
+        written = {id(x) for node in nodes if node.in_place for x in node.outputs}
+        made = {id(x) for node in nodes for x in node.outputs}
+        assert _recording.ids_written(main) == written
+        assert _recording.ids_used(main) - {id(None)} == made | {id(x) for _, read in reads for x in read}
+        expected = {}
+        for node, read in reads:
+            for x in [*read, *(node.outputs if node.in_place else ())]:
+                expected.setdefault(id(x), []).append(id(node))
+        assert {at: [*map(id, found)] for at, found in _recording.readers_in(main).items()} == expected
+        kinds = {node.op for node in nodes}
+        assert all(_recording.has_op(main, (op,)) for op in kinds) and not _recording.has_op(main, (ops.sort, ops.conv2d))
+    assert inner
+
+
+def test_constants_are_looked_for_where_there_may_be_some():
+    one = tensor(3)
+    program = recorded(lambda x: x + one, [-1, 3])
+    main = program.blocks[0]
+    known = {id(x): x.bound for x in program.bound_variables()}
+    assert known and not _recording.may_compute(main, known)  # x is fed
+    assert _recording.may_compute(main, known | {id(program.feeds[0]): wt.ones([1, 3])})
+    assert _recording.may_compute(recorded(lambda x: ops.full_like(x, value=2.0, dtype=float32), [2, 3]).blocks[0], {})  # only its shape counts
+    assert not _recording.may_compute(recorded(lambda x: ops.full_like(x, value=2.0, dtype=float32), [-1, 3]).blocks[0], {})
 
 
 def test_a_pass_leaves_the_program_as_it_is():

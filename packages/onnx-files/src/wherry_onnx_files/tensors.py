@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from functools import cached_property
 from typing import Any
 
@@ -24,6 +25,8 @@ from wherry_onnx_files.errors import OnnxFileError, UnreadableOp
 from wherry_tensor import _core
 
 __all__ = ["Folder", "array_of", "tensor_of"]
+
+_FLOAT = 1  # float32
 
 
 class Folder:
@@ -136,6 +139,12 @@ def _listed(x: proto.Tensor, code: int, count: int) -> np.ndarray:
 
 def tensor_of(x: proto.Tensor, folder: Folder, what: str = "a tensor") -> _core.Tensor:
     """A tensor with the numbers of one of the file; see `array_of`."""
+    if x.data_type == _FLOAT and x.raw and x.location != 1 and not x.external and sys.byteorder == "little":  # mostly
+        shape = shape_of(x.dims, what)
+        if shape and len(x.raw) == 4 * math.prod(shape):
+            made = _core.uninitialized(shape, _core.float32)
+            memoryview(made).cast("B")[:] = x.raw
+            return made  # type: ignore[no-any-return]
     array = array_of(x, folder, what)
     beside = folder.mapped and (x.location == 1 or x.external)
     if beside and array.size and array.flags.writeable and array.flags.aligned and array.dtype.kind in "if" and x.data_type != BFLOAT16:

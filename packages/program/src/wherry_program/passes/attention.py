@@ -3,7 +3,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from wherry_program.passes.rewriting import Uses, drop, inferred, is_pure, number_of, put_before, to_change, volatile
+from wherry_program.passes.rewriting import (
+    Uses,
+    drop,
+    has_op,
+    inferred,
+    is_pure,
+    number_of,
+    put_before,
+    to_change,
+    volatile,
+)
 from wherry_program.program.ir import Node, Program, Variable
 from wherry_tensor import ops
 from wherry_tensor._core import float32
@@ -18,6 +28,8 @@ def attention(program: Program) -> Program:
     absent. Weights that are no numbers (of rows whose mask hides everything) may be replaced by zeros, which is what `attention` gives there.
     """
     out = to_change(program)
+    if not has_op(out, ops.softmax):
+        return out
     changing, uses = volatile(out), Uses(out)
     for node in list(out.walk()):
         if node.op is ops.matmul and is_pure(node, changing) and node.attrs == (False, False):

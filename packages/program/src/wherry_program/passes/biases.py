@@ -8,6 +8,7 @@ from wherry_program.passes.rewriting import (
     Uses,
     bound_constant,
     drop,
+    has_op,
     is_pure,
     number_of,
     put_instead,
@@ -29,6 +30,8 @@ def biases(program: Program) -> Program:
     goes into the weight as well, and one that is added to it into the bias, where nothing is padded.
     """
     out = to_change(program)
+    if not has_op(out, *_FOLDS):
+        return out
     changing, uses = volatile(out), Uses(out)
     gone = []
     for node in list(out.walk()):

@@ -9,6 +9,7 @@ from wherry_program.passes.rewriting import (
     Uses,
     bound_constant,
     drop,
+    has_op,
     inferred,
     is_pure,
     number_of,
@@ -27,6 +28,10 @@ __all__ = ["composed"]
 Polynomial = dict[tuple[int, int], float]
 
 _ARITHMETIC = (ops.add, ops.subtract, ops.multiply, ops.divide, ops.power, ops.square, ops.negative)
+# What each of them has a node of: a function, a mean, a border.
+_MARKS = (
+    ops.sigmoid, ops.erf, ops.tanh, ops.relu6, ops.hardsigmoid, ops.clip, ops.minimum, ops.reduce_mean, ops.pad,
+)  # fmt: skip
 _DEEPEST, _DEGREE = 8, 4  # nodes between x and the result; the highest power
 _LARGEST = 1000.0  # number: by larger ones, added and subtracted, programs round
 _READERS = 5  # nodes from the function to the result
@@ -40,6 +45,8 @@ def composed(program: Program) -> Program:
     reads any more stay (see `dead_code`).
     """
     out = to_change(program)
+    if not has_op(out, *_MARKS):
+        return out
     changing, uses = volatile(out), Uses(out)
     for node in list(out.walk()):
         if not is_pure(node, changing) or len(node.outputs) != 1 or not node.outputs[0].dtype.is_floating:

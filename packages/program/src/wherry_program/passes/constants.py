@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from wherry_program.passes.rewriting import bound_constant, drop, is_pure, replace, to_change, volatile
 from wherry_program.program.ir import Node, Program, Variable, tensors_of_attrs
+from wherry_program.run._recording import may_compute
 from wherry_tensor import ops
 from wherry_tensor._core import Op, Tensor
 
@@ -36,9 +37,11 @@ def packed_constants(program: Program) -> Program:
 def _folded(program: Program, frozen: bool, kept: tuple[Op, ...] = ()) -> Program:
     out = to_change(program)
     changing = volatile(out)
+    bound: dict[int, Tensor] = {id(x): x.bound for block in out.blocks for x in block.vars.values() if x.bound is not None}
+    known: dict[int, Tensor] = {} if not frozen else {at: x for at, x in bound.items() if at not in changing} if changing else dict(bound)
+    if not may_compute(out.blocks[0], known):  # mostly
+        return out
     handed = {id(x) for x in out.fetches} | {id(x) for block in out.blocks for x in block.outputs}
-    bound = {id(x): x.bound for x in out.bound_variables() if x.bound is not None}
-    known: dict[int, Tensor] = {at: x for at, x in bound.items() if at not in changing} if frozen else {}
     room: int | None = None  # counted for the first node that may be folded
     instead: dict[int, Variable] = {}
     gone = []

@@ -84,9 +84,9 @@ def unfused(program: Program) -> Program:
 
 def is_elementwise(node: Node) -> bool:
     """Whether a node is element-wise, so that it may be part of a chain."""
-    if len(node.outputs) != 1 or tensors_of_attrs(node.attrs) or not node.inputs or not node.outputs[0].sizes:
+    if node.op.view or (family_of(node.op) not in ("elementwise", "activation") and node.op is not ops.cast):
         return False
-    return not node.op.view and (family_of(node.op) in ("elementwise", "activation") or node.op is ops.cast)
+    return len(node.outputs) == 1 and not tensors_of_attrs(node.attrs) and bool(node.inputs) and bool(node.outputs[0].sizes)
 
 
 def _close(chain: _Chain, of: dict[int, _Chain]) -> None:

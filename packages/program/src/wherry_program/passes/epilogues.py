@@ -1,7 +1,7 @@
 """Fuse additions and activations into the blocked convolution before them."""
 from __future__ import annotations
 
-from wherry_program.passes.rewriting import Uses, drop, is_pure, put_instead, to_change, volatile
+from wherry_program.passes.rewriting import Uses, drop, has_op, is_pure, put_instead, to_change, volatile
 from wherry_program.passes.same_sizes import SameSizes
 from wherry_program.program.ir import Node, Program, Variable
 from wherry_tensor import ops
@@ -9,17 +9,17 @@ from wherry_tensor.ops.blocked import ACTIVATIONS
 
 __all__ = ["epilogues"]
 
-_CONVOLUTIONS = (ops.conv2d_blocked, ops.winograd_conv2d_blocked, ops.depthwise_conv2d_blocked)
+_CONVOLUTIONS = frozenset((ops.conv2d_blocked, ops.winograd_conv2d_blocked, ops.depthwise_conv2d_blocked))
 
 
 def epilogues(program: Program) -> Program:
     """Make an `add` of an image of the same shape, and then an activation, the residual and activation of the blocked convolution
     (`passes.blocked`) that only they read."""
     out = to_change(program)
-    if not any(node.op in _CONVOLUTIONS for node in out.walk()):
+    if not has_op(out, *_CONVOLUTIONS):
         return out
     changing, uses = volatile(out), Uses(out)
-    sizes = SameSizes(out) if any(node.op is ops.add for node in out.walk()) else None
+    sizes = SameSizes(out) if has_op(out, ops.add) else None
     gone = []
     for node in out.walk():
         if node.op not in _CONVOLUTIONS or not is_pure(node, changing) or node.attr("activation") != "none":

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from math import prod
 
-from wherry_program.passes.rewriting import Uses, drop, is_pure, put_before, put_instead, to_change, volatile
+from wherry_program.passes.rewriting import Uses, drop, has_op, is_pure, put_before, put_instead, to_change, volatile
 from wherry_program.program.ir import Node, Program, Variable
 from wherry_tensor import ops
 from wherry_tensor.ops.blocked import BLOCK
@@ -18,7 +18,7 @@ def gates(program: Program) -> Program:
     than the image.
     """
     out = to_change(program)
-    if not any(node.op is ops.conv2d_blocked for node in out.walk()):
+    if not (has_op(out, ops.conv2d_blocked) and has_op(out, ops.multiply)):
         return out
     changing, uses = volatile(out), Uses(out)
     gone: list[Node] = []

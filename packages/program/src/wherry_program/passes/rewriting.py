@@ -6,12 +6,14 @@ from typing import Any
 
 from wherry_program.program.ir import Block, Node, Program, Variable, attrs_with, tensors_of_attrs
 from wherry_program.program.needs import alias_classes
+from wherry_program.run._recording import has_op as any_of
+from wherry_program.run._recording import ids_used, ids_written, readers_in
 from wherry_tensor import _core, ops
-from wherry_tensor._core import Op, Tensor, hold_sizes
+from wherry_tensor._core import Op, Tensor
 
 __all__ = [
-    "OF_OUTPUTS", "Uses", "bound_constant", "drop", "forget_unused", "inferred", "is_pure", "number_of", "put_before", "put_instead", "replace",
-    "to_change", "volatile",
+    "OF_OUTPUTS", "Uses", "bound_constant", "drop", "forget_unused", "has_op", "inferred", "is_pure", "number_of", "put_before", "put_instead",
+    "replace", "to_change", "volatile",
 ]
 
 
@@ -22,12 +24,17 @@ def to_change(program: Program) -> Program:
 
 def volatile(program: Program) -> set[int]:
     """ids of the variables whose values change while the program runs, or that share memory with one."""
-    written = {id(x) for node in program.walk() if node.in_place for x in node.outputs}
+    written = ids_written(program.blocks[0])
     if not written:
         return written
     of = alias_classes(program)
     roots = {of.get(at, at) for at in written}
     return {at for at, root in of.items() if root in roots}
+
+
+def has_op(program: Program, *kinds: Op) -> bool:
+    """Whether a node is of one of these ops."""
+    return any_of(program.blocks[0], kinds)
 
 
 def is_pure(node: Node, changing: set[int]) -> bool:
@@ -41,21 +48,10 @@ class Uses:
     """The readers of each variable of a program."""
 
     def __init__(self, program: Program) -> None:
-        self.of: dict[int, list[Node]] = {}
+        self.of: dict[int, list[Node]] = readers_in(program.blocks[0])
         self.kept = {id(x) for x in program.fetches}  # read by others than nodes
         for block in program.blocks:
             self.kept.update(id(x) for x in block.outputs)
-        of = self.of
-        for node in program.walk():
-            read: Iterable[Any] = node.inputs
-            if node.in_place or hold_sizes(node.attrs):
-                read = (*read, *tensors_of_attrs(node.attrs), *(node.outputs if node.in_place else ()))
-            for x in read:
-                at = id(x)
-                if at in of:
-                    of[at].append(node)
-                elif x is not None:
-                    of[at] = [node]
 
     def only(self, x: Variable) -> Node | None:
         """The one node that reads `x`; None where there are others, or it leaves its block."""
@@ -142,13 +138,10 @@ def forget_unused(program: Program) -> None:
         program.blocks[:] = [block for block in program.blocks if id(block) in alive]
         for i, block in enumerate(program.blocks):
             block.index = i
-    used = {*map(id, program.feeds), *map(id, program.fetches)}
+    used = ids_used(program.blocks[0])
+    used.update(map(id, program.feeds), map(id, program.fetches))
     for block in program.blocks:
         used.update(map(id, block.inputs), map(id, block.outputs))
-    for node in program.walk():
-        used.update(map(id, node.inputs), map(id, node.outputs))
-        if hold_sizes(node.attrs):
-            used.update(map(id, tensors_of_attrs(node.attrs)))
     for block in program.blocks:
         for name, x in [entry for entry in block.vars.items() if id(entry[1]) not in used]:
             if not x.is_data:

@@ -600,7 +600,7 @@ def _size_with(n: Size, find: Callable[[Tensor], Tensor]) -> Any:
     return Size(name, a, b).value(find)
 
 
-use(Node, Variable, attrs_with)
+use(Node, Variable, attrs_with, tensors_of_attrs)
 
 
 # As text.

@@ -1,6 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, binding=True
 # cython: auto_pickle=False
-"""Recording the call of an op: variables for its results, and a node. A model that is loaded is recorded call by call."""
+"""Recording the call of an op: variables for its results, and a node. A model that is loaded is recorded call by call.
+
+And looking at the nodes of a program, which each pass does.
+"""
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 
@@ -24,20 +27,21 @@ cdef enum:
 cdef type node_class = None
 cdef object variable_class = None
 cdef object attrs_with = None
+cdef object tensors_of_attrs = None
 cdef Py_ssize_t places[SLOTS]  # of the slots of a node
 cdef object too_large = 1 << 62  # a size
 cdef str of_block = "block", of_maker = "made_by", of_bound = "bound", of_data = "is_data", of_array = "is_array"
 
 
-def use(type node not None, variable, sizes_in):
-    """Take what `wherry_program.program.ir` defines: the classes of nodes and variables, and `attrs_with`."""
-    global node_class, variable_class, attrs_with
+def use(type node not None, variable, sizes_in, tensors_in):
+    """Take what `wherry_program.program.ir` defines: the classes of nodes and variables, `attrs_with` and `tensors_of_attrs`."""
+    global node_class, variable_class, attrs_with, tensors_of_attrs
     for i, name in enumerate(("op", "inputs", "attrs", "outputs", "block", "in_place", "blocks", "role", "line", "scope", "device")):
         member = vars(node)[name]
         if type(member).__name__ != "member_descriptor":
             raise TypeError(f"{node.__name__}.{name} is no slot.")
         places[i] = (<PyMemberDescrObject *><PyObject *>member).d_member.offset
-    node_class, variable_class, attrs_with = node, variable, sizes_in
+    node_class, variable_class, attrs_with, tensors_of_attrs = node, variable, sizes_in, tensors_in
 
 
 def new_variable(
@@ -141,3 +145,102 @@ cdef inline void put(object node, int slot, object value) noexcept:
     """Write to a slot of a new node, which is empty."""
     Py_INCREF(value)
     (<PyObject **>(<char *><PyObject *>node + places[slot]))[0] = <PyObject *>value
+
+
+cdef inline object get(object node, int slot):
+    return <object>(<PyObject **>(<char *><PyObject *>node + places[slot]))[0]
+
+
+def nodes_of(block):
+    """The nodes of a block and of the blocks in it, outer ones first, as `Block.walk` gives them."""
+    cdef list found = []
+    walk_into(block, found)
+    return found
+
+
+cdef int walk_into(block, list found) except -1:
+    for node in <list?>block.nodes:
+        if type(node) is not node_class:
+            raise TypeError(f"nodes_of: a block holds {type(node).__name__}, expected nodes.")
+        found.append(node)
+        for inner in <tuple?>get(node, BLOCKS):
+            walk_into(inner, found)
+    return 0
+
+
+def ids_written(block):
+    """The ids of the variables that the nodes of a block, and of those in it, write over."""
+    cdef set found = set()
+    for node in nodes_of(block):
+        if get(node, IN_PLACE):
+            for x in get(node, OUTPUTS):
+                found.add(id(x))
+    return found
+
+
+def ids_used(block):
+    """The ids of the variables that nodes read or make, those in sizes included."""
+    cdef set found = set()
+    for node in nodes_of(block):
+        for x in get(node, INPUTS):
+            found.add(id(x))
+        for x in get(node, OUTPUTS):
+            found.add(id(x))
+        attrs = get(node, ATTRS)
+        if hold_sizes(attrs):
+            for x in tensors_of_attrs(attrs):
+                found.add(id(x))
+    return found
+
+
+def readers_in(block):
+    """The nodes that read each variable, by its id; one that reads it twice stands there twice."""
+    cdef dict of = {}
+    for node in nodes_of(block):
+        for x in get(node, INPUTS):
+            if x is not None:
+                note(of, x, node)
+        attrs = get(node, ATTRS)
+        if hold_sizes(attrs):
+            for x in tensors_of_attrs(attrs):
+                note(of, x, node)
+        if get(node, IN_PLACE):
+            for x in get(node, OUTPUTS):
+                note(of, x, node)
+    return of
+
+
+cdef inline int note(dict of, x, node) except -1:
+    at = id(x)
+    known = of.get(at)
+    if known is None:
+        of[at] = [node]
+    else:
+        (<list>known).append(node)
+    return 0
+
+
+def has_op(block, ops):
+    """Whether a node is of one of these ops."""
+    for node in nodes_of(block):
+        if get(node, OP) in ops:
+            return True
+    return False
+
+
+def may_compute(block, dict known not None):
+    """Whether an op is there whose inputs are all known, by id, or count for their shape alone."""
+    for node in nodes_of(block):
+        op = get(node, OP)
+        if type(op) is Op and not is_open(<Op>op, <tuple?>get(node, INPUTS), known):
+            return True
+    return False
+
+
+cdef bint is_open(Op op, tuple inputs, dict known) except -1:
+    cdef Py_ssize_t i = 0
+    for x in inputs:
+        if x is not None and id(x) not in known and not (op.uses_shape_only(i) and -1 not in x.sizes):
+            return True
+        i += 1
+    return False

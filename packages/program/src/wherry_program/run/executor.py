@@ -170,7 +170,7 @@ class Parts:
         self.executor, self.nodes, self.wanted = executor, nodes, wanted
         self.alone = {i for i, node in enumerate(nodes) if node.is_control and node.op is not FUSED}
         self.begins: set[int] = set()  # where a segment begins because the one before has to have run
-        self.division: tuple[list[Part | int], list[int], list[list[int]]]
+        self.division: tuple[list[Part | int], list[int], list[list[int]]]  # the last is empty until `run` asks
         self.known: dict[tuple[int, int], Part] = {}
         self.divide()
 
@@ -192,16 +192,23 @@ class Parts:
             at = stop
             if n == 0:
                 break
-        ends = [item + 1 if isinstance(item, int) else item.stop for item in items]
+        self.division = items, [item + 1 if isinstance(item, int) else item.stop for item in items], []  # at once: other threads may be running
+
+    def forgotten(self) -> tuple[list[Part | int], list[int], list[list[int]]]:
+        """The division, with the variables that nothing needs any more after each item."""
+        items, ends, found = division = self.division
+        if found:
+            return division
         last: dict[int, int] = {}
         for k, (end, item) in enumerate(zip(ends, items)):
             for node in self.nodes[item if isinstance(item, int) else item.start : end]:
                 for x in (*node.reads(), *node.outputs):
                     last[id(x)] = k
-        forgotten: list[list[int]] = [[] for _ in items]  # after each item: variables that nothing needs any more
+        after: list[list[int]] = [[] for _ in items]
         for x_id, k in last.items():
-            forgotten[k].append(x_id)
-        self.division = items, ends, forgotten  # at once: other threads may be running
+            after[k].append(x_id)
+        found[:] = after  # in one step
+        return division
 
     @property
     def items(self) -> list[Part | int]:
@@ -219,7 +226,7 @@ class Parts:
         """Run all, one after the other."""
         executor, at = self.executor, 0
         while at < len(self.nodes):
-            division = items, ends, forgotten = self.division
+            division = items, ends, forgotten = self.forgotten()
             k = next(k for k, end in enumerate(ends) if end > at)
             item = items[k]
             if isinstance(item, int):

@@ -721,7 +721,8 @@ class _Planner:
             insort(holes, (nbytes, offset))
 
         for at in range(len(self.steps)):
-            for b in sorted(begin.get(at, ()), key=lambda b: -b.nbytes):
+            begun = begin.get(at, ())
+            for b in sorted(begun, key=lambda b: -b.nbytes) if len(begun) > 1 else begun:
                 wanted = max(ALIGNMENT, -(-b.nbytes // ALIGNMENT) * ALIGNMENT)
                 i = bisect_left(holes, (wanted, 0))
                 if i < len(holes):

@@ -4,6 +4,7 @@ The modules of the families import everything they need from here.
 """
 from __future__ import annotations
 
+import functools
 import sys
 from typing import Any, NamedTuple
 
@@ -139,6 +140,7 @@ def where_declared(op: Op) -> str:
     return f"{file}:{line}"
 
 
+@functools.cache
 def family_of(op: Op) -> str:
     """The family an op belongs to: the name of the module that declares it."""
     *_, folder, file = ("", *_declared[op][0].replace("\\", "/").split("/"))
