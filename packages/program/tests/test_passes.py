@@ -61,6 +61,8 @@ def test_compiled_looks_at_a_program_see_what_its_nodes_say():
         main, nodes = program.blocks[0], list(program.walk())
         inner += len(nodes) > len(main.nodes)
         assert [*map(id, _recording.nodes_of(main))] == [*map(id, nodes)]
+        state = [part for node in nodes for part in (node, node.op, node.inputs, node.attrs)]
+        assert [*map(id, _recording.state_of(main))] == [*map(id, state)]
         reads = [(node, [x for x in node.inputs if x is not None] + tensors_of_attrs(node.attrs)) for node in nodes]
         written = {id(x) for node in nodes if node.in_place for x in node.outputs}
         made = {id(x) for node in nodes for x in node.outputs}

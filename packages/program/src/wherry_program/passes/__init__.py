@@ -29,6 +29,7 @@ from wherry_program.passes.recurrent import packed_recurrent
 from wherry_program.passes.redundant import redundant
 from wherry_program.passes.residuals import residuals
 from wherry_program.program.ir import Program
+from wherry_program.run._recording import state_of
 from wherry_tensor.errors import short
 
 __all__ = [
@@ -117,7 +118,5 @@ _AGAIN = (dead_code, frozen_constants)  # of a row, several times; what they do 
 
 
 def _nodes_of(program: Program) -> list[Any]:
-    """What the nodes of a program are now: its parts are the same objects as long as nothing has replaced them."""
-    nodes = program.nodes if len(program.blocks) == 1 else list(program.walk())
-    parts = [node.op for node in nodes], [node.inputs for node in nodes], [node.attrs for node in nodes]
-    return [*program.fetches, *nodes, *parts[0], *parts[1], *parts[2]]
+    """What the nodes of a program are now."""
+    return [*program.fetches, *state_of(program.blocks[0])]

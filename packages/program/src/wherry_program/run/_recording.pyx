@@ -168,6 +168,17 @@ cdef int walk_into(block, list found) except -1:
     return 0
 
 
+def state_of(block):
+    """The nodes of a block and of those in it, each with its op, inputs and attributes: the same objects as long as nothing has replaced them."""
+    cdef list found = []
+    for node in nodes_of(block):
+        found.append(node)
+        found.append(get(node, OP))
+        found.append(get(node, INPUTS))
+        found.append(get(node, ATTRS))
+    return found
+
+
 def ids_written(block):
     """The ids of the variables that the nodes of a block, and of those in it, write over."""
     cdef set found = set()
