@@ -4,8 +4,8 @@
 // With step 2 an output meets three neighbours of which the middle one belongs to the even columns and the others to the odd ones (or the other
 // way round): one tap of the former, which is multiplied as it is, and a filter of two neighbouring taps of the latter, which Winograd's minimal
 // filtering F(4, 2) computes for four outputs in 5 products. So 9 inputs become 9 values along each axis, and 81 products take the place of 144.
-// The polynomials are interpolated at 0, +-1 and +-2: errors are 1.15 times those of summing directly (64 channels of normal values), with
-// infinity in the place of one of them up to 3.7 times.
+// The polynomials are interpolated at 0, +-1 and +-2: errors are 1.15 times those of summing directly (64 channels of normal values; 1.7 times with
+// 256), with infinity in the place of one of them up to 3.7 times. A window becomes 6 x 6 factors: the middle tap meets four of the 9 values.
 //
 // A task takes some rows of tiles from the image to the result, so that all it writes in between stays in its second-level cache: a strip of one
 // vector of channels is turned and transformed down its columns, then along its rows, tile by tile, into a plane for each product; panels of output
@@ -18,16 +18,19 @@
 namespace WRY_NAMESPACE {
 namespace winograd {
 
-// The transforms in one direction, of arrays of vectors; a tile is `side` inputs wide, gives four outputs and lies `advance` from the next.
+// The transforms in one direction, of arrays of vectors; a tile is `side` inputs wide, gives four outputs and lies `advance` from the next. A window
+// becomes `factors` values, of which factor(i) meets value i of a tile.
 struct Step1 {
-  static constexpr int side = 6, advance = 4;
+  static constexpr int side = 6, advance = 4, factors = 6;
+  static constexpr int factor(int i) { return i; }
   static WRY_INLINE void input(const f32 *d, f32 *to) { transform_input(d, 1, to, 1); }
   static WRY_INLINE void weight(const f32 *g, int from, f32 *to, int step) { transform_weight(g, from, to, step); }
   static WRY_INLINE void output(const f32 *m, f32 *to) { transform_output(m, 1, to, 1); }
 };
 
 struct Step2 {
-  static constexpr int side = 9, advance = 8;
+  static constexpr int side = 9, advance = 8, factors = 6;
+  static constexpr int factor(int i) { return i < 4 ? 0 : i - 3; }  // the middle tap of each of four outputs
   static WRY_INLINE void input(const f32 *d, f32 *to) {
     for (int i = 0; i < 4; ++i) to[i] = d[2 * i + 1];
     const f32 d0 = d[0], d1 = d[2], d2 = d[4], d3 = d[6], d4 = d[8];
@@ -38,11 +41,10 @@ struct Step2 {
   }
   static WRY_INLINE void weight(const f32 *g, int from, f32 *to, int step) {
     const f32 g0 = g[0], g2 = g[2 * from];
-    for (int i = 0; i < 4; ++i) to[i * step] = g[from];
-    to[4 * step] = 0.25f * g0;
+    to[0] = g[from], to[step] = 0.25f * g0;
     // Each divided by the product of its point's distances from the others.
-    to[5 * step] = (-1.0f / 6) * (g0 + g2), to[6 * step] = (-1.0f / 6) * (g0 - g2);
-    to[7 * step] = (1.0f / 24) * g0 + (1.0f / 12) * g2, to[8 * step] = (1.0f / 24) * g0 - (1.0f / 12) * g2;
+    to[2 * step] = (-1.0f / 6) * (g0 + g2), to[3 * step] = (-1.0f / 6) * (g0 - g2);
+    to[4 * step] = (1.0f / 24) * g0 + (1.0f / 12) * g2, to[5 * step] = (1.0f / 24) * g0 - (1.0f / 12) * g2;
   }
   static WRY_INLINE void output(const f32 *m, f32 *to) {
     const f32 sum1 = m[5] + m[6], difference1 = m[5] - m[6], sum2 = m[7] + m[8], difference2 = m[7] - m[8];
@@ -56,6 +58,7 @@ struct Step2 {
 template <typename Way>
 struct Blocks {
   static constexpr int side = Way::side, planes = side * side, advance = Way::advance;
+  static constexpr int line = Way::factors, factors = line * line;
   static constexpr int64_t panel = gemm_columns<float>, L = f32_lanes;
   static constexpr int64_t chain = 64;  // channels that are summed in one: longer ones lose digits, which the transforms enlarge
   const Correlation<float> &op;
@@ -65,7 +68,7 @@ struct Blocks {
   int64_t units, block;      // pieces of rows of all images, and of one task
   int64_t tiles;             // of one task at most
   int64_t in_plane, out_plane, weight_plane;
-  float *weight = nullptr;  // [cout / panel, planes, cin, panel]
+  float *weight = nullptr;  // [cout / panel, factors, cin, panel]
   float *bias = nullptr;    // [cout]
 
   // A strip of one vector of channels, in either direction, should stay in the first-level cache; the planes in the second-level one.
@@ -97,24 +100,24 @@ struct Blocks {
 
   // ---- the weight ---------------------------------------------------------------------------------
 
-  // Lanes hold output channels: a vector for each plane of each input channel.
+  // Lanes hold output channels: a vector for each factor of each input channel.
   void transform_weights(const wry_call *call) const {
     constexpr int64_t some = 32;  // input channels whose windows are turned at a time
     parallel_for(call, cout / L, max_of<int64_t>(1, 256 / op.cin), [&](int64_t begin, int64_t end) {
       alignas(64) float turned[some * 9 * L];
       for (int64_t k = begin * L; k < end * L; k += L) {
         const int64_t n = max_of<int64_t>(0, min_of(op.cout - k, L));
-        float *to = weight + k / panel * planes * weight_plane + k % panel;
+        float *to = weight + k / panel * factors * weight_plane + k % panel;
         for (int64_t c0 = 0; c0 < op.cin; c0 += some) {
           const int64_t count = min_of(op.cin - c0, some);
           turn_windows(op, k, n, c0, count, turned);
           for (int64_t c = 0; c < count; ++c) {
-            f32 g[9], half[3 * side], u[side];
+            f32 g[9], half[3 * line], u[line];
             load_window(op, turned + c * 9 * L, g);
             for (int j = 0; j < 3; ++j) Way::weight(g + j, 3, half + j, 3);
-            for (int i = 0; i < side; ++i) {
+            for (int i = 0; i < line; ++i) {
               Way::weight(half + 3 * i, 1, u, 1);
-              for (int j = 0; j < side; ++j) store(to + (i * side + j) * weight_plane + (c0 + c) * panel, u[j]);
+              for (int j = 0; j < line; ++j) store(to + (i * line + j) * weight_plane + (c0 + c) * panel, u[j]);
             }
           }
         }
@@ -231,14 +234,16 @@ struct Blocks {
     }
     const int64_t values = 4 * side * L;  // of the lines of a tile
     for (int64_t j = 0; j < cout; j += panel) {
-      const float *factor = weight + j * planes / panel * weight_plane;
+      const float *all = weight + j / panel * factors * weight_plane;
       for (int i = 0; i < side; ++i) {
-        for (int v = 0; v < side; ++v, factor += weight_plane)
+        for (int v = 0; v < side; ++v) {
+          const float *factor = all + (Way::factor(i) * line + Way::factor(v)) * weight_plane;
           for (int64_t c = 0; c < op.cin; c += chain)
             for (int64_t tile = 0; tile < count; tile += gemm_rows)
               gemm_tile<float, 2>(min_of<int64_t>(count - tile, gemm_rows), panel, min_of(op.cin - c, chain),
                                   in + (i * side + v) * in_plane + tile * cin + c, cin, 1, factor + c * panel, panel,
                                   out + v * out_plane + tile * panel, panel, {c > 0, nullptr, nullptr});
+        }
         int64_t tile = 0;
         for (int64_t at = begin; at < end; ++at) {
           const Unit u = unit(at);
@@ -263,7 +268,7 @@ struct Blocks {
   // False when there is no memory.
   bool run(const wry_call *call) {
     const int64_t tasks = ceil_div(units, block);
-    weight = workspace<float>(call, cout / panel * planes * weight_plane), bias = workspace<float>(call, cout);
+    weight = workspace<float>(call, cout / panel * factors * weight_plane), bias = workspace<float>(call, cout);
     const int64_t lines = tiles * panel * 4 * side;
     Slices<float> slices(call, planes * in_plane + side * out_plane + lines + strip_values(), tasks);
     if (!weight || !bias || !slices.memory) return false;
@@ -281,8 +286,8 @@ struct Blocks {
 // False where a window is another one, or where it does not repay.
 template <typename Way>
 WRY_INLINE bool blocks_apply(const Correlation<float> &op) {
-  constexpr int64_t step = Way::advance / 4, planes = Way::side * Way::side;
-  if (!square_window(op, step) || planes * op.cin * op.cout > (3 << 20)) return false;  // 12 MiB of weights pass by for each task
+  constexpr int64_t step = Way::advance / 4, planes = Way::side * Way::side, factors = Way::factors * Way::factors;
+  if (!square_window(op, step) || factors * op.cin * op.cout > (3 << 20)) return false;  // 12 MiB of weights pass by for each task
   // Products for a tile of 16 outputs, some of which may lie outside, against 9 for each output; and enough tiles to repay the
   // transform of the weight.
   const int64_t tiles = op.images * ceil_div(op.oh, 4) * ceil_div(op.ow, 4);

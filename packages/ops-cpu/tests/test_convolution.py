@@ -26,6 +26,7 @@ SHAPES = {
     "Winograd, in blocks": ((3, 32, 30, 31), (40, 32, 3, 3), _window(paddings=(1, 1, 1, 1))),
     "Winograd, in stages": ((2, 320, 9, 9), (320, 320, 3, 3), _window(paddings=(1, 1, 1, 1))),
     "Winograd, step 2": ((3, 35, 30, 31), (40, 35, 3, 3), _window(strides=(2, 2), paddings=(1, 1, 1, 1))),
+    "Winograd, step 2, many channels": ((2, 200, 29, 30), (220, 200, 3, 3), _window(strides=(2, 2), paddings=(1, 1, 1, 1))),
     "Winograd, along rows": ((3, 3, 40, 61), (37, 3, 7, 7), _window(strides=(2, 2), paddings=(3, 3, 3, 3))),
     "small images, joined": ((4, 160, 3, 2), (100, 160, 3, 3), _window(paddings=(1, 1, 1, 1))),
     "small images with step 2, joined": ((5, 128, 9, 8), (130, 128, 3, 3), _window(strides=(2, 2), paddings=(1, 1, 1, 1))),
