@@ -11,7 +11,14 @@ namespace WRY_NAMESPACE {
 // Within 2^-22 of the value, for numbers that are no smaller than normal: without the last steps of `sigmoid`.
 WRY_INLINE f32 logistic(f32 x) { return 1.0f / (1.0f + exp(-x)); }
 WRY_INLINE f64 logistic(f64 x) { return 1.0 / (1.0 + lane_exp(-x)); }
-WRY_INLINE f32 hyperbolic_tangent(f32 x) { return tanh(x); }
+// Within 2^-21.5: a quotient of polynomials has a shorter chain than an exponential and takes half the operations. From 8.2 on nothing changes.
+WRY_INLINE f32 hyperbolic_tangent(f32 x) {
+  x = max(splat<f32>(-8.2f), min(splat<f32>(8.2f), x));  // in this order of arguments NaN passes
+  const f32 square = x * x;
+  static const float top[] = {0.9999999917f, 0.1343212472f, 0.003556688416f, 2.163730829e-05f, 1.484060168e-08f};
+  static const float bottom[] = {1.0f, 0.4676545046f, 0.02610830655f, 0.0003386444492f, 8.370622522e-07f};
+  return x * polynomial(square, top) / polynomial(square, bottom);  // 2^-26.8
+}
 WRY_INLINE f64 hyperbolic_tangent(f64 x) {
   for (int i = 0; i < f64_lanes; ++i) x[i] = ::tanh(x[i]);
   return x;
