@@ -194,14 +194,14 @@ int lstm(const wry_call *call) {
   const T *h0 = data<T>(input(call, 1)), *c0 = data<T>(input(call, 2));
   T *out = data<T>(output(call, 0)), *h_last = data<T>(output(call, 1));
   const int64_t places = s.time * s.batch * H;
-  T *gates, *cells;
-  if constexpr (packed) gates = workspace<T>(call, places * 4 + 1), cells = workspace<T>(call, places + 1);
+  T *gates, *cells = nullptr;  // which are kept for gradients alone
+  if constexpr (packed) gates = workspace<T>(call, places * 4 + 1);
   else gates = data<T>(output(call, 3)), cells = data<T>(output(call, 4));
   const W *bias = bias_of<T>(call, input(call, 5), input(call, 6));
   const AllStates<T> all(call, s);
   const W *panels = panels_of<T, packed, 4>(call, H, all.words, input(call, 4));
   W *sums = sums_of<T>(call, gates, places * 4), *c_last = room_for<T>(call, output(call, 2), s.batch * H);
-  if (!bias || !panels || !all.memory || !gates || !cells || !sums || !c_last) return no_memory(call, op, s);
+  if (!bias || !panels || !all.memory || !gates || !sums || !c_last) return no_memory(call, op, s);
   if (!project<T>(call, s, input(call, 0), input(call, 3), bias, 4 * H, sums, 4 * H)) return no_memory(call, op, s);
   each_share(call, s, s.time * 4 * H * H, [&](int64_t first, int64_t rows) {
     alignas(64) W products[most_share * 4 * L];
@@ -213,7 +213,8 @@ int lstm(const wry_call *call) {
       const auto ask = [&](int64_t j) {
         for (int64_t r = 0; r < rows; ++r) {
           for (int k = 0; k < 4; ++k) __builtin_prefetch(sums + ((at + r) * 4 + k) * H + j);
-          __builtin_prefetch(out + (at + r) * H + j, 1), __builtin_prefetch(cells + (at + r) * H + j, 1);
+          __builtin_prefetch(out + (at + r) * H + j, 1);
+          if (!packed) __builtin_prefetch(cells + (at + r) * H + j, 1);
         }
       };
       each_unit<T, 4, B>(rows, H, all.words, states.now, panels, products, ask, [&](int64_t j, auto part) {
@@ -223,15 +224,18 @@ int lstm(const wry_call *call) {
           T *g = gates + (at + r) * 4 * H + j, *cell = cells + (at + r) * H + j;
           W *product = products + r * 4 * L, *c_row = c + r * H + j;
           if (!s.counts(t, first + r)) {
-            for (int k = 0; k < 4; ++k) put(g + k * H, vec<T>{}, part);
-            put(cell, vec<T>{}, part);
+            for (int k = 0; k < 4 && !packed; ++k) put(g + k * H, vec<T>{}, part);
+            if (!packed) put(cell, vec<T>{}, part);
             continue;
           }
           const auto sum = [&](int k) { return load(product + k * L) + get(x_part + k * H, part); };
           const vec<T> in = gate<T>(sum(0)), forget = logistic(sum(1)), update = bend<T>(sum(2)), show = gate<T>(sum(3));
           const vec<T> value = forget * get((const W *)c_row, part) + in * update;
-          leave(g, in, part), leave(g + H, forget, part), leave(g + 2 * H, update, part), leave(g + 3 * H, show, part);
-          put(c_row, value, part), leave(cell, value, part);
+          if (!packed) {
+            leave(g, in, part), leave(g + H, forget, part), leave(g + 2 * H, update, part), leave(g + 3 * H, show, part);
+            leave(cell, value, part);
+          }
+          put(c_row, value, part);
           store(product, value), store(product + L, show);
         }
         for (int64_t r = 0; r < rows; ++r) {
@@ -352,14 +356,14 @@ int gru(const wry_call *call) {
           T *g = gates + (at + r) * 4 * H + j;
           W *product = products + r * 3 * L;
           if (!s.counts(t, first + r)) {
-            for (int k = 0; k < 4; ++k) put(g + k * H, vec<T>{}, part);
+            for (int k = 0; k < 4 && !packed; ++k) put(g + k * H, vec<T>{}, part);
             continue;
           }
           const auto sum = [&](int k) { return load(product + k * L) + get(x_part + k * H, part); };
           const vec<T> reset = gate<T>(sum(0)), keep_old = logistic(sum(1));
           const vec<T> hidden = load(product + 2 * L) + get(bias_hh + 2 * H + j, part);
           store(product, get(x_part + 2 * H, part) + reset * hidden), store(product + L, keep_old);
-          leave(g, reset, part), leave(g + H, keep_old, part), leave(g + 3 * H, hidden, part);
+          if (!packed) leave(g, reset, part), leave(g + H, keep_old, part), leave(g + 3 * H, hidden, part);
         }
         for (int64_t r = 0; r < rows; ++r) {
           const W *product = products + r * 3 * L;
@@ -372,7 +376,7 @@ int gru(const wry_call *call) {
           }
           const vec<T> update = bend<T>(load(product));
           const vec<T> state = (get((const W *)h_row, part) - update) * load(product + L) + update;
-          leave(gates + ((at + r) * 4 + 2) * H + j, update, part);
+          if (!packed) leave(gates + ((at + r) * 4 + 2) * H + j, update, part);
           put(h_row, state, part), leave(o, state, part), leave(next, state, part);
         }
       });
