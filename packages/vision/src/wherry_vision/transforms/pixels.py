@@ -51,8 +51,8 @@ def _shares() -> bool:
 
 @lru_cache(1)
 def _address_in() -> Any:
-    function = ctypes.pythonapi.PyCapsule_GetPointer
-    return ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(ctypes.cast(function, ctypes.c_void_p).value or 0)
+    kind = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)  # holds the GIL
+    return kind(("PyCapsule_GetPointer", ctypes.pythonapi))
 
 
 def memory_of(image: Any) -> Tensor | None:
