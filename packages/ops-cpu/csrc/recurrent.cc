@@ -217,7 +217,7 @@ int lstm(const wry_call *call) {
           if (!packed) __builtin_prefetch(cells + (at + r) * H + j, 1);
         }
       };
-      each_unit<T, 4, B>(rows, H, all.words, states.now, panels, products, ask, [&](int64_t j, auto part) {
+      each_unit<T, 4, B>(step, rows, H, all.words, states.now, panels, products, ask, [&](int64_t j, auto part) {
         // Two passes: what the first computes for a row takes as long as what the second waits for, and neighbours overlap.
         for (int64_t r = 0; r < rows; ++r) {
           const W *x_part = sums + (at + r) * 4 * H + j;
@@ -350,7 +350,7 @@ int gru(const wry_call *call) {
           __builtin_prefetch(out + (at + r) * H + j, 1);
         }
       };
-      each_unit<T, 3, B>(rows, H, all.words, states.now, panels, products, ask, [&](int64_t j, auto part) {
+      each_unit<T, 3, B>(step, rows, H, all.words, states.now, panels, products, ask, [&](int64_t j, auto part) {
         for (int64_t r = 0; r < rows; ++r) {  // two passes, as above
           const W *x_part = sums + (at + r) * 4 * H + j;
           T *g = gates + (at + r) * 4 * H + j;

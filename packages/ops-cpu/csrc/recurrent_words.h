@@ -201,6 +201,8 @@ inline constexpr int unit_rows = 2;
 #endif
 // How many bytes of a panel stay in the first-level cache meanwhile.
 inline constexpr int64_t unit_bytes = 32768;
+// Of panels that are larger, the second-level cache holds those that passed last: every other step begins with them.
+inline constexpr int64_t turned_bytes = 1 << 19;
 // How many sequences a thread takes through all steps together, at most.
 inline constexpr int most_share = 32;
 
@@ -246,12 +248,15 @@ __attribute__((noinline)) void tile_of_units(int64_t words, const Word<T> *a, in
 // finish(unit, part) for vectors of units, after the product of the states [rows, words] with their panels is in `sums` [rows, G, lanes]; ask(unit)
 // before, for what that will read: rows of many gates lie so far apart that no processor foresees them. Panels have blocks of B units.
 template <typename T, int G, int B, typename A, typename F>
-WRY_INLINE void each_unit(int64_t rows, int64_t H, int64_t words, const Word<T> *states, const Word<T> *panels, Word<T> *sums, A &&ask, F &&finish) {
+WRY_INLINE void each_unit(int64_t step, int64_t rows, int64_t H, int64_t words, const Word<T> *states, const Word<T> *panels, Word<T> *sums, A &&ask, F &&finish) {
   using W = Word<T>;
   constexpr int L = lanes<W>;
   constexpr std::integral_constant<int, G> all = {};
   constexpr int64_t depth = unit_bytes / (G * B * int64_t(sizeof(W)));
-  for (int64_t u = 0; u < H; u += L) {
+  const int64_t blocks = (H + L - 1) / L;
+  const bool turned = step % 2 && H * words * G * int64_t(sizeof(W)) > turned_bytes;
+  for (int64_t n = 0; n < blocks; ++n) {
+    const int64_t u = (turned ? blocks - 1 - n : n) * L;
     const W *const panel = panels + u / B * words * G * B + u % B;
     ask(u);
     for (int64_t p = 0; p < words; p += depth) {
