@@ -2,4 +2,4 @@
 
 __all__: list[str] = []
 
-__version__ = "0.7.0"
+__version__ = "0.8.0"

@@ -5,7 +5,7 @@ from importlib import import_module as _import_module
 from wherry_vision import models
 from wherry_vision.models import *
 
-__version__ = "0.8.0"
+__version__ = "0.9.0"
 
 # These modules are imported when one of their names is first used: they need NumPy, which models do not.
 _LATER = {
