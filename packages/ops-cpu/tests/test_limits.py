@@ -13,7 +13,6 @@ def test_every_limit_is_positive_and_plausible():
     assert {"float32", "float64", "int8"} <= found.multiply_adds.keys()
     # No processor does less than 10 million or more than 100 million million a second in one thread.
     assert all(1e7 < peak < 1e14 for peak in found.multiply_adds.values())
-    assert found.multiply_adds["float32"] > found.multiply_adds["float64"]
     assert found.bandwidth.keys() == {"read", "write", "copy"}
     assert all(1e7 < rate < 1e13 for rate in found.bandwidth.values())
     assert 0 < found.waking < 1
