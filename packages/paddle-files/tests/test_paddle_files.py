@@ -260,6 +260,14 @@ def test_a_model_is_loaded_with_its_parameters(tmp_path):
     assert models.read_info(data) == pickle.loads(data) == {"conv": {"structured_name": "conv.weight", "stop_gradient": False, "trainable": True}}
 
 
+def test_a_name_of_a_layer_that_is_no_text_is_refused(tmp_path):
+    prefix, _program = saved(tmp_path)
+    for name in ["conv", "weight"], None, 3:
+        (tmp_path / "m.pdiparams.info").write_bytes(pickle.dumps({"conv": {"structured_name": name}}, 2))
+        with pytest.raises(ModelFileError, match="'conv' by a name that is no text"):
+            models.load_state(prefix)
+
+
 def test_files_of_different_saves_are_refused(tmp_path):
     first, second = saved(tmp_path, 1.0, "a")[0], saved(tmp_path, 2.0, "b")[0]
     with pytest.raises(ModelFileError, match="do not belong together"):

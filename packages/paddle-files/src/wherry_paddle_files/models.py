@@ -24,7 +24,7 @@ from wherry_program.passes.evaluation import as_in_evaluation
 from wherry_program.program.ir import Program, StaticParameter, Variable
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
-from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.errors import InvalidArgumentError, short
 from wherry_tensor.flags import get_flags
 from wherry_tensor.protobuf import ModelFileError
 from wherry_train.atomic_files import finish_replacing, replace_files
@@ -494,6 +494,12 @@ def read_info(data: bytes) -> dict[str, Any]:
         raise ModelFileError(f"load: the file with the names of the parameters is damaged: {error}") from error
     if not isinstance(found, dict) or not all(isinstance(k, str) and isinstance(v, dict) for k, v in found.items()):
         raise ModelFileError("load: the file with the names of the parameters holds something else. Expected a dict of dicts. Save the model again.")
+    for name, said in found.items():
+        if not isinstance(said.get("structured_name", name), str):
+            raise ModelFileError(
+                f"load: the file with the names of the parameters is damaged: a layer knows {name!r} by a name that is no text. "
+                f"Got {short(said['structured_name'])}, expected a str. Save the model again."
+            )
     return found
 
 
