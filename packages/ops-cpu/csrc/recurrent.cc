@@ -221,11 +221,12 @@ int lstm(const wry_call *call) {
         // Two passes: what the first computes for a row takes as long as what the second waits for, and neighbours overlap.
         for (int64_t r = 0; r < rows; ++r) {
           const W *x_part = sums + (at + r) * 4 * H + j;
-          T *g = gates + (at + r) * 4 * H + j, *cell = cells + (at + r) * H + j;
+          T *g = gates + (at + r) * 4 * H + j;
+          const int64_t place = (at + r) * H + j;  // in cells, which packed_lstm has none of
           W *product = products + r * 4 * L, *c_row = c + r * H + j;
           if (!s.counts(t, first + r)) {
             for (int k = 0; k < 4 && !packed; ++k) put(g + k * H, vec<T>{}, part);
-            if (!packed) put(cell, vec<T>{}, part);
+            if (!packed) put(cells + place, vec<T>{}, part);
             continue;
           }
           const auto sum = [&](int k) { return load(product + k * L) + get(x_part + k * H, part); };
@@ -233,7 +234,7 @@ int lstm(const wry_call *call) {
           const vec<T> value = forget * get((const W *)c_row, part) + in * update;
           if (!packed) {
             leave(g, in, part), leave(g + H, forget, part), leave(g + 2 * H, update, part), leave(g + 3 * H, show, part);
-            leave(cell, value, part);
+            leave(cells + place, value, part);
           }
           put(c_row, value, part);
           store(product, value), store(product + L, show);
