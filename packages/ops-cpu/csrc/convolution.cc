@@ -6,7 +6,7 @@
 //
 //   pairs.h       bfloat16 where its products come by twos
 //   few.h         groups of few output channels, above all depthwise
-//   winograd.h    3x3 windows with step 1 or 2 (winograd_blocks.h), 7 columns wide ones with step 2 of few channels (winograd_rows.h)
+//   winograd.h    3x3 windows with step 1 (16-bit floats, too) or 2 (winograd_blocks.h), 7 columns wide ones with step 2 of few channels (winograd_rows.h)
 //   joined.h      a few small images with many channels
 //   flat.h        small images and few output channels
 //   below         everything else, as a matrix product whose left or right factor is never written
@@ -502,8 +502,8 @@ struct Windows {
       dx[t] = t % kw * dilations[1] - paddings[2];
     }
   }
-  template <typename A>
-  Correlation<A> correlation(const A *x, const A *weight, const A *bias, A *y) const {
+  template <typename A, typename W = A>
+  Correlation<A, W> correlation(const A *x, const W *weight, const W *bias, A *y) const {
     // Columns are rows in memory, and rows are what loops run along.
     if (in.w == 1 && to.w == 1)
       return {in.n, groups, in.channels / groups, to.channels / groups, 1, in.h, 1, to.h,
@@ -531,9 +531,35 @@ int conv2d_in(const wry_call *call) {
   return WRY_OK;
 }
 
+// Whether 16-bit images go through minimal filtering. Its factors and sums are floats, and a quarter of the products as floats is less work
+// than all of them in pairs. `joined.h` comes first, as for floats.
+template <typename T>
+bool halves_filtered(const Correlation<T, float> &op) {
+  // Not where the transformed weight passes by more slowly, or where a third of a panel is empty.
+  if (in_pairs<T> && (36 * op.cin * op.cout > 1 << 20 || 3 * rounded_up(op.cout, gemm_columns<float>) > 4 * op.cout)) return false;
+  if (!op.channels_last && joined::applies(op.images * op.oh * op.ow, true, op.cin, op.cout, op.taps)) return false;
+  return winograd::blocks_apply<winograd::Step1>(op);
+}
+
+// The rest of a call for which that holds: the weight and the bias become floats, images tile by tile.
+template <typename T>
+int filter_halves(const wry_call *call, const char *name, Correlation<T, float> *op, const wry_tensor *weight, const wry_tensor *bias) {
+  bool failed = false;
+  op->weight = as_arithmetic<T>(call, weight, &failed), op->bias = as_arithmetic<T>(call, bias, &failed);
+  return !failed && winograd::Blocks<winograd::Step1, T>(call, *op).run(call) ? WRY_OK : no_memory(call, name);
+}
+
 template <typename T>
 int conv2d(const wry_call *call) {
   const wry_tensor *weight = input(call, 1);
+  if constexpr (sizeof(T) == 2) {
+    const wry_tensor *x = input(call, 0), *out = output(call, 0);
+    const Windows windows(call, x, out, weight);
+    if (windows.dy && out->size > 0) {
+      Correlation<T, float> op = windows.correlation<T, float>(data<T>(x), nullptr, nullptr, data<T>(out));
+      if (halves_filtered(op)) return filter_halves(call, "conv2d", &op, weight, input(call, 2));
+    }
+  }
   const int64_t cout = weight->shape[0] / attr_int(call, 3);
   if (pairs::applies<T>(weight, weight->shape[1], cout, attr_ints(call, 0), attr_ints(call, 2), attr_equals(call, 4, "NHWC")))
     return conv2d_in<T, operand_t<T>>(call);
@@ -718,6 +744,18 @@ template <typename T>
 int transpose_convolution(const wry_call *call, const char *name, const wry_tensor *bias, bool last) {
   const wry_tensor *weight = input(call, 1);
   const int64_t cin = weight->shape[0] / attr_int(call, 3);
+  if constexpr (sizeof(T) == 2) {
+    const Ints strides = attr_ints(call, 0), paddings = attr_ints(call, 1), dilations = attr_ints(call, 2);
+    const wry_tensor *out = output(call, 0);
+    if (out->size > 0 && strides[0] == 1 && strides[1] == 1 && weight->shape[2] == 3 && weight->shape[3] == 3) {
+      const Geometry in = geometry_of(input(call, 0), last), to = geometry_of(out, last);
+      int64_t dy[9], dx[9];
+      for (int64_t t = 0; t < 9; ++t) dy[t] = paddings[0] + (t / 3 - 2) * dilations[0], dx[t] = paddings[2] + (t % 3 - 2) * dilations[1];
+      Correlation<T, float> op = {in.n, attr_int(call, 3), cin, weight->shape[1], in.h, in.w, to.h, to.w, 1, 1, 9, dy, dx,
+                                  data<T>(input(call, 0)), nullptr, nullptr, data<T>(out), last, true};
+      if (halves_filtered(op)) return filter_halves(call, name, &op, weight, bias);
+    }
+  }
   if (pairs::applies<T>(weight, cin, weight->shape[1], attr_ints(call, 0), attr_ints(call, 2), last))
     return transpose_convolution_in<T, operand_t<T>>(call, name, bias, last);
   return transpose_convolution_in<T, arithmetic_t<T>>(call, name, bias, last);
@@ -753,7 +791,7 @@ int conv2d_weight_vjp_in(const wry_call *call) {
     if constexpr (in_pairs<A>) return pairs::run_weight(given...);
     else return correlate_weight_floats(given...);
   };
-  if (!correlate_weight(call, windows.correlation<A>(x, nullptr, nullptr, const_cast<A *>(g)), result)) return no_memory(call, "conv2d_weight_vjp");
+  if (!correlate_weight(call, windows.correlation<A, A>(x, nullptr, nullptr, const_cast<A *>(g)), result)) return no_memory(call, "conv2d_weight_vjp");
   deliver<T>(call, result, out);
   return WRY_OK;
 }

@@ -11,8 +11,8 @@ namespace WRY_NAMESPACE {
 // out[n, m, y, x] = bias[m] + sum over channels c and taps t of
 //                   weight[m, c, t] * in[n, c, y * step_y + dy[t], x * step_x + dx[t]]
 // with zeros outside the input; c and m run over the channels of one group at a time. Tensors are
-// contiguous, [n, channels, h, w] or, with channels_last, [n, h, w, channels].
-template <typename T>
+// contiguous, [n, channels, h, w] or, with channels_last, [n, h, w, channels]. Weights are T as well, or W.
+template <typename T, typename W = T>
 struct Correlation {
   int64_t images, groups, cin, cout;  // channels of one group
   int64_t ih, iw, oh, ow;
@@ -20,8 +20,8 @@ struct Correlation {
   int64_t taps;
   const int64_t *dy, *dx;
   const T *in;
-  const T *weight;  // [groups * cout, cin, taps]
-  const T *bias;    // [groups * cout] or null
+  const W *weight;  // [groups * cout, cin, taps]
+  const W *bias;    // [groups * cout] or null
   T *out;
   bool channels_last;
   bool backwards = false;  // weight is [cin, cout, taps] and its last tap the first (of winograd.h alone)
@@ -216,37 +216,67 @@ WRY_INLINE void transpose_piece(const T *from, int64_t from_row, T *to, int64_t 
     }
 }
 
-// to[j, i] = from[i, j] for rows x columns values, with the given distances of rows.
+// to[j, i] = from[i, j] for rows x columns values, with the given distances of rows. 16-bit floats become floats, or the other way round.
 //
-// Where these are multiples of 4 KiB, as the planes of images often are, all rows compete for the same few
+// Where distances are multiples of 4 KiB, as the planes of images often are, all rows compete for the same few
 // lines of the first-level cache. So a line of the side whose rows lie farther apart is used up, or filled,
 // before the next one is touched.
-template <typename T>
-WRY_INLINE void transpose_block(const T *from, int64_t from_row, T *to, int64_t to_row, int64_t rows,
+template <typename From, typename To>
+WRY_INLINE void transpose_block(const From *from, int64_t from_row, To *to, int64_t to_row, int64_t rows,
                                 int64_t columns) {
-  constexpr int64_t line = 64 / int64_t(sizeof(T));
-  const auto piece = [&](int64_t i, int64_t j, int64_t bottom, int64_t right) {
-    transpose_piece(from + i * from_row + j, from_row, to + j * to_row + i, to_row, min_of<int64_t>(8, bottom - i),
-                    min_of<int64_t>(8, right - j));
-  };
+  constexpr bool same = std::is_same<From, To>::value;
 #if defined(WRY_AVX512)
-  if constexpr (std::is_same<T, float>::value) {
-    if (rows == line && columns >= line) {  // whole lines of the cache at once
-      for (; columns >= line; columns -= line, from += line, to += line * to_row) transpose16(from, from_row, to, to_row);
-    } else if (columns == line && rows >= line) {
-      for (; rows >= line; rows -= line, from += line * from_row, to += line) transpose16(from, from_row, to, to_row);
+  if constexpr (!same || std::is_same<From, float>::value) {
+    if (rows == 16) {  // whole lines of the cache at once
+      for (; columns >= 16; columns -= 16, from += 16, to += 16 * to_row) transpose16(from, from_row, to, to_row);
+      if (columns > 0) transpose_part(from, from_row, to, to_row, rows, columns);
+      return;
+    }
+    if (columns == 16) {
+      for (; rows >= 16; rows -= 16, from += 16 * from_row, to += 16) transpose16(from, from_row, to, to_row);
+      if (rows > 0) transpose_part(from, from_row, to, to_row, rows, columns);
+      return;
     }
   }
 #endif
-  if (from_row >= to_row) {
-    for (int64_t left = 0; left < columns; left += line)
-      for (int64_t i = 0, right = min_of(columns, left + line); i < rows; i += 8)
-        for (int64_t j = left; j < right; j += 8) piece(i, j, rows, right);
+  if constexpr (same) {
+    constexpr int64_t line = 64 / int64_t(sizeof(From));
+    const auto piece = [&](int64_t i, int64_t j, int64_t bottom, int64_t right) {
+      transpose_piece(from + i * from_row + j, from_row, to + j * to_row + i, to_row, min_of<int64_t>(8, bottom - i),
+                      min_of<int64_t>(8, right - j));
+    };
+    if (from_row >= to_row) {
+      for (int64_t left = 0; left < columns; left += line)
+        for (int64_t i = 0, right = min_of(columns, left + line); i < rows; i += 8)
+          for (int64_t j = left; j < right; j += 8) piece(i, j, rows, right);
+    } else {
+      for (int64_t top = 0; top < rows; top += line)
+        for (int64_t j = 0, bottom = min_of(rows, top + line); j < columns; j += 8)
+          for (int64_t i = top; i < bottom; i += 8) piece(i, j, bottom, columns);
+    }
   } else {
-    for (int64_t top = 0; top < rows; top += line)
-      for (int64_t j = 0, bottom = min_of(rows, top + line); j < columns; j += 8)
-        for (int64_t i = top; i < bottom; i += 8) piece(i, j, bottom, columns);
+    constexpr int64_t side = 16;
+    alignas(64) float floats[side * side];
+    for (int64_t i = 0; i < rows; i += side)
+      for (int64_t j = 0; j < columns; j += side) {
+        const int64_t down = min_of(side, rows - i), across = min_of(side, columns - j);
+        if constexpr (std::is_same<To, float>::value) {
+          for (int64_t r = 0; r < down; ++r) widen(from + (i + r) * from_row + j, floats + r * side, across);
+          transpose_block(floats, side, to + j * to_row + i, to_row, down, across);
+        } else {
+          transpose_block(from + i * from_row + j, from_row, floats, side, down, across);
+          for (int64_t c = 0; c < across; ++c) narrow(floats + c * side, to + (j + c) * to_row + i, down);
+        }
+      }
   }
+}
+
+// to[i] = from[i] between storage of floats.
+template <typename From, typename To>
+WRY_INLINE void convert_run(To *WRY_RESTRICT to, const From *WRY_RESTRICT from, int64_t n) {
+  if constexpr (std::is_same<From, To>::value) copy_run(to, from, n, 1);
+  else if constexpr (std::is_same<To, float>::value) widen(from, to, n);
+  else narrow(from, to, n);
 }
 
 // One slice of scratch memory for each thread of a loop over `pieces` pieces.

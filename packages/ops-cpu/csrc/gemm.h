@@ -180,11 +180,9 @@ WRY_INLINE void transpose4(const T *from, int64_t from_row, T *to, int64_t to_ro
 }
 
 #if defined(WRY_AVX512)
-// to[j, i] = from[i, j] for 16 x 16 values.
-WRY_INLINE void transpose16(const float *from, int64_t from_row, float *to, int64_t to_row) {
-  __m512 r[16], t[16];
-#pragma GCC unroll 16
-  for (int i = 0; i < 16; ++i) r[i] = _mm512_loadu_ps(from + i * from_row);
+// to[j, i] = from[i, j] for 16 x 16 values in registers.
+WRY_INLINE void transpose16(__m512 *r) {
+  __m512 t[16];
 #pragma GCC unroll 4
   for (int i = 0; i < 16; i += 4) {  // 4 x 4 values in each quarter: t[i + c] has columns c, 4 + c, 8 + c and 12 + c
     const __m512d low01 = (__m512d)_mm512_unpacklo_ps(r[i], r[i + 1]), high01 = (__m512d)_mm512_unpackhi_ps(r[i], r[i + 1]);
@@ -196,11 +194,34 @@ WRY_INLINE void transpose16(const float *from, int64_t from_row, float *to, int6
   for (int c = 0; c < 4; ++c) {
     const __m512 low = _mm512_shuffle_f32x4(t[c], t[4 + c], 0x44), high = _mm512_shuffle_f32x4(t[c], t[4 + c], 0xee);
     const __m512 low2 = _mm512_shuffle_f32x4(t[8 + c], t[12 + c], 0x44), high2 = _mm512_shuffle_f32x4(t[8 + c], t[12 + c], 0xee);
-    _mm512_storeu_ps(to + c * to_row, _mm512_shuffle_f32x4(low, low2, 0x88));
-    _mm512_storeu_ps(to + (4 + c) * to_row, _mm512_shuffle_f32x4(low, low2, 0xdd));
-    _mm512_storeu_ps(to + (8 + c) * to_row, _mm512_shuffle_f32x4(high, high2, 0x88));
-    _mm512_storeu_ps(to + (12 + c) * to_row, _mm512_shuffle_f32x4(high, high2, 0xdd));
+    r[c] = _mm512_shuffle_f32x4(low, low2, 0x88);
+    r[4 + c] = _mm512_shuffle_f32x4(low, low2, 0xdd);
+    r[8 + c] = _mm512_shuffle_f32x4(high, high2, 0x88);
+    r[12 + c] = _mm512_shuffle_f32x4(high, high2, 0xdd);
   }
+}
+
+// The same from memory to memory; 16-bit floats become floats, or the other way round.
+template <typename From, typename To>
+WRY_INLINE void transpose16(const From *from, int64_t from_row, To *to, int64_t to_row) {
+  __m512 r[16];
+#pragma GCC unroll 16
+  for (int i = 0; i < 16; ++i) r[i] = (__m512)load(from + i * from_row);
+  transpose16(r);
+#pragma GCC unroll 16
+  for (int i = 0; i < 16; ++i) store(to + i * to_row, (f32)r[i]);
+}
+
+// The same of at most 16 rows and columns.
+template <typename From, typename To>
+__attribute__((noinline)) void transpose_part(const From *from, int64_t from_row, To *to, int64_t to_row, int64_t rows, int64_t columns) {
+  __m512 r[16];
+#pragma GCC unroll 16
+  for (int i = 0; i < 16; ++i) r[i] = i < rows ? (__m512)load_partial(from + i * from_row, columns) : _mm512_setzero_ps();
+  transpose16(r);
+#pragma GCC unroll 16
+  for (int i = 0; i < 16; ++i)
+    if (i < columns) store_partial(to + i * to_row, (f32)r[i], rows);
 }
 #endif
 

@@ -4,7 +4,8 @@
 // gradient, are one word of 32 bits: a word of the left factor goes to all lanes, and a panel of the right one holds the words of 32
 // columns. Sums are floats from the first step to the last and are rounded once. Numbers below the normal ones count as zero.
 //
-// It does not do channels that come last, groups of few outputs (few.h) or Winograd's filtering, whose sums need more digits.
+// It does not do channels that come last, groups of few outputs (few.h) or Winograd's filtering, whose factors need more digits
+// (winograd_blocks.h does it with floats, where it is less work).
 #ifndef WHERRY_OPS_CPU_PAIRS_H
 #define WHERRY_OPS_CPU_PAIRS_H
 

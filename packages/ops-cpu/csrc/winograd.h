@@ -1,6 +1,6 @@
 // Convolution by a 3x3 window with step 1 in a quarter of the multiplications: Winograd's minimal
 // filtering F(4x4, 3x3), after Lavin & Gray, "Fast Algorithms for Convolutional Neural Networks"
-// (2016). float32 only. It does not do other windows, steps or groups. (winograd_blocks.h does step 2, and
+// (2016). Its factors and sums are float32; winograd_blocks.h reads and writes images of 16-bit floats, too. It does not do other windows, steps or groups. (winograd_blocks.h does step 2, and
 // fewer channels in another order.)
 //
 // Tiles of 6x6 inputs and the windows are transformed to 36 values each; what was a convolution is
@@ -99,7 +99,8 @@ struct Plan {
 WRY_INLINE int64_t odd_lines(int64_t values) { return rounded_up(values, 16) / 16 % 2 ? values : values + 16; }
 
 // Whether the taps are those of a 3x3 window with this step, of one group and of enough channels.
-WRY_INLINE bool square_window(const Correlation<float> &op, int64_t step) {
+template <typename E>
+WRY_INLINE bool square_window(const Correlation<E, float> &op, int64_t step) {
   if (op.taps != 9 || op.step_y != step || op.step_x != step || op.groups != 1) return false;
   if (op.cin < 16 || op.cout < 16) return false;
   for (int t = 0; t < 9; ++t)
@@ -116,7 +117,8 @@ WRY_INLINE bool applies(const Correlation<float> &op) {
 }
 
 // Windows of input channels [c0, c0 + count) with lanes of output channels [k, k + n): [count, 9] vectors.
-WRY_INLINE void turn_windows(const Correlation<float> &op, int64_t k, int64_t n, int64_t c0, int64_t count, float *turned) {
+template <typename E>
+WRY_INLINE void turn_windows(const Correlation<E, float> &op, int64_t k, int64_t n, int64_t c0, int64_t count, float *turned) {
   if (n < f32_lanes) fill_zero(turned, count * 9 * f32_lanes);
   if (!op.backwards) return transpose_block(op.weight + (k * op.cin + c0) * 9, op.cin * 9, turned, f32_lanes, n, count * 9);
   for (int64_t c = 0; c < count; ++c)
@@ -124,8 +126,8 @@ WRY_INLINE void turn_windows(const Correlation<float> &op, int64_t k, int64_t n,
 }
 
 // The taps of one of them, in their order.
-WRY_INLINE void load_window(const Correlation<float> &op, const float *window, f32 *g) {
-  for (int t = 0; t < 9; ++t) g[t] = load(window + (op.backwards ? 8 - t : t) * f32_lanes);
+WRY_INLINE void load_window(bool backwards, const float *window, f32 *g) {
+  for (int t = 0; t < 9; ++t) g[t] = load(window + (backwards ? 8 - t : t) * f32_lanes);
 }
 
 // Lanes hold output channels: [36] vectors for each input channel, written as packed panels of B.
@@ -144,7 +146,7 @@ inline void weights(const wry_call *call, const Plan &p) {
         turn_windows(op, k, n, c0, count, turned);
         for (int64_t c = c0; c < c0 + count; ++c) {
           f32 g[9], half[18], u[36];
-          load_window(op, turned + (c - c0) * 9 * width, g);
+          load_window(op.backwards, turned + (c - c0) * 9 * width, g);
           for (int j = 0; j < 3; ++j) transform_weight(g + j, 3, half + j, 3);
           for (int i = 0; i < 6; ++i) transform_weight(half + 3 * i, 1, u + 6 * i, 1);
           for (int i = 0; i < 36; ++i) store(to + i * p.weight_plane + c * panel, u[i]);

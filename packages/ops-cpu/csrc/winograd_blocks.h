@@ -55,13 +55,13 @@ struct Step2 {
   }
 };
 
-template <typename Way>
+template <typename Way, typename E = float>  // E: of the images
 struct Blocks {
   static constexpr int side = Way::side, planes = side * side, advance = Way::advance;
   static constexpr int line = Way::factors, factors = line * line;
   static constexpr int64_t panel = gemm_columns<float>, L = f32_lanes;
   static constexpr int64_t chain = 64;  // channels that are summed in one: longer ones lose digits, which the transforms enlarge
-  const Correlation<float> &op;
+  const Correlation<E, float> &op;
   int64_t tiles_y, tiles_x;  // of an image
   int64_t cin, cout;         // padded to whole vectors, cout to whole panels
   int64_t cuts, wide;        // a row of tiles has so many pieces, of so many tiles at most
@@ -72,7 +72,7 @@ struct Blocks {
   float *bias = nullptr;    // [cout]
 
   // A strip of one vector of channels, in either direction, should stay in the first-level cache; the planes in the second-level one.
-  explicit Blocks(const wry_call *call, const Correlation<float> &op_) : op(op_) {
+  explicit Blocks(const wry_call *call, const Correlation<E, float> &op_) : op(op_) {
     tiles_y = ceil_div(op.oh, 4), tiles_x = ceil_div(op.ow, 4);
     cin = rounded_up(op.cin, L), cout = rounded_up(op.cout, panel);
     const int64_t most = max_of<int64_t>(gemm_rows, min_of<int64_t>(32, 150000 / (planes * cin)));
@@ -113,7 +113,7 @@ struct Blocks {
           turn_windows(op, k, n, c0, count, turned);
           for (int64_t c = 0; c < count; ++c) {
             f32 g[9], half[3 * line], u[line];
-            load_window(op, turned + c * 9 * L, g);
+            load_window(op.backwards, turned + c * 9 * L, g);
             for (int j = 0; j < 3; ++j) Way::weight(g + j, 3, half + j, 3);
             for (int i = 0; i < line; ++i) {
               Way::weight(half + 3 * i, 1, u, 1);
@@ -141,15 +141,15 @@ struct Blocks {
       fill_zero(strip, (channels < L ? width : first) * L);
       fill_zero(strip + last * L, (width - last) * L);
       if (op.channels_last) {
-        const float *from = op.in + ((u.image * op.ih + y) * op.iw + first + dx) * op.cin + c;
-        for (int64_t x = 0; x < n; ++x) copy_run(strip + (first + x) * L, from + x * op.cin, channels, 1);
+        const E *from = op.in + ((u.image * op.ih + y) * op.iw + first + dx) * op.cin + c;
+        for (int64_t x = 0; x < n; ++x) convert_run(strip + (first + x) * L, from + x * op.cin, channels);
         continue;
       }
-      const float *from = op.in + ((u.image * op.cin + c) * op.ih + y) * op.iw + first + dx;
+      const E *from = op.in + ((u.image * op.cin + c) * op.ih + y) * op.iw + first + dx;
       // What the next row of tiles meets here: a few bytes from each of many pages is nothing that hardware foresees.
       if (r >= side - advance && y + advance < op.ih)
         for (int64_t i = 0; i < channels; ++i)
-          for (int64_t x = 0; x < n; x += 16) __builtin_prefetch(from + (i * op.ih + advance) * op.iw + x, 0, 2);
+          for (int64_t x = 0; x < n; x += 64 / int64_t(sizeof(E))) __builtin_prefetch(from + (i * op.ih + advance) * op.iw + x, 0, 2);
       transpose_block(from, op.ih * op.iw, strip + first * L, L, channels, n);
     }
   }
@@ -211,8 +211,8 @@ struct Blocks {
     for (int64_t i = 0; i < end; ++i, lines += 4 * u.count * L) {
       const int64_t y = 4 * u.y + i, x = 4 * u.x;
       if (op.channels_last) {
-        float *to = op.out + ((u.image * op.oh + y) * op.ow + x) * op.cout + k;
-        for (int64_t j = 0; j < n; ++j) copy_run(to + j * op.cout, lines + j * L, channels, 1);
+        E *to = op.out + ((u.image * op.oh + y) * op.ow + x) * op.cout + k;
+        for (int64_t j = 0; j < n; ++j) convert_run(to + j * op.cout, lines + j * L, channels);
       } else {
         transpose_block(lines, L, op.out + ((u.image * op.cout + k) * op.oh + y) * op.ow + x, op.oh * op.ow, n, channels);
       }
@@ -284,8 +284,8 @@ struct Blocks {
 };
 
 // False where a window is another one, or where it does not repay.
-template <typename Way>
-WRY_INLINE bool blocks_apply(const Correlation<float> &op) {
+template <typename Way, typename E>
+WRY_INLINE bool blocks_apply(const Correlation<E, float> &op) {
   constexpr int64_t step = Way::advance / 4, planes = Way::side * Way::side, factors = Way::factors * Way::factors;
   if (!square_window(op, step) || factors * op.cin * op.cout > (3 << 20)) return false;  // 12 MiB of weights pass by for each task
   // Products for a tile of 16 outputs, some of which may lie outside, against 9 for each output; and enough tiles to repay the

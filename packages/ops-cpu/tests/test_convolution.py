@@ -44,7 +44,7 @@ SHAPES = {
 
 @pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.parametrize("data_format", ["NCHW", "NHWC"])
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
 def test_convolutions_do_not_depend_on_the_number_of_threads(threads, name, data_format, dtype):
     rng = np.random.default_rng(0)
     x_shape, weight_shape, window = SHAPES[name]
@@ -152,6 +152,25 @@ def test_every_image_size_around_the_tiles_of_winograd(step, data_format):
             for t in (np.float64, np.float32)
         )
         assert np.abs(wide - narrow).max() < 1e-4, (h, w)
+
+
+@pytest.mark.parametrize("dtype, digits", [("bfloat16", 8), ("float16", 11)])
+@pytest.mark.parametrize("data_format", ["NCHW", "NHWC"])
+def test_images_of_16_bits_around_the_tiles_of_winograd_are_rounded_once(data_format, dtype, digits):
+    rng = np.random.default_rng(6)
+    short = lambda *shape: ops.cast(_tensor(rng, *shape), dtype=getattr(wherry_tensor, dtype))  # noqa: E731
+    exact = lambda t: ops.cast(t, dtype=wherry_tensor.float64)  # noqa: E731
+    weight, bias = short(35, 21, 3, 3), short(35)
+    for h in range(3, 30):
+        w = 33 - h
+        x = short(3, 21, h, w) if data_format == "NCHW" else short(3, h, w, 21)
+        window = _window(paddings=(h % 3, 1, 0, 2), data_format=data_format)
+        out = ops.conv2d(x, weight, bias, **window)
+        back = ops.conv2d_input_vjp(out, weight, x, **window)
+        out_exact = ops.conv2d(exact(x), exact(weight), exact(bias), **window)
+        for got, expected in (out, out_exact), (back, ops.conv2d_input_vjp(exact(out), exact(weight), exact(x), **window)):
+            got, expected = exact(got).numpy(), expected.numpy()
+            assert (np.abs(got - expected) <= 2.0**-digits * 1.001 * np.abs(expected) + 1e-5 * np.abs(expected).max()).all(), (h, w)
 
 
 @pytest.mark.parametrize("channels", [1, 3, 4])
