@@ -274,8 +274,15 @@ Channels channels_of(const wry_tensor *x, bool last) {
   return c;
 }
 
+// max(v, 0) where a relu follows: of NaN 0, as the op has it.
+template <bool Relu, typename V>
+WRY_INLINE V rectified(V v) {
+  if constexpr (Relu) return v > V{} ? v : V{};
+  else return v;
+}
+
 // out = (x - mean) * factor + bias, for each channel.
-template <typename T>
+template <typename T, bool Relu = false>
 void normalize(const wry_call *call, Channels c, const T *x, T *out, const arithmetic_t<T> *mean,
                const arithmetic_t<T> *factor, const arithmetic_t<T> *bias) {
   using V = vec<T>;
@@ -285,7 +292,7 @@ void normalize(const wry_call *call, Channels c, const T *x, T *out, const arith
       T *to = out + r * c.channels;
       over<T>(c.channels, [&](int64_t i, auto part) {
         const V v = (get(from + i, part) - get(mean + i, part)) * get(factor + i, part);
-        put(to + i, bias ? v + get(bias + i, part) : v, part);
+        put(to + i, rectified<Relu>(bias ? v + get(bias + i, part) : v), part);
       });
     });
     return;
@@ -295,7 +302,7 @@ void normalize(const wry_call *call, Channels c, const T *x, T *out, const arith
     const T *from = x + r * c.run;
     T *to = out + r * c.run;
     const V m = splat<V>(mean[k]), f = splat<V>(factor[k]), b = splat<V>(bias ? bias[k] : 0);
-    over<T>(c.run, [&](int64_t i, auto part) { put_to<decltype(where)>(to + i, fma(get(from + i, part) - m, f, b), part); });
+    over<T>(c.run, [&](int64_t i, auto part) { put_to<decltype(where)>(to + i, rectified<Relu>(fma(get(from + i, part) - m, f, b)), part); });
   });
 }
 
@@ -307,14 +314,53 @@ A *factors(const wry_call *call, const A *variance, const A *scale, A epsilon, i
   return factor;
 }
 
-template <typename T>
-int batch_norm(const wry_call *call) {
+// From so many channels on, each is one piece of work: the passes over a channel find it in the cache of the core.
+inline constexpr int64_t apart = 32;
+
+// Statistics and result of each channel in turn. A channel is summed in the order of `reduce`, which takes whole outputs
+// of that many to a thread as well.
+template <typename T, bool Relu, typename Where>
+void batch_norm_apart(const wry_call *call, Channels c, const arithmetic_t<T> *scale, const arithmetic_t<T> *bias, Where) {
+  using A = arithmetic_t<T>;
+  using V = vec<T>;
+  const T *x = data<T>(input(call, 0));
+  T *out = data<T>(output(call, 0));
+  A *means = data<A>(output(call, 1)), *variances = data<A>(output(call, 2));
+  const A epsilon = A(attr_float(call, 0));
+  const double n = double(c.batch) * double(c.run);
+  parallel_for(call, c.channels, max_of<int64_t>(1, 16384 / max_of<int64_t>(1, c.batch * c.run)), [&](int64_t begin, int64_t end) {
+    for (int64_t k = begin; k < end; ++k) {
+      double sum = 0, squares = 0;
+      for (int64_t b = 0; b < c.batch; ++b) sum = VectorReducer<SumOf<T>>::contiguous(x + (b * c.channels + k) * c.run, c.run, V{}, sum);
+      const A mean = A(sum / n);
+      const V m = splat<V>(mean);
+      for (int64_t b = 0; b < c.batch; ++b) squares = VectorReducer<SquaredDeviations<T>>::contiguous(x + (b * c.channels + k) * c.run, c.run, m, squares);
+      const A variance = A(squares / n);
+      means[k] = mean, variances[k] = variance;
+      const V f = splat<V>((scale ? scale[k] : A(1)) / scalar_sqrt(variance + epsilon)), shift = splat<V>(bias ? bias[k] : A(0));
+      for (int64_t b = 0; b < c.batch; ++b) {
+        const T *from = x + (b * c.channels + k) * c.run;
+        T *to = out + (b * c.channels + k) * c.run;
+        over<T>(c.run, [&](int64_t i, auto part) { put_to<Where>(to + i, rectified<Relu>(fma(get(from + i, part) - m, f, shift)), part); });
+      }
+    }
+    if constexpr (Where::value) stream_fence();
+  });
+}
+
+template <typename T, bool Relu>
+int batch_norm_of(const wry_call *call) {
   using A = arithmetic_t<T>;
   const wry_tensor *x = input(call, 0);
   const bool last = attr_equals(call, 1, "NHWC");
   const Channels c = channels_of(x, last);
   bool failed = false;
   const A *scale = values_of<A>(call, input(call, 1), &failed), *bias = values_of<A>(call, input(call, 2), &failed);
+  if (failed) return fail_memory(call, "batch_norm", c.channels * int64_t(sizeof(A)));
+  if (c.run > 1 && c.channels >= apart && c.batch > 0) {
+    to_memory(data<T>(output(call, 0)), x->size, c.run, [&](auto where) { batch_norm_apart<T, Relu>(call, c, scale, bias, where); });
+    return WRY_OK;
+  }
   A *mean = data<A>(output(call, 1)), *variance = data<A>(output(call, 2));
   int64_t axes[WRY_MAX_RANK];
   int n_axes = 0;
@@ -327,10 +373,13 @@ int batch_norm(const wry_call *call) {
                     mean, variance, n);
   if (status != WRY_OK) return status;
   const A *factor = factors(call, variance, scale, A(attr_float(call, 0)), c.channels);
-  if (failed || !factor) return fail_memory(call, "batch_norm", c.channels * int64_t(sizeof(A)));
-  normalize<T>(call, c, data<T>(x), data<T>(output(call, 0)), mean, factor, bias);
+  if (!factor) return fail_memory(call, "batch_norm", c.channels * int64_t(sizeof(A)));
+  normalize<T, Relu>(call, c, data<T>(x), data<T>(output(call, 0)), mean, factor, bias);
   return WRY_OK;
 }
+
+template <typename T>
+int batch_norm(const wry_call *call) { return batch_norm_of<T, false>(call); }
 
 // batch_norm_infer(x, mean, variance, scale?, bias?) -> out
 template <typename T>
@@ -346,102 +395,159 @@ int batch_norm_infer(const wry_call *call) {
   return WRY_OK;
 }
 
-// batch_norm_vjp(ct, x, scale?, mean, variance) -> x_ct, scale_ct, bias_ct. In one piece: sums, numbers of the channels and x_ct, in two layouts.
+// What the gradient of batch_norm reads and writes: numbers for each channel, and how x becomes x_ct:
+// x_ct = (ct - mean(ct) - (x - mean) * slope) * factor.
 template <typename T>
-int batch_norm_vjp(const wry_call *call) {
+struct ChannelGradient {
+  using A = arithmetic_t<T>;
+  const wry_call *call;
+  Channels c;
+  const T *ct, *x;
+  const A *scale, *mean, *variance;
+  double epsilon;
+  T *out;
+  A *factor, *mean_ct, *slope, *scale_ct, *bias_ct;
+
+  // Of a channel, with the sums of ct * (x - mean) and ct over everything else.
+  WRY_INLINE void numbers(int64_t k, double along, double plain) const {
+    const double n = double(c.batch) * double(c.run), rstd = 1 / ::sqrt(double(variance[k]) + epsilon);
+    factor[k] = A(rstd) * (scale ? scale[k] : A(1));
+    mean_ct[k] = A(plain / n);
+    slope[k] = A(along / n * rstd * rstd);
+    scale_ct[k] = A(along * rstd);
+    bias_ct[k] = A(plain);
+  }
+};
+
+// Channels in runs. `own(k)` gives what a cotangent becomes before everything else: f(ct, x - mean).
+template <typename T, typename Own>
+void batch_norm_vjp_runs(const ChannelGradient<T> &g, Own &&own) {
+  using V = vec<T>;
+  const Channels c = g.c;
+  const auto sum = [&](int64_t k) {
+    double along = 0, plain = 0;
+    const V m = splat<V>(g.mean[k]);
+    const auto masked = own(k);
+    for (int64_t b = 0; b < c.batch; ++b) {
+      const T *ct = g.ct + (b * c.channels + k) * c.run, *x = g.x + (b * c.channels + k) * c.run;
+      for (int64_t i0 = 0; i0 < c.run; i0 += reduce_block) {
+        V s{}, t{};
+        over<T>(min_of(reduce_block, c.run - i0), [&](int64_t i, auto part) {
+          const V d = get(x + i0 + i, part) - m, v = masked(get(ct + i0 + i, part), d);
+          s = s + v;
+          t = fma(v, d, t);
+        });
+        plain += double(reduce_add(s));
+        along += double(reduce_add(t));
+      }
+    }
+    g.numbers(k, along, plain);
+  };
+  const auto apply = [&](int64_t b, int64_t k) {
+    const T *ct = g.ct + (b * c.channels + k) * c.run, *x = g.x + (b * c.channels + k) * c.run;
+    T *out = g.out + (b * c.channels + k) * c.run;
+    const V m = splat<V>(g.mean[k]), f = splat<V>(g.factor[k]), g0 = splat<V>(g.mean_ct[k]), s = splat<V>(g.slope[k]);
+    const auto masked = own(k);
+    over<T>(c.run, [&](int64_t i, auto part) {
+      const V d = get(x + i, part) - m;
+      put(out + i, (masked(get(ct + i, part), d) - g0 - d * s) * f, part);
+    });
+  };
+  const bool each = c.channels >= apart;
+  parallel_for(g.call, c.channels, max_of<int64_t>(1, 16384 / max_of<int64_t>(1, c.batch * c.run)), [&](int64_t begin, int64_t end) {
+    for (int64_t k = begin; k < end; ++k) {
+      sum(k);
+      if (each)
+        for (int64_t b = 0; b < c.batch; ++b) apply(b, k);
+    }
+  });
+  if (!each) each_row(g.call, c.batch * c.channels, c.run, [&](int64_t r) { apply(r / c.channels, r % c.channels); });
+}
+
+// Channels that lie last.
+template <typename T>
+int batch_norm_vjp_last(const ChannelGradient<T> &g) {
   using A = arithmetic_t<T>;
   using V = vec<T>;
-  const T *ct = data<T>(input(call, 0)), *x = data<T>(input(call, 1));
+  const T *ct = g.ct, *x = g.x;
+  const int64_t C = g.c.channels, rows = g.c.batch, blocks = row_blocks(rows);
+  A *partial = workspace<A>(g.call, blocks * 2 * C);
+  if (!partial) return fail_memory(g.call, "batch_norm_vjp", blocks * 2 * C * int64_t(sizeof(A)));
+  parallel_for(g.call, blocks, max_of<int64_t>(1, 16384 * blocks / max_of<int64_t>(1, rows * C)), [&](int64_t begin, int64_t end) {
+    for (int64_t b = begin; b < end; ++b) {
+      A *along = partial + b * 2 * C, *plain = along + C;
+      for (int64_t j = 0; j < 2 * C; ++j) along[j] = 0;
+      for (int64_t r = rows * b / blocks; r < rows * (b + 1) / blocks; ++r)
+        over<T>(C, [&](int64_t i, auto part) {
+          const V v = get(ct + r * C + i, part), d = get(x + r * C + i, part) - get(g.mean + i, part);
+          put(along + i, fma(v, d, get((const A *)along + i, part)), part);
+          put(plain + i, get((const A *)plain + i, part) + v, part);
+        });
+    }
+  });
+  for (int64_t k = 0; k < C; ++k) {
+    double along = 0, plain = 0;
+    for (int64_t b = 0; b < blocks; ++b) along += double(partial[b * 2 * C + k]), plain += double(partial[b * 2 * C + C + k]);
+    g.numbers(k, along, plain);
+  }
+  each_row(g.call, rows, C, [&](int64_t r) {
+    over<T>(C, [&](int64_t i, auto part) {
+      const V d = get(x + r * C + i, part) - get(g.mean + i, part);
+      const V v = get(ct + r * C + i, part) - get((const A *)g.mean_ct + i, part);
+      put(g.out + r * C + i, (v - d * get((const A *)g.slope + i, part)) * get((const A *)g.factor + i, part), part);
+    });
+  });
+  return WRY_OK;
+}
+
+// batch_norm_vjp(ct, x, scale?, mean, variance) -> x_ct, scale_ct, bias_ct
+// batch_norm_relu_vjp(ct, x, scale?, bias?, mean, variance) -> the same, perhaps over ct; what relu gave is computed again,
+// which costs less than reading it.
+template <typename T, bool Relu>
+int batch_norm_vjp_of(const wry_call *call) {
+  using A = arithmetic_t<T>;
+  using V = vec<T>;
+  constexpr int statistics = Relu ? 4 : 3;
   const Channels c = channels_of(input(call, 1), attr_equals(call, 1, "NHWC"));
   const int64_t C = c.channels;
   bool failed = false;
-  const A *scale = values_of<A>(call, input(call, 2), &failed);
-  const A *mean = data<A>(input(call, 3)), *variance = data<A>(input(call, 4));
-  const A epsilon = A(attr_float(call, 0));
-  T *out = data<T>(output(call, 0));
-  // Sums over everything but the channel: ct times the distance from the mean, and ct.
-  double *sums = workspace<double>(call, 2 * C);
-  A *numbers = workspace<A>(call, 4 * C);
-  const int64_t blocks = c.run == 1 ? row_blocks(c.batch) : 1;
-  A *partial = c.run == 1 ? workspace<A>(call, blocks * 2 * C) : nullptr;
-  if (failed || !sums || !numbers || (c.run == 1 && !partial))
-    return fail_memory(call, "batch_norm_vjp", blocks * 8 * C * int64_t(sizeof(A)));
-  if (c.run == 1) {
-    parallel_for(call, blocks, max_of<int64_t>(1, 16384 * blocks / max_of<int64_t>(1, c.batch * C)),
-                 [&](int64_t begin, int64_t end) {
-                   for (int64_t b = begin; b < end; ++b) {
-                     A *along = partial + b * 2 * C, *plain = along + C;
-                     for (int64_t j = 0; j < 2 * C; ++j) along[j] = 0;
-                     for (int64_t r = c.batch * b / blocks; r < c.batch * (b + 1) / blocks; ++r)
-                       over<T>(C, [&](int64_t i, auto part) {
-                         const V g = get(ct + r * C + i, part), d = get(x + r * C + i, part) - get(mean + i, part);
-                         put(along + i, fma(g, d, get((const A *)along + i, part)), part);
-                         put(plain + i, get((const A *)plain + i, part) + g, part);
-                       });
-                   }
-                 });
-    for (int64_t j = 0; j < 2 * C; ++j) {
-      sums[j] = 0;
-      for (int64_t b = 0; b < blocks; ++b) sums[j] += double(partial[b * 2 * C + j]);
+  const A *scale = values_of<A>(call, input(call, 2), &failed), *bias = Relu ? values_of<A>(call, input(call, 3), &failed) : nullptr;
+  A *numbers = workspace<A>(call, 6 * C);
+  if (failed || !numbers) return fail_memory(call, "batch_norm_vjp", 8 * C * int64_t(sizeof(A)));
+  ChannelGradient<T> g = {call, c, data<T>(input(call, 0)), data<T>(input(call, 1)), scale, data<A>(input(call, statistics)), data<A>(input(call, statistics + 1)), double(A(attr_float(call, 0))), data<T>(output(call, 0)), numbers, numbers + C, numbers + 2 * C, numbers + 3 * C, numbers + 4 * C};
+  int status = WRY_OK;
+  if constexpr (Relu) {
+    A *steep = numbers + 5 * C;  // of the result, by x - mean
+    for (int64_t k = 0; k < C; ++k) steep[k] = (scale ? scale[k] : A(1)) / scalar_sqrt(g.variance[k] + A(attr_float(call, 0)));
+    if (c.run > 1) {
+      batch_norm_vjp_runs(g, [=](int64_t k) {
+        const V f = splat<V>(steep[k]), shift = splat<V>(bias ? bias[k] : A(0));
+        return [=](V ct, V d) { return select<V>(fma(d, f, shift) > V{}, ct, V{}); };
+      });
+    } else {
+      // The cotangent below relu, where x_ct will lie.
+      each_row(call, c.batch, C, [&](int64_t r) {
+        over<T>(C, [&](int64_t i, auto part) {
+          const V v = (get(g.x + r * C + i, part) - get(g.mean + i, part)) * get((const A *)steep + i, part);
+          put(g.out + r * C + i, select<V>((bias ? v + get(bias + i, part) : v) > V{}, get(g.ct + r * C + i, part), V{}), part);
+        });
+      });
+      g.ct = g.out;
+      status = batch_norm_vjp_last(g);
     }
+  } else if (c.run > 1) {
+    batch_norm_vjp_runs(g, [](int64_t) { return [](V ct, V) { return ct; }; });
   } else {
-    parallel_for(call, C, max_of<int64_t>(1, 16384 / max_of<int64_t>(1, c.batch * c.run)),
-                 [&](int64_t begin, int64_t end) {
-                   for (int64_t k = begin; k < end; ++k) {
-                     double along = 0, plain = 0;
-                     const V m = splat<V>(mean[k]);
-                     for (int64_t b = 0; b < c.batch; ++b) {
-                       const int64_t at = (b * C + k) * c.run;
-                       for (int64_t i0 = 0; i0 < c.run; i0 += reduce_block) {
-                         V s{}, t{};
-                         over<T>(min_of(reduce_block, c.run - i0), [&](int64_t i, auto part) {
-                           const V g = get(ct + at + i0 + i, part);
-                           s = s + g;
-                           t = fma(g, get(x + at + i0 + i, part) - m, t);
-                         });
-                         plain += double(reduce_add(s));
-                         along += double(reduce_add(t));
-                       }
-                     }
-                     sums[k] = along;
-                     sums[C + k] = plain;
-                   }
-                 });
+    status = batch_norm_vjp_last(g);
   }
-  // x_ct = (ct - mean(ct) - (x - mean) * slope) * factor.
-  A *factor = numbers, *mean_ct = numbers + C, *slope = numbers + 2 * C, *scale_ct = numbers + 3 * C;
-  A *bias_ct = workspace<A>(call, C);
-  if (!bias_ct) return fail_memory(call, "batch_norm_vjp", C * int64_t(sizeof(A)));
-  const double n = double(c.batch) * double(c.run);
-  for (int64_t k = 0; k < C; ++k) {
-    const double rstd = 1 / ::sqrt(double(variance[k]) + double(epsilon));
-    factor[k] = A(rstd) * (scale ? scale[k] : A(1));
-    mean_ct[k] = A(sums[C + k] / n);
-    slope[k] = A(sums[k] / n * rstd * rstd);
-    scale_ct[k] = A(sums[k] * rstd);
-    bias_ct[k] = A(sums[C + k]);
-  }
-  if (c.run == 1)
-    each_row(call, c.batch, C, [&](int64_t r) {
-      over<T>(C, [&](int64_t i, auto part) {
-        const V d = get(x + r * C + i, part) - get(mean + i, part);
-        const V g = get(ct + r * C + i, part) - get((const A *)mean_ct + i, part);
-        put(out + r * C + i, (g - d * get((const A *)slope + i, part)) * get((const A *)factor + i, part), part);
-      });
-    });
-  else
-    each_row(call, c.batch * C, c.run, [&](int64_t r) {
-      const int64_t k = r % C;
-      const V m = splat<V>(mean[k]), f = splat<V>(factor[k]), g0 = splat<V>(mean_ct[k]), s = splat<V>(slope[k]);
-      over<T>(c.run, [&](int64_t i, auto part) {
-        const int64_t at = r * c.run + i;
-        put(out + at, (get(ct + at, part) - g0 - (get(x + at, part) - m) * s) * f, part);
-      });
-    });
-  write_values(scale_ct, output(call, 1));
-  write_values(bias_ct, output(call, 2));
+  if (status != WRY_OK) return status;
+  write_values(g.scale_ct, output(call, 1));
+  write_values(g.bias_ct, output(call, 2));
   return WRY_OK;
 }
+
+template <typename T>
+int batch_norm_vjp(const wry_call *call) { return batch_norm_vjp_of<T, false>(call); }
 
 // ---- dropout ------------------------------------------------------------------------------------
 
@@ -525,6 +631,9 @@ int dropout_add(const wry_call *call) {
   return dropped<T>(call, data<T>(input(call, 1)));
 }
 
+#define BATCH_NORM_RELU_ROWS                                                                   \
+  {"batch_norm_relu", WRY_FLOAT32, WRY_WANTS_CONTIGUOUS, batch_norm_of<float, true>, nullptr}, \
+      {"batch_norm_relu_vjp", WRY_FLOAT32, WRY_WANTS_CONTIGUOUS | WRY_MAY_ALIAS, batch_norm_vjp_of<float, true>, nullptr},
 #include <wherry/kernels/rows/normalization.h>
 
 }  // namespace

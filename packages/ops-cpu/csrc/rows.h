@@ -149,20 +149,26 @@ WRY_INLINE void put_to(T *p, vec<T> v, Whole) {
 template <typename Where, typename T>
 WRY_INLINE void put_to(T *p, vec<T> v, Part part) { store_partial(p, v, part.n); }
 
-// f(row, Near() or Far()): Far where `out` is so large that its beginning has left the caches before
+// f(Near() or Far()), for rows of n: Far where `out` is so large that its beginning has left the caches before
 // its end is written. Then a store would first read what it overwrites: a third of the traffic of a
 // pass that reads one tensor and writes another (25 % of the time of layer_norm on Zen 4).
 template <typename T, typename F>
+WRY_INLINE void to_memory(const T *out, int64_t size, int64_t n, F &&f) {
+  if (sizeof(T) == sizeof(arithmetic_t<T>) && size * int64_t(sizeof(T)) >= (int64_t(8) << 20) && n % lanes<T> == 0 &&
+      uintptr_t(out) % WRY_VECTOR_BYTES == 0)
+    f(Far());
+  else
+    f(Near());
+}
+
+template <typename T, typename F>
 WRY_INLINE void each_row_to(const wry_call *call, const T *out, int64_t rows, int64_t n, F &&f) {
-  if (sizeof(T) == sizeof(arithmetic_t<T>) && rows * n * int64_t(sizeof(T)) >= (int64_t(8) << 20) &&
-      n % lanes<T> == 0 && uintptr_t(out) % WRY_VECTOR_BYTES == 0) {
-    parallel_for(call, rows, max_of<int64_t>(1, 16384 / n), [&](int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; ++r) f(r, Far());
-      stream_fence();
+  to_memory(out, rows * n, n, [&](auto where) {
+    parallel_for(call, rows, max_of<int64_t>(1, 16384 / max_of<int64_t>(1, n)), [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r) f(r, where);
+      if constexpr (decltype(where)::value) stream_fence();
     });
-    return;
-  }
-  each_row(call, rows, n, [&](int64_t r) { f(r, Near()); });
+  });
 }
 
 }  // namespace WRY_NAMESPACE

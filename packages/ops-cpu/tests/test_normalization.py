@@ -34,7 +34,10 @@ def test_layer_norm_gradients_do_not_depend_on_the_number_of_threads(threads):
     assert _each_thread_count(threads, lambda: ops.layer_norm_vjp(ct, x, scale, mean, rstd, begin_axis=1))
 
 
-@pytest.mark.parametrize("shape, data_format", [((20, 6, 30, 30), "NCHW"), ((20, 30, 30, 6), "NHWC"), ((3000, 70), "NCHW")])
+@pytest.mark.parametrize(
+    "shape, data_format",
+    [((20, 6, 30, 30), "NCHW"), ((9, 40, 30, 31), "NCHW"), ((9, 32, 96, 96), "NCHW"), ((20, 30, 30, 6), "NHWC"), ((3000, 70), "NCHW")],
+)
 def test_batch_norm_does_not_depend_on_the_number_of_threads(threads, shape, data_format):
     rng = np.random.default_rng(0)
     x, ct = _tensor(rng, *shape), _tensor(rng, *shape)
@@ -44,6 +47,55 @@ def test_batch_norm_does_not_depend_on_the_number_of_threads(threads, shape, dat
         return out, mean, *ops.batch_norm_vjp(ct, x, None, mean, variance, epsilon=1e-5, data_format=data_format)
 
     assert _each_thread_count(threads, both)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("shape", [(7, 40, 5, 9), (3, 33, 8, 16), (2, 64, 100, 101)])
+def test_a_channel_is_normalized_in_one_way_however_many_there_are(dtype, shape):
+    rng = np.random.default_rng(0)
+    x, ct = (_tensor(rng, *shape).astype(dtype) for _ in range(2))
+    wide = "float64" if dtype == "float64" else "float32"
+    scale, bias = (_tensor(rng, shape[1]).astype(wide) for _ in range(2))
+
+    def results(some):
+        form = {"epsilon": 1e-5, "data_format": "NCHW"}
+        out, mean, variance = ops.batch_norm(x[:, some].contiguous(), scale[some], bias[some], **form)
+        cts = ops.batch_norm_vjp(ct[:, some].contiguous(), x[:, some].contiguous(), scale[some], mean, variance, **form)
+        return [y.astype("float64").numpy() for y in (out, mean, variance, *cts)]
+
+    few = [results(slice(k, k + 3)) for k in (0, 24)]  # so few that all of their values make no large tensor
+    for k, part in zip((0, 24), few, strict=True):
+        for a, b in zip(results(slice(None)), part, strict=True):
+            many = a[:, k : k + b.shape[1]] if a.ndim > 1 else a[k : k + len(b)]
+            np.testing.assert_array_equal(many, b)
+
+
+@pytest.mark.parametrize(
+    "shape, data_format",
+    [
+        ((9, 40, 30, 31), "NCHW"), ((4, 36, 1, 7), "NCHW"), ((9, 32, 96, 96), "NCHW"), ((5, 6, 4, 4), "NCHW"), ((70, 5), "NCHW"),
+        ((3, 4, 5, 37), "NHWC"),
+    ],
+)
+@pytest.mark.parametrize("scaled, biased", [(True, True), (False, False), (False, True)])
+def test_batch_norm_with_relu_has_the_bits_of_the_two(shape, data_format, scaled, biased):
+    rng = np.random.default_rng(0)
+    x, ct = _tensor(rng, *shape), _tensor(rng, *shape)
+    channels = shape[1 if data_format == "NCHW" else -1]
+    scale, bias = _tensor(rng, channels) if scaled else None, _tensor(rng, channels) if biased else None
+    form = {"epsilon": 1e-5, "data_format": data_format}
+    norm, mean, variance = ops.batch_norm(x, scale, bias, **form)
+    out = ops.relu(norm)
+    for a, b in zip(ops.batch_norm_relu(x, scale, bias, **form), (out, mean, variance), strict=True):
+        np.testing.assert_array_equal(a.numpy(), b.numpy())
+    cts = ops.batch_norm_vjp(ops.relu_vjp(ct, out), x, scale, mean, variance, **form)
+    for a, b in zip(ops.batch_norm_relu_vjp(ct, x, scale, bias, mean, variance, **form), cts, strict=True):
+        np.testing.assert_array_equal(a.numpy(), b.numpy())
+
+
+def test_relu_behind_batch_norm_makes_zero_of_nan():
+    x = wherry_tensor.to_tensor(np.full((2, 3, 4), np.nan, np.float32))
+    assert not ops.batch_norm_relu(x, None, None, epsilon=1e-5, data_format="NCHW")[0].numpy().any()
 
 
 @pytest.mark.parametrize("batch", [1, 12])

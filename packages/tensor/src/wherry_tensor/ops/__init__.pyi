@@ -37,6 +37,8 @@ avg_pool2d: Op  # avg_pool2d(x, kernel=tuple, strides=tuple, paddings=tuple, cei
 avg_pool2d_vjp: Op  # avg_pool2d_vjp(ct, like~, kernel=tuple, strides=tuple, paddings=tuple, ceil_mode=bool, exclusive=bool, divisor=int, data_format=str)
 batch_norm: Op  # batch_norm(x, scale?, bias?, epsilon=float, data_format=str)
 batch_norm_infer: Op  # batch_norm_infer(x, mean, variance, scale?, bias?, epsilon=float, data_format=str)
+batch_norm_relu: Op  # batch_norm_relu(x, scale?, bias?, epsilon=float, data_format=str)
+batch_norm_relu_vjp: Op  # batch_norm_relu_vjp(ct, x, scale?, bias?, mean, variance, epsilon=float, data_format=str)
 batch_norm_vjp: Op  # batch_norm_vjp(ct, x, scale?, mean, variance, epsilon=float, data_format=str)
 bernoulli: Op  # bernoulli(x)
 binary_cross_entropy: Op  # binary_cross_entropy(x, label)

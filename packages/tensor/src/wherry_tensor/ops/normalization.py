@@ -44,6 +44,11 @@ batch_norm = op("batch_norm", "x, scale?, bias?", epsilon=float, data_format=str
 batch_norm_infer = op("batch_norm_infer", "x, mean, variance, scale?, bias?", epsilon=float, data_format=str)
 batch_norm_vjp = op("batch_norm_vjp", "ct, x, scale?, mean, variance", epsilon=float, data_format=str,
                     outputs="x_ct, scale_ct, bias_ct")
+# batch_norm and relu in one pass over memory, with every bit of the two ops, and what the gradients of relu and batch_norm give one after the
+# other.
+batch_norm_relu = op("batch_norm_relu", "x, scale?, bias?", epsilon=float, data_format=str, outputs="out, mean, variance")
+batch_norm_relu_vjp = op("batch_norm_relu_vjp", "ct, x, scale?, bias?, mean, variance", epsilon=float, data_format=str,
+                         outputs="x_ct, scale_ct, bias_ct")
 
 # mask uint8: 1 kept. `upscale` divides what is kept by 1 - p. Element i is kept where the float32
 # uniform number of element i (see ops/random.py) is below 1 - p.
@@ -131,10 +136,7 @@ def infer_group_norm_vjp(ct, x, scale, mean, rstd, *, groups):
 
 @infer.rule(batch_norm)
 def infer_batch_norm(x, scale, bias, *, epsilon, data_format):
-    channels = _channels("batch_norm", x, data_format)
-    _affine("batch_norm", x, channels, scale=scale, bias=bias)
-    statistic = Meta(channels, _statistic_dtype(x))
-    return x, statistic, statistic
+    return _batch_normalized("batch_norm", x, scale, bias, data_format)
 
 
 @infer.rule(batch_norm_infer)
@@ -147,11 +149,32 @@ def infer_batch_norm_infer(x, mean, variance, scale, bias, *, epsilon, data_form
 
 @infer.rule(batch_norm_vjp)
 def infer_batch_norm_vjp(ct, x, scale, mean, variance, *, epsilon, data_format):
-    x = _alike("batch_norm_vjp", ct=ct, x=x)
-    channels = _channels("batch_norm_vjp", x, data_format)
-    _affine("batch_norm_vjp", x, channels, scale=scale)
-    _statistics("batch_norm_vjp", x, channels, mean=mean, variance=variance)
-    parameter = Meta(channels, scale.dtype if scale is not None else x.dtype)
+    return _batch_norm_cts("batch_norm_vjp", ct, x, mean, variance, data_format, scale=scale)
+
+
+@infer.rule(batch_norm_relu)
+def infer_batch_norm_relu(x, scale, bias, *, epsilon, data_format):
+    return _batch_normalized("batch_norm_relu", x, scale, bias, data_format)
+
+
+@infer.rule(batch_norm_relu_vjp)
+def infer_batch_norm_relu_vjp(ct, x, scale, bias, mean, variance, *, epsilon, data_format):
+    return _batch_norm_cts("batch_norm_relu_vjp", ct, x, mean, variance, data_format, scale=scale, bias=bias)
+
+
+def _batch_normalized(op_name, x, scale, bias, data_format):
+    channels = _channels(op_name, x, data_format)
+    _affine(op_name, x, channels, scale=scale, bias=bias)
+    statistic = Meta(channels, _statistic_dtype(x))
+    return x, statistic, statistic
+
+
+def _batch_norm_cts(op_name, ct, x, mean, variance, data_format, **parameters):
+    x = _alike(op_name, ct=ct, x=x)
+    channels = _channels(op_name, x, data_format)
+    _affine(op_name, x, channels, **parameters)
+    _statistics(op_name, x, channels, mean=mean, variance=variance)
+    parameter = Meta(channels, next((given.dtype for given in parameters.values() if given is not None), x.dtype))
     return x, parameter, parameter
 
 
@@ -461,6 +484,18 @@ def decompose_batch_norm_vjp(ct, x, scale, mean, variance, *, epsilon, data_form
     bias_ct = ops.cast(ops.reduce_sum(c, axes=axes, keepdim=False), dtype=dtype)
     x_ct = _centred_ct(c, _spread_channels(scale, axes), normal, rstd, axes)
     return ops.cast(x_ct, dtype=x.dtype), scale_ct, bias_ct
+
+
+@decompose.rule(batch_norm_relu)
+def decompose_batch_norm_relu(x, scale, bias, *, epsilon, data_format):
+    out, mean, variance = batch_norm(x, scale, bias, epsilon=epsilon, data_format=data_format)
+    return ops.relu(out), mean, variance
+
+
+@decompose.rule(batch_norm_relu_vjp)
+def decompose_batch_norm_relu_vjp(ct, x, scale, bias, mean, variance, *, epsilon, data_format):
+    out = batch_norm_infer(x, mean, variance, scale, bias, epsilon=epsilon, data_format=data_format)
+    return batch_norm_vjp(ops.relu_vjp(ct, out), x, scale, mean, variance, epsilon=epsilon, data_format=data_format)
 
 
 @decompose.rule(dropout)

@@ -95,7 +95,7 @@ _rules = {
     ),
     always_black: (ops.scatter,),
     keep: (
-        ops.cast, ops.batch_norm, ops.batch_norm_infer, ops.group_norm, ops.sum_of_squares, ops.all_finite,
+        ops.cast, ops.batch_norm, ops.batch_norm_relu, ops.batch_norm_infer, ops.group_norm, ops.sum_of_squares, ops.all_finite,
         ops.sgd, ops.momentum, ops.adam, ops.adamw, ops.adagrad, ops.adadelta, ops.adamax, ops.rmsprop, ops.lamb, ops.nadam,
         ops.radam, ops.rprop,
     ),
@@ -146,7 +146,7 @@ aliases: dict[str, tuple[Op, ...]] = {
     "swish": (ops.silu,),
     "hard_sigmoid": (ops.hardsigmoid,),
     "hard_swish": (ops.hardswish,),
-    "batch_norm": (ops.batch_norm, ops.batch_norm_infer),
+    "batch_norm": (ops.batch_norm, ops.batch_norm_relu, ops.batch_norm_infer),
     "pool2d": (ops.max_pool2d, ops.avg_pool2d, ops.adaptive_avg_pool2d, ops.adaptive_max_pool2d),
     "max_pool2d_with_index": (ops.max_pool2d,),
     "reshape2": (ops.reshape,),
@@ -180,7 +180,7 @@ def table(level: str, use_promote: bool, custom_white: Iterable[str], custom_bla
             if op is not ops.layer_norm:
                 continue  # as any other op
             rule = keep  # its scale and bias may be float32 beside an input of 16 bits
-        if level == "OD" and op in (ops.batch_norm, ops.batch_norm_infer):
+        if level == "OD" and op in (ops.batch_norm, ops.batch_norm_relu, ops.batch_norm_infer):
             rule = black
         rules[op] = rule
     for name in custom_black:

@@ -205,7 +205,7 @@ def _batch_norm(x, scale, bias, epsilon, data_format):
 
 
 _IMAGES = ((4, 3), "NCHW"), ((4, 3, 5), "NCHW"), ((2, 3, 2, 3), "NCHW"), ((4, 3), "NHWC"), ((2, 3, 2, 3), "NHWC")
-_LARGE_IMAGES = ((3, 4, 30, 31), "NCHW"), ((3, 12, 13, 5), "NHWC"), ((200, 40), "NCHW")
+_LARGE_IMAGES = ((3, 4, 30, 31), "NCHW"), ((3, 35, 5, 9), "NCHW"), ((3, 12, 13, 5), "NHWC"), ((200, 40), "NCHW")
 
 
 @spec(ops.batch_norm, reference=_batch_norm, tolerance=_NORM)
@@ -258,6 +258,50 @@ def spec_batch_norm_vjp(rng):
                     mean.astype(dtype), variance.astype(dtype), epsilon=1e-2, data_format=data_format, dtypes=dtype,
                     differentiable=np.prod(shape) < 100,
                 )
+
+
+def _batch_norm_relu(x, scale, bias, epsilon, data_format):
+    out, mean, variance = _batch_norm(x, scale, bias, epsilon, data_format)
+    return np.maximum(out, 0), mean, variance
+
+
+@spec(ops.batch_norm_relu, reference=_batch_norm_relu, tolerance=_NORM)
+def spec_batch_norm_relu(rng):
+    for shape, data_format in _IMAGES + _LARGE_IMAGES:
+        channels = shape[1 if data_format == "NCHW" else -1]
+        for scaled, biased in (True, True), (False, False), (True, False):
+            yield case(
+                rng.standard_normal(shape) * 2 + 1,
+                rng.standard_normal(channels) if scaled else None,
+                rng.standard_normal(channels) if biased else None,
+                epsilon=1e-2, data_format=data_format, differentiable=np.prod(shape) < 100,
+            )
+    yield bad(np.zeros((2, 3, 4)), None, np.zeros(4), epsilon=1e-5, data_format="NCHW", error=ValueError, match=r"`bias`.*\[4\] and \[3\]")
+    yield bad(np.zeros(3), None, None, epsilon=1e-5, data_format="NCHW", error=ValueError, match="needs a batch and a channel")
+
+
+def _batch_norm_relu_vjp(ct, x, scale, bias, mean, variance, epsilon, data_format):
+    out = _batch_norm_infer(x, mean, variance, scale, bias, epsilon, data_format)
+    return _batch_norm_vjp(np.where(out > 0, ct, 0), x, scale, mean, variance, epsilon, data_format)
+
+
+@spec(
+    ops.batch_norm_relu_vjp, reference=_batch_norm_relu_vjp, cast=(0, 1, 2, 3), dtypes="float64 float32", tolerance={"float32": (1e-4, 1e-4)},
+)
+def spec_batch_norm_relu_vjp(rng):
+    for dtype in "float64", "float32":
+        for shape, data_format in _IMAGES + _LARGE_IMAGES:
+            x = rng.standard_normal(shape)
+            _, mean, variance = _batch_norm(x, None, None, 1e-2, data_format)
+            for scaled, biased in (True, True), (False, False), (True, False):
+                yield case(
+                    rng.standard_normal(shape), x, rng.standard_normal(mean.shape) if scaled else None,
+                    rng.standard_normal(mean.shape) if biased else None, mean.astype(dtype), variance.astype(dtype), epsilon=1e-2,
+                    data_format=data_format, dtypes=dtype, differentiable=np.prod(shape) < 100,
+                )
+    x, given = np.zeros((2, 3, 4)), (np.zeros(3), np.ones(3))
+    yield bad(x, x, None, np.zeros(4), *given, epsilon=1e-5, data_format="NCHW", error=ValueError, match=r"`bias`.*\[4\] and \[3\]")
+    yield bad(x[:1], x, None, None, *given, epsilon=1e-5, data_format="NCHW", error=ValueError, match="batch_norm_relu_vjp: ")
 
 
 # dropout. What is drawn is settled by the decomposition: the same numbers as bernoulli.

@@ -1,4 +1,4 @@
-// The kernels of normalization: ops, dtypes, flags. Included once by each device, after the functions that are named here.
+// The kernels of normalization: ops, dtypes, flags. Included once by each device, after the functions that are named here. BATCH_NORM_RELU_ROWS is the device's own.
 const wry_kernel_entry table[] = {
     WRY_FLOAT_ROWS("layer_norm", WRY_WANTS_CONTIGUOUS, layer_norm),
     WRY_FLOAT_ROWS("layer_norm_vjp", WRY_WANTS_CONTIGUOUS, layer_norm_vjp),
@@ -10,4 +10,7 @@ const wry_kernel_entry table[] = {
     WRY_FLOAT_ROWS("dropout", WRY_WANTS_CONTIGUOUS | WRY_USES_RANDOM, dropout),
     WRY_FLOAT_ROWS("dropout_add", WRY_WANTS_CONTIGUOUS | WRY_USES_RANDOM, dropout_add),
     WRY_FLOAT_ROWS("dropout_vjp", WRY_WANTS_CONTIGUOUS, dropout_vjp),
+#ifdef BATCH_NORM_RELU_ROWS
+    BATCH_NORM_RELU_ROWS
+#endif
 };
