@@ -80,6 +80,29 @@ def test_training_gives_the_same_losses_and_state_as_eager_code(autocast):
         np.testing.assert_array_equal(mine, theirs)
 
 
+@pytest.mark.parametrize("data_format", ["NCHW", "NHWC"])
+def test_training_of_normalized_convolutions_gives_the_bits_of_eager_code(data_format):
+    image = (8, 3, 10, 9) if data_format == "NCHW" else (8, 10, 9, 3)
+    found = []
+    for convert in (lambda model: model), static:
+        wt.seed(3)
+        rng = np.random.default_rng(0)
+        layers = []
+        for i, o in (3, 8), (8, 40):
+            layers += [nn.Conv2D(i, o, 3, padding=1, data_format=data_format), nn.BatchNorm2D(o, data_format=data_format), nn.ReLU()]
+        model = nn.Sequential(*layers, nn.MaxPool2D(2, 2, data_format=data_format), nn.Flatten(), nn.Linear(40 * 5 * 4, 3))
+        optimizer, run = SGD(0.1, parameters=model.parameters()), convert(model)
+        for _ in range(3):
+            x = wt.to_tensor(rng.standard_normal(image).astype("float32"))
+            loss = F.cross_entropy(run(x), wt.to_tensor(rng.integers(0, 3, (8,))))
+            loss.backward()
+            optimizer.step()
+            optimizer.clear_grad()
+        found.append([loss.numpy(), *(value.numpy() for value in model.state_dict().values())])
+    for eager, ours in zip(*found, strict=True):
+        np.testing.assert_array_equal(ours, eager)
+
+
 def test_gradients_of_inputs_and_of_several_outputs():
     def f(x, y):
         z = x * y

@@ -1,4 +1,6 @@
 """Passes: what each does to a program, and that the program means the same afterwards."""
+import sys
+
 import numpy as np
 import pytest
 
@@ -654,6 +656,90 @@ def test_the_gradient_reads_the_mask_of_dropout_with_a_residual():
     changed = passes.default(program)
     assert types(changed).count("dropout_add") == types(changed).count("dropout_vjp") == 1
     same_draws(program, changed, tensor(4, 6), tensor(4, 6, seed=1))
+
+
+# Batch normalization and relu.
+
+
+def normalized(x, scale=None, bias=None):
+    return ops.batch_norm(x, scale, bias, epsilon=1e-5, data_format="NCHW")
+
+
+def trained(f, *shapes, dtype=float32):
+    """f's result and its gradients by all of its arguments."""
+    program = Program()
+    feeds = [program.feed(shape, dtype, f"x{i}") for i, shape in enumerate(shapes)]
+    for x in feeds:
+        x.stop_gradient = False
+    with capture(program):
+        result = f(*feeds)
+        program.fetches = [result, *gradients([result.square().sum()], feeds)]
+    return program
+
+
+@pytest.mark.parametrize("shape", [(3, 4, 5, 6), (2, 40, 7, 3), (5, 6)])
+def test_relu_is_in_the_pass_of_the_batch_normalization_before_it_and_in_that_of_its_gradient(shape):
+    values = tensor(*shape), tensor(shape[1], seed=1), tensor(shape[1], seed=2)
+    program = trained(lambda x, scale, bias: ops.relu(normalized(x, scale, bias)[0]), [-1, *shape[1:]], [shape[1]], [shape[1]])
+    changed = passes.rectified(program)
+    assert {"batch_norm_relu", "batch_norm_relu_vjp"} <= set(types(changed))
+    assert not {"relu", "relu_vjp", "batch_norm", "batch_norm_vjp"} & set(types(changed))
+    same(program, changed, *values)
+    same(program, passes.default(program), *values)
+
+
+def test_a_norm_without_parameters_takes_relu_and_gives_its_statistics():
+    program = recorded(lambda x: (lambda norm: [ops.relu(norm[0]), *norm[1:]])(normalized(x)), [-1, 3, 4])
+    changed = passes.rectified(program)
+    assert types(changed) == ["batch_norm_relu"]
+    same(program, changed, tensor(2, 3, 4))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: (lambda norm: ops.relu(norm) + norm)(normalized(x)[0]),  # others read what is normalized
+        lambda x: ops.relu(normalized(x)[1]),  # of the means
+        lambda x: ops.relu(normalized(x)[0] + x),
+    ],
+)
+def test_relu_stays_apart_from_norms_that_it_does_not_belong_to(f):
+    program = trained(f, [3, 4, 5])
+    assert "batch_norm_relu" not in types(passes.rectified(program))
+    same(program, passes.rectified(program), tensor(3, 4, 5))
+
+
+def test_float64_has_no_such_kernels_and_is_left_alone():
+    program = trained(lambda x: ops.relu(normalized(x)[0]), [3, 4, 5], dtype=float64)
+    assert types(passes.rectified(program)) == types(program)
+
+
+def test_a_gradient_of_relu_that_others_read_stays():
+    def f(x, ct):
+        norm, mean, variance = normalized(x)
+        out = ops.relu(norm)
+        below = ops.relu_vjp(ct, out)
+        return [out, below, *ops.batch_norm_vjp(below, x, None, mean, variance, epsilon=1e-5, data_format="NCHW")]
+
+    program = recorded(f, [3, 4, 5], [3, 4, 5])
+    assert types(passes.rectified(program)) == ["batch_norm_relu", "relu_vjp", "batch_norm_vjp"]
+    same(program, passes.rectified(program), tensor(3, 4, 5), tensor(3, 4, 5, seed=1))
+
+
+def test_a_gradient_with_another_epsilon_stays():
+    def f(x, ct):
+        norm, mean, variance = normalized(x)
+        out = ops.relu(norm)
+        return [out, *ops.batch_norm_vjp(ops.relu_vjp(ct, out), x, None, mean, variance, epsilon=0.5, data_format="NCHW")]
+
+    program = recorded(f, [3, 4, 5], [3, 4, 5])
+    assert types(passes.rectified(program)) == ["batch_norm_relu", "relu_vjp", "batch_norm_vjp"]
+
+
+def test_devices_without_such_kernels_keep_the_two_ops(monkeypatch):
+    monkeypatch.setattr(sys.modules["wherry_program.passes.rectified"], "_has_kernels", lambda: False)
+    program = recorded(lambda x: ops.relu(normalized(x)[0]), [3, 4, 5])
+    assert types(passes.rectified(program)) == ["batch_norm", "relu"]
 
 
 # Element-wise chains.

@@ -65,8 +65,8 @@ OUTPUT_ROWS = _Output(lambda x: [x[i] for i in range(x.shape[0])])  # a list tha
 OUTPUT_NUMBER = _Output(lambda x: int(x))  # a size
 
 
-# Passes on single nodes. Others could merge nodes of both passes, so they run on each.
-_BEFORE_DIVISION = (passes.dead_code, passes.constants, passes.common_subexpressions, passes.redundant, passes.dead_code)
+# Passes on single nodes, and `rectified`, which looks from a gradient at what it is of. Others could merge nodes of both passes, so they run on each.
+_BEFORE_DIVISION = (passes.dead_code, passes.constants, passes.common_subexpressions, passes.redundant, passes.dead_code, passes.rectified)
 
 
 class _Joint:

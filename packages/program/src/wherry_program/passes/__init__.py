@@ -25,6 +25,7 @@ from wherry_program.passes.epilogues import epilogues
 from wherry_program.passes.gates import gates
 from wherry_program.passes.integers import integers
 from wherry_program.passes.packed_integers import packed_integers
+from wherry_program.passes.rectified import rectified
 from wherry_program.passes.recurrent import packed_recurrent
 from wherry_program.passes.redundant import redundant
 from wherry_program.passes.residuals import residuals
@@ -35,11 +36,11 @@ from wherry_tensor.errors import short
 __all__ = [
     "EXACT", "INFERENCE", "KEEP_BITS", "NONE", "Steps", "attention", "batch_norm", "biases", "blocked", "common_subexpressions", "composed",
     "constants", "dead_code", "default", "elementwise", "epilogues", "frozen_constants", "gates", "integers", "packed_constants", "packed_integers",
-    "packed_recurrent", "pipeline", "redundant", "residuals", "through", "unfused",
+    "packed_recurrent", "pipeline", "rectified", "redundant", "residuals", "through", "unfused",
 ]
 
 NONE, EXACT, INFERENCE = 0, 1, 2
-KEEP_BITS = (dead_code, constants, common_subexpressions, redundant, residuals, elementwise)
+KEEP_BITS = (dead_code, constants, common_subexpressions, redundant, rectified, residuals, elementwise)
 
 
 def pipeline(level: int) -> list[Callable[[Program], Program]]:
@@ -58,9 +59,10 @@ def pipeline(level: int) -> list[Callable[[Program], Program]]:
         return []
     exact: list[Callable[[Program], Program]] = [dead_code, constants, common_subexpressions, redundant, dead_code]
     if level == EXACT:
-        return [*exact, residuals, elementwise]
+        return [*exact, rectified, residuals, elementwise]
     folded = [packed_constants, integers, frozen_constants, composed, dead_code, biases, batch_norm, attention, frozen_constants, dead_code]
-    return [*exact, *folded, blocked, packed_recurrent, packed_integers, gates, epilogues, frozen_constants, dead_code, residuals, elementwise]
+    arranged = [blocked, packed_recurrent, packed_integers, gates, epilogues, frozen_constants, dead_code]
+    return [*exact, *folded, *arranged, rectified, residuals, elementwise]
 
 
 def default(program: Program, level: int = EXACT) -> Program:

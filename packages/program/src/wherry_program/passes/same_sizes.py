@@ -9,8 +9,10 @@ from wherry_tensor.sizes import Size
 __all__ = ["SameSizes"]
 
 # Their first result has the sizes of their first input, ...
-_AS_FIRST = (ops.copy, ops.cast, ops.dropout, ops.dropout_add, ops.layer_norm, ops.group_norm, ops.batch_norm, ops.batch_norm_infer, ops.softmax,
-             ops.quantize_linear, ops.dequantize_linear)
+_AS_FIRST = (
+    ops.copy, ops.cast, ops.dropout, ops.dropout_add, ops.layer_norm, ops.group_norm, ops.batch_norm, ops.batch_norm_relu, ops.batch_norm_infer,
+    ops.softmax, ops.quantize_linear, ops.dequantize_linear,
+)
 # ... or some of its axes have.
 _AXES_OF_FIRST = {ops.attention: 3, ops.attention_dropout: 3, ops.conv2d: 1, ops.conv2d_blocked: 1, ops.winograd_conv2d_blocked: 1,
                   ops.depthwise_conv2d_blocked: 1, ops.max_pool2d_blocked: 1}

@@ -65,5 +65,5 @@ _RULES: dict[str, Callable[[Node], int]] = {
     **dict.fromkeys(("matmul", "linear"), _product),
     "add": _each,
     **dict.fromkeys(("max_pool2d", "avg_pool2d", "adaptive_avg_pool2d", "adaptive_max_pool2d"), _window),
-    **dict.fromkeys(("batch_norm", "batch_norm_infer"), lambda node: 2 * _each(node)),
+    **dict.fromkeys(("batch_norm", "batch_norm_relu", "batch_norm_infer"), lambda node: 2 * _each(node)),
 }
