@@ -103,6 +103,59 @@ static void gather(int64_t ow, int64_t line, const bfloat16 *strip, const int64_
   f(count, pieces, strip, offsets, k, out);
 }
 
+// Where a vector of words comes from: values of the plane from `at` on.
+struct Source {
+  int64_t at;
+  __mmask32 mask;
+};
+
+// The vector in each of `times` rows of a panel, `jump` values apart there and `out_jump` here.
+template <int Count>
+static void merge(int count, const Source *sources, const bfloat16 *from, int64_t jump, int64_t times, bfloat16 *out, int64_t out_jump) {
+  for (; times > 0; --times, from += jump, out += out_jump) {
+    __m512i words = _mm512_setzero_si512();
+#pragma GCC unroll 4
+    for (int i = 0; i < (Count ? Count : count); ++i) words = _mm512_mask_loadu_epi16(words, sources[i].mask, from + sources[i].at);
+    _mm512_storeu_si512(out, words);
+  }
+}
+
+// As `gather` for a step of 2 from one output to the next, where a tap and its right neighbour are words as they lie: nothing is
+// copied beforehand, and masks keep out what is beside the plane. p0: of the image's outputs.
+static void gather_words(const Correlation<bfloat16> &op, const bfloat16 *in, int64_t p0, int64_t n, bfloat16 *out) {
+  const int64_t plane = op.ih * op.iw, k = op.cin * op.taps, kinds = op.taps % 2 ? op.taps : op.taps / 2;  // of words; then they repeat
+  const int64_t channels = op.taps % 2 ? 2 : 1;
+  for (int64_t kind = 0; kind < min_of(kinds, ceil_div(k, 2)); ++kind)
+    for (int64_t v = 0; v < columns; v += 16) {
+      Source sources[32];
+      int count = 0;
+      for (int64_t lane = v, x = (p0 + v) % op.ow, y = (p0 + v) / op.ow; lane < min_of(n, v + 16); ++y) {
+        const int64_t length = min_of(op.ow - x, min_of(n, v + 16) - lane);
+        for (int64_t q = 2 * kind, half = 0; half < 2 && q < k; ++q, ++half) {
+          const int64_t t = q % op.taps, row = y * op.step_y + op.dy[t], dx = op.dx[t];
+          const int64_t first = max_of(x, (1 - dx) >> 1), last = min_of(x + length, (op.iw - dx + 1) >> 1);
+          if (row < 0 || row >= op.ih || first >= last) continue;
+          const int64_t start = lane - v - x;
+          const uint32_t inside = first_words(start + last) & ~first_words(start + first);
+          const Source source = {q / op.taps * plane + row * op.iw + dx - half - 2 * start, _pdep_u32(inside, 0x55555555) << half};
+          if (half && count && sources[count - 1].at == source.at) sources[count - 1].mask |= source.mask;
+          else sources[count++] = source;
+        }
+        lane += length, x = 0;
+      }
+      const auto f = count == 1 ? merge<1> : count == 2 ? merge<2>
+                                         : count == 3   ? merge<3>
+                                         : count == 4   ? merge<4>
+                                                        : merge<0>;
+      const int64_t times = (k / 2 - kind + kinds - 1) / kinds, at = kind * 2 * columns + 2 * v;
+      f(count, sources, in, channels * plane, times, out + at, kinds * 2 * columns);
+      if (k % 2 && (k / 2 - kind) % kinds == 0) {  // the last word has one tap
+        for (int i = 0; i < count; ++i) sources[i].mask &= 0x55555555;
+        merge<0>(count, sources, in + times * channels * plane, 0, 1, out + at + times * kinds * 2 * columns, 0);
+      }
+    }
+}
+
 // The same for a 1x1 window with step 1: n values of each of k planes.
 static void gather_points(const bfloat16 *from, int64_t plane, int64_t n, int64_t k, bfloat16 *out) {
   const __mmask32 mask = first_words(n);
@@ -149,6 +202,7 @@ inline bool run(const wry_call *call, const Correlation<bfloat16> &given) {
   Correlation<bfloat16> op = given;
   // A 1x1 window keeps no neighbours apart: one long row has no ends to look after, and planes are read where they lie.
   const bool points = op.taps == 1 && op.dy[0] == 0 && op.dx[0] == 0 && op.step_y == 1 && op.step_x == 1 && op.iw == op.ow && op.ih == op.oh;
+  const bool in_words = op.step_x == 2;
   const int64_t k = op.cin * op.taps, m = op.cout, outputs = op.oh * op.ow, words = ceil_div(k, 2), panel = words * 2 * columns;
   const int64_t room = 256 * 1024 / int64_t(sizeof(bfloat16));  // of panels, in the second-level cache
   Strips s = strips_of(op, op.cin);
@@ -164,7 +218,7 @@ inline bool run(const wry_call *call, const Correlation<bfloat16> &given) {
     cut = cut_of(call, op, s);
   }
   const int64_t share = cut.rows * op.ow;  // outputs of one task
-  s.plane = points ? 0 : op.taps > 1 ? s.input_rows(cut.rows, op.step_y) * s.pitch
+  s.plane = points || in_words ? 0 : op.taps > 1 ? s.input_rows(cut.rows, op.step_y) * s.pitch
                                      : share;
   const int64_t line = op.taps > 1 ? s.pitch * op.step_y : op.ow;
   const int64_t gathered = max_of<int64_t>(1, min_of(ceil_div(share, columns), room / max_of<int64_t>(panel, 1)));
@@ -175,7 +229,7 @@ inline bool run(const wry_call *call, const Correlation<bfloat16> &given) {
   int64_t *offsets = workspace<int64_t>(call, k + 1);
   Slices<bfloat16> slices(call, strip_size + gathered * panel + 4 * columns, tasks);
   if (left.failed || !offsets || !slices.memory) return false;
-  for (int64_t t = 0; t < op.taps && !points; ++t) {
+  for (int64_t t = 0; t < op.taps && !points && !in_words; ++t) {
     const int64_t x = op.dx[t] - s.first_dx, y = op.dy[t] - s.first_dy;
     for (int64_t c = 0; c < op.cin; ++c)
       offsets[c * op.taps + t] = c * s.plane + y * s.pitch + x % op.step_x * s.columns + x / op.step_x;
@@ -188,7 +242,7 @@ inline bool run(const wry_call *call, const Correlation<bfloat16> &given) {
     const int64_t top = part * tall, bottom = min_of(m, top + tall);
     const bfloat16 *in = op.in + image * op.cin * (points ? outputs : op.ih * op.iw);
     bfloat16 *out = op.out + image * m * outputs + first;
-    if (!points) {
+    if (!points && !in_words) {
       for (int64_t c = 0; c < op.cin; ++c) copy_lines(op, s, in + c * op.ih * op.iw, y0, y1, strip + c * s.plane);
       fill_zero(strip + op.cin * s.plane, 2 * columns);
     }
@@ -207,6 +261,7 @@ inline bool run(const wry_call *call, const Correlation<bfloat16> &given) {
       for (int64_t p = p0; p < end; p += columns) {
         bfloat16 *to = panels + (p - p0) / columns * panel;
         if (points) gather_points(in + first + p, outputs, min_of(end - p, columns), k, to);
+        else if (in_words) gather_words(op, in, first + p, min_of(end - p, columns), to);
         else gather(op.ow, line, strip, offsets, p, min_of(end - p, columns), k, to);
       }
       for (int64_t i = top; i < bottom; i += gemm_rows) {
