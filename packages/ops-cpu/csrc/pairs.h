@@ -219,7 +219,7 @@ inline bool run(const wry_call *call, const Correlation<bfloat16> &given) {
   }
   const int64_t share = cut.rows * op.ow;  // outputs of one task
   s.plane = points || in_words ? 0 : op.taps > 1 ? s.input_rows(cut.rows, op.step_y) * s.pitch
-                                     : share;
+                                                 : share;
   const int64_t line = op.taps > 1 ? s.pitch * op.step_y : op.ow;
   const int64_t gathered = max_of<int64_t>(1, min_of(ceil_div(share, columns), room / max_of<int64_t>(panel, 1)));
   const int64_t strip_size = rounded_up(s.plane * op.cin + 2 * columns, 32);

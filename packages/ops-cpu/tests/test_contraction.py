@@ -161,13 +161,23 @@ def _wide(x):
 def test_products_of_16_bits_are_rounded_once_at_every_size_around_the_tiles(dtype):
     rng = np.random.default_rng(5)
     for m, n in ((1, 1), (1, 70), (70, 1), (3, 5), (8, 32), (9, 33), (17, 63), (40, 50)):
-        for k in (0, 1, 2, 7, 64, 257, 513, 1025):  # passes end after 256 and 512 steps; pairs have an odd one left
+        for k in (0, 1, 2, 7, 64, 257, 513, 1024, 1025):  # passes end after 256 and 512 steps; pairs have an odd one left
             for turn_x, turn_y in ((False, False), (True, False), (False, True)):
                 a, x = _halves(rng, dtype, *((k, m) if turn_x else (m, k)))
                 b, y = _halves(rng, dtype, *((n, k) if turn_y else (k, n)))
                 got = _wide(ops.matmul(a, b, transpose_x=turn_x, transpose_y=turn_y))
                 assert got.shape == (m, n)
                 assert _rounded_once(got, x.T if turn_x else x, y.T if turn_y else y, dtype), (m, n, k, turn_x, turn_y)
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_products_of_16_bits_take_parts_of_rows(dtype):
+    rng = np.random.default_rng(7)
+    a, x = _halves(rng, dtype, 21, 1024)
+    b, y = _halves(rng, dtype, 50, 1024)
+    for k in 31, 999, 1000:
+        got = _wide(ops.matmul(a[:, :k], b[:, :k], transpose_x=False, transpose_y=True))
+        assert _rounded_once(got, x[:, :k], y[:, :k].T, dtype), k
 
 
 @pytest.mark.parametrize("dtype", HALVES)
