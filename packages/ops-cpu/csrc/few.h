@@ -55,17 +55,32 @@ void tap_offsets(const Correlation<T> &op, const Strips &s, int64_t *offsets) {
   }
 }
 
+#if defined(WRY_AVX512)
+// The rows from `top` on of copy_strip for a step of 2: even and odd columns, each half of a row, with zeros outside of the plane.
+inline void split_rows(const Correlation<bfloat16> &op, const Strips &s, const bfloat16 *plane, int64_t top, int64_t rows, bfloat16 *strip) {
+  const auto inside = [&](int64_t x) { return first_words(op.iw - x) & ~first_words(-x); };
+  for (int64_t i = 0; i < s.columns; i += 32) {
+    const int64_t x = 2 * i + s.first_dx;
+    const __mmask32 low_inside = inside(x), high_inside = inside(x + 32), written = first_words(s.columns - i);
+    bfloat16 *to = strip + i;
+    for (int64_t r = 0; r < rows; ++r, to += s.pitch) {
+      const bool row_inside = top + r >= 0 && top + r < op.ih;
+      const bfloat16 *from = plane + (top + r) * op.iw + x;
+      const __m512i low = _mm512_maskz_loadu_epi16(row_inside ? low_inside : 0, from), high = _mm512_maskz_loadu_epi16(row_inside ? high_inside : 0, from + 32);
+      _mm512_mask_storeu_epi16(to, written, every_other(low, high, 0));
+      _mm512_mask_storeu_epi16(to + s.columns, written, every_other(low, high, 1));
+    }
+  }
+}
+#endif
+
 // The rows of `plane` that output rows [y0, y1) read.
 template <typename T>
 void copy_strip(const Correlation<T> &op, const Strips &s, const T *plane, int64_t y0, int64_t y1, T *strip) {
   const int64_t rows = s.input_rows(y1 - y0, op.step_y), top = y0 * op.step_y + s.first_dy;
 #if defined(WRY_AVX512)
   if constexpr (std::is_same<T, bfloat16>::value) {
-    if (op.step_x == 2) {
-      for (int64_t r = 0; r < rows; ++r, strip += s.pitch)
-        split_line(plane + (top + r) * op.iw, top + r >= 0 && top + r < op.ih ? op.iw : 0, s.first_dx, strip, s.columns);
-      return;
-    }
+    if (op.step_x == 2) return split_rows(op, s, plane, top, rows, strip);
   }
 #endif
   for (int64_t remainder = 0; remainder < op.step_x; ++remainder) {

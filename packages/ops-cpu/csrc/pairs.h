@@ -333,7 +333,7 @@ inline bool run_weight(const wry_call *call, const Correlation<bfloat16> &op, fl
   float *sums = workspace<float>(call, op.groups * row_blocks * rows * padded);  // [groups, k, padded]
   int64_t *offsets = workspace<int64_t>(call, row_blocks * rows);
   if (!copies || !packed || !sums || !offsets) return false;
-  fill_zero(sums, op.groups * row_blocks * rows * padded);
+  parallel_for(call, op.groups * row_blocks * rows * padded, 32768, [&](int64_t begin, int64_t end) { fill_zero(sums + begin, end - begin); });
   fill_zero(copies + batch * image_size, 2 * columns);
   for (int64_t i = 0; i < row_blocks * rows; ++i) {
     const int64_t row = min_of(i, k - 1), t = row % op.taps;  // the last repeats; it is not read
@@ -376,8 +376,14 @@ inline bool run_weight(const wry_call *call, const Correlation<bfloat16> &op, fl
           }
     });
   }
-  for (int64_t g = 0; g < op.groups; ++g)
-    transpose_block(sums + g * row_blocks * rows * padded, padded, weight_ct + g * m * k, k, k, m);
+  constexpr int64_t side = 64;
+  const int64_t across = ceil_div(k, side), blocks = across * ceil_div(m, side);
+  parallel_for(call, op.groups * blocks, 16, [&](int64_t begin, int64_t end) {
+    for (int64_t at = begin; at < end; ++at) {
+      const int64_t i = at % across * side, j = at % blocks / across * side, g = at / blocks;
+      transpose_block(sums + (g * row_blocks * rows + i) * padded + j, padded, weight_ct + (g * m + j) * k + i, k, min_of(k - i, side), min_of(m - j, side));
+    }
+  });
   return true;
 }
 
