@@ -136,6 +136,7 @@ static void pack_pairs(bfloat16 *out, int64_t count, int64_t k, Matrix<bfloat16>
 void pack_columns_of_pairs(bfloat16 *out, int64_t count, int64_t k, Matrix<bfloat16> from) {
   pack_pairs<gemm_columns<float>>(out, count, k, from);
 }
+void pack_rows_of_pairs(bfloat16 *out, int64_t count, int64_t k, Matrix<bfloat16> from) { pack_pairs<gemm_rows>(out, count, k, from); }
 
 // a: rows `a_row` values apart, from pair to pair `a_step`. `out`: where the values go, rounded, after the last step of k; else null,
 // and they stay in `c`.

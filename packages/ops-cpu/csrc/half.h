@@ -33,6 +33,8 @@ inline constexpr int64_t half_depth = in_pairs<T> ? 2 * gemm_depth : gemm_depth;
 // A panel of `count` columns, which lie from.row apart, by k steps as pairs: out[(p / 2 * gemm_columns + column) * 2 + p % 2]. Missing
 // columns are 0, and after an odd k stands a step of zeros.
 void pack_columns_of_pairs(bfloat16 *out, int64_t count, int64_t k, Matrix<bfloat16> from);
+// The same for gemm_rows rows.
+void pack_rows_of_pairs(bfloat16 *out, int64_t count, int64_t k, Matrix<bfloat16> from);
 #endif
 
 // Scratch memory of products of up to this size, for each thread by itself.

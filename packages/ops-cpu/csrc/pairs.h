@@ -186,11 +186,7 @@ inline Left left_of(const wry_call *call, const Correlation<bfloat16> &op) {
   parallel_for(call, op.groups * panels, max_of<int64_t>(1, 4096 / (gemm_rows * max_of<int64_t>(k, 1))), [&](int64_t begin, int64_t end) {
     for (int64_t at = begin; at < end; ++at) {
       const int64_t first = at % panels * gemm_rows, count = min_of<int64_t>(gemm_rows, op.cout - first);
-      const bfloat16 *from = op.weight + (at / panels * op.cout + first) * k;
-      bfloat16 *to = packed + at * gemm_rows * 2 * words;
-      for (int64_t q = 0; q < 2 * words; ++q)
-        for (int64_t i = 0; i < gemm_rows; ++i)
-          to[(q / 2 * gemm_rows + i) * 2 + q % 2] = i < count && q < k ? from[i * k + q] : bfloat16(0.0f);
+      pack_rows_of_pairs(packed + at * gemm_rows * 2 * words, count, k, {op.weight + (at / panels * op.cout + first) * k, k, 1});
     }
   });
   return {packed, gemm_rows * 2 * words, 2, 2 * gemm_rows, false};
