@@ -103,55 +103,74 @@ static void gather(int64_t ow, int64_t line, const bfloat16 *strip, const int64_
   f(count, pieces, strip, offsets, k, out);
 }
 
-// Where a vector of words comes from: values of the plane from `at` on.
+// Where some values of a vector come from: the plane from `at` on.
 struct Source {
   int64_t at;
   __mmask32 mask;
 };
 
-// The vector in each of `times` rows of a panel, `jump` values apart there and `out_jump` here.
+// Values of every so many rows of a panel, `jump` apart in the planes and `out_jump` here. Without `odd` the sources are words as they
+// lie, 16 of them; else they are one half of each of 32 words.
 template <int Count>
-static void merge(int count, const Source *sources, const bfloat16 *from, int64_t jump, int64_t times, bfloat16 *out, int64_t out_jump) {
-  for (; times > 0; --times, from += jump, out += out_jump) {
-    __m512i words = _mm512_setzero_si512();
+static void merge(int64_t count, const Source *sources, const Source *odd, const bfloat16 *from, int64_t jump, int64_t times, bfloat16 *out,
+                  int64_t out_jump) {
+  const auto values = [&](const Source *some) {
+    __m512i all = _mm512_setzero_si512();
 #pragma GCC unroll 4
-    for (int i = 0; i < (Count ? Count : count); ++i) words = _mm512_mask_loadu_epi16(words, sources[i].mask, from + sources[i].at);
-    _mm512_storeu_si512(out, words);
+    for (int64_t i = 0; i < (Count ? Count : count); ++i) all = _mm512_mask_loadu_epi16(all, some[i].mask, from + some[i].at);
+    return all;
+  };
+  if (odd) {
+    for (; times > 0; --times, from += jump, out += out_jump) {
+      const Words words = words_of(values(sources), values(odd));
+      _mm512_storeu_si512(out, words.low), _mm512_storeu_si512(out + 32, words.high);
+    }
+  } else {
+    for (; times > 0; --times, from += jump, out += out_jump) _mm512_storeu_si512(out, values(sources));
   }
 }
 
-// As `gather` for a step of 2 from one output to the next, where a tap and its right neighbour are words as they lie: nothing is
-// copied beforehand, and masks keep out what is beside the plane. p0: of the image's outputs.
-static void gather_words(const Correlation<bfloat16> &op, const bfloat16 *in, int64_t p0, int64_t n, bfloat16 *out) {
+// As `gather` for steps of 1 or 2 from one output to the next, from the planes themselves: masks keep out what is beside them. With a
+// step of 2 a tap and its right neighbour are words as they lie. p0: of the image's outputs.
+static void gather_planes(const Correlation<bfloat16> &op, const bfloat16 *in, int64_t p0, int64_t n, bfloat16 *out) {
   const int64_t plane = op.ih * op.iw, k = op.cin * op.taps, kinds = op.taps % 2 ? op.taps : op.taps / 2;  // of words; then they repeat
-  const int64_t channels = op.taps % 2 ? 2 : 1;
+  const int64_t jump = (op.taps % 2 ? 2 : 1) * plane, out_jump = kinds * 2 * columns, shift = op.step_x - 1;
+  const bool words = op.step_x == 2;
+  const int64_t width = words ? 16 : 32;
   for (int64_t kind = 0; kind < min_of(kinds, ceil_div(k, 2)); ++kind)
-    for (int64_t v = 0; v < columns; v += 16) {
-      Source sources[32];
-      int count = 0;
-      for (int64_t lane = v, x = (p0 + v) % op.ow, y = (p0 + v) / op.ow; lane < min_of(n, v + 16); ++y) {
-        const int64_t length = min_of(op.ow - x, min_of(n, v + 16) - lane);
+    for (int64_t v = 0; v < columns; v += width) {
+      Source sources[2][32];
+      int64_t counts[2] = {0, 0};
+      for (int64_t lane = v, x = (p0 + v) % op.ow, y = (p0 + v) / op.ow; lane < min_of(n, v + width); ++y) {
+        const int64_t length = min_of(op.ow - x, min_of(n, v + width) - lane), start = lane - v - x;
         for (int64_t q = 2 * kind, half = 0; half < 2 && q < k; ++q, ++half) {
           const int64_t t = q % op.taps, row = y * op.step_y + op.dy[t], dx = op.dx[t];
-          const int64_t first = max_of(x, (1 - dx) >> 1), last = min_of(x + length, (op.iw - dx + 1) >> 1);
+          const int64_t first = max_of(x, (shift - dx) >> shift), last = min_of(x + length, (op.iw - dx + shift) >> shift);
           if (row < 0 || row >= op.ih || first >= last) continue;
-          const int64_t start = lane - v - x;
           const uint32_t inside = first_words(start + last) & ~first_words(start + first);
-          const Source source = {q / op.taps * plane + row * op.iw + dx - half - 2 * start, _pdep_u32(inside, 0x55555555) << half};
-          if (half && count && sources[count - 1].at == source.at) sources[count - 1].mask |= source.mask;
-          else sources[count++] = source;
+          const int64_t at = q / op.taps * plane + row * op.iw + dx - op.step_x * start;
+          if (!words) {
+            sources[half][counts[half]++] = {at, inside};
+            continue;
+          }
+          const Source source = {at - half, _pdep_u32(inside, 0x55555555) << half};
+          if (half && counts[0] && sources[0][counts[0] - 1].at == source.at) sources[0][counts[0] - 1].mask |= source.mask;
+          else sources[0][counts[0]++] = source;
         }
         lane += length, x = 0;
       }
+      while (!words && counts[0] != counts[1]) sources[counts[0] > counts[1]][min_of(counts[0], counts[1])] = {0, 0}, ++counts[counts[0] > counts[1]];
+      const Source *const odd = words ? nullptr : sources[1];
+      const int64_t count = counts[0], times = (k / 2 - kind + kinds - 1) / kinds;
+      bfloat16 *const to = out + kind * 2 * columns + 2 * v;
       const auto f = count == 1 ? merge<1> : count == 2 ? merge<2>
                                          : count == 3   ? merge<3>
                                          : count == 4   ? merge<4>
                                                         : merge<0>;
-      const int64_t times = (k / 2 - kind + kinds - 1) / kinds, at = kind * 2 * columns + 2 * v;
-      f(count, sources, in, channels * plane, times, out + at, kinds * 2 * columns);
+      f(count, sources[0], odd, in, jump, times, to, out_jump);
       if (k % 2 && (k / 2 - kind) % kinds == 0) {  // the last word has one tap
-        for (int i = 0; i < count; ++i) sources[i].mask &= 0x55555555;
-        merge<0>(count, sources, in + times * channels * plane, 0, 1, out + at + times * kinds * 2 * columns, 0);
+        for (int64_t i = 0; i < count; ++i) sources[0][i].mask &= words ? 0x55555555 : ~0u, sources[1][i].mask = 0;
+        merge<0>(count, sources[0], odd, in + times * jump, 0, 1, to + times * out_jump, 0);
       }
     }
 }
@@ -198,7 +217,9 @@ inline bool run(const wry_call *call, const Correlation<bfloat16> &given) {
   Correlation<bfloat16> op = given;
   // A 1x1 window keeps no neighbours apart: one long row has no ends to look after, and planes are read where they lie.
   const bool points = op.taps == 1 && op.dy[0] == 0 && op.dx[0] == 0 && op.step_y == 1 && op.step_x == 1 && op.iw == op.ow && op.ih == op.oh;
-  const bool in_words = op.step_x == 2;
+  // Panels come from the planes themselves where enough channels repay what is worked out for each panel. Planes that are multiples of
+  // 4 KiB fall into few sets of the caches, which costs more than copies where each value is read more often.
+  const bool direct = !points && op.cin >= 32 && (op.step_x == 2 || (op.step_x == 1 && op.ih * op.iw % 2048 != 0));
   const int64_t k = op.cin * op.taps, m = op.cout, outputs = op.oh * op.ow, words = ceil_div(k, 2), panel = words * 2 * columns;
   const int64_t room = 256 * 1024 / int64_t(sizeof(bfloat16));  // of panels, in the second-level cache
   Strips s = strips_of(op, op.cin);
@@ -214,8 +235,8 @@ inline bool run(const wry_call *call, const Correlation<bfloat16> &given) {
     cut = cut_of(call, op, s);
   }
   const int64_t share = cut.rows * op.ow;  // outputs of one task
-  s.plane = points || in_words ? 0 : op.taps > 1 ? s.input_rows(cut.rows, op.step_y) * s.pitch
-                                                 : share;
+  s.plane = points || direct ? 0 : op.taps > 1 ? s.input_rows(cut.rows, op.step_y) * s.pitch
+                                               : share;
   const int64_t line = op.taps > 1 ? s.pitch * op.step_y : op.ow;
   const int64_t gathered = max_of<int64_t>(1, min_of(ceil_div(share, columns), room / max_of<int64_t>(panel, 1)));
   const int64_t strip_size = rounded_up(s.plane * op.cin + 2 * columns, 32);
@@ -225,7 +246,7 @@ inline bool run(const wry_call *call, const Correlation<bfloat16> &given) {
   int64_t *offsets = workspace<int64_t>(call, k + 1);
   Slices<bfloat16> slices(call, strip_size + gathered * panel + 4 * columns, tasks);
   if (left.failed || !offsets || !slices.memory) return false;
-  for (int64_t t = 0; t < op.taps && !points && !in_words; ++t) {
+  for (int64_t t = 0; t < op.taps && !points && !direct; ++t) {
     const int64_t x = op.dx[t] - s.first_dx, y = op.dy[t] - s.first_dy;
     for (int64_t c = 0; c < op.cin; ++c)
       offsets[c * op.taps + t] = c * s.plane + y * s.pitch + x % op.step_x * s.columns + x / op.step_x;
@@ -238,7 +259,7 @@ inline bool run(const wry_call *call, const Correlation<bfloat16> &given) {
     const int64_t top = part * tall, bottom = min_of(m, top + tall);
     const bfloat16 *in = op.in + image * op.cin * (points ? outputs : op.ih * op.iw);
     bfloat16 *out = op.out + image * m * outputs + first;
-    if (!points && !in_words) {
+    if (!points && !direct) {
       for (int64_t c = 0; c < op.cin; ++c) copy_lines(op, s, in + c * op.ih * op.iw, y0, y1, strip + c * s.plane);
       fill_zero(strip + op.cin * s.plane, 2 * columns);
     }
@@ -257,7 +278,7 @@ inline bool run(const wry_call *call, const Correlation<bfloat16> &given) {
       for (int64_t p = p0; p < end; p += columns) {
         bfloat16 *to = panels + (p - p0) / columns * panel;
         if (points) gather_points(in + first + p, outputs, min_of(end - p, columns), k, to);
-        else if (in_words) gather_words(op, in, first + p, min_of(end - p, columns), to);
+        else if (direct) gather_planes(op, in, first + p, min_of(end - p, columns), to);
         else gather(op.ow, line, strip, offsets, p, min_of(end - p, columns), k, to);
       }
       for (int64_t i = top; i < bottom; i += gemm_rows) {

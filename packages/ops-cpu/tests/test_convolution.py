@@ -261,10 +261,14 @@ def test_windows_of_one_point_in_16_bits_are_rounded_once(dtype, digits, layout,
     ((1, 2048, 7, 7), (70, 2048, 1, 1), _window()),  # rows of the weight 4 KiB apart
     ((9, 33, 5, 9), (40, 33, 1, 1), _window()),
     ((2, 16, 15, 15), (32, 16, 1, 1), _window(strides=(2, 2))),
-    ((2, 7, 11, 9), (9, 7, 3, 3), _window(strides=(2, 2), paddings=(1, 1, 1, 1))),  # words of neighbours, an odd number of taps
-    ((2, 3, 17, 81), (17, 3, 7, 7), _window(strides=(2, 2), paddings=(3, 3, 3, 3))),
-    ((3, 4, 6, 7), (8, 2, 2, 4), _window(strides=(1, 2), paddings=(0, 2, 3, 4), dilations=(2, 3), groups=2)),
+    ((2, 33, 11, 9), (9, 33, 3, 3), _window(strides=(2, 2), paddings=(1, 1, 1, 1))),  # panels from the planes: an odd number of taps
+    ((1, 32, 7, 81), (17, 32, 3, 5), _window(strides=(2, 2), paddings=(2, 3, 3, 4))),
+    ((3, 68, 6, 7), (12, 34, 2, 4), _window(strides=(1, 2), paddings=(0, 2, 3, 4), dilations=(2, 3), groups=2)),
     ((2, 33, 5, 3), (6, 33, 1, 3), _window(strides=(3, 2), paddings=(1, 1, 2, 2))),
+    ((2, 33, 9, 5), (40, 33, 3, 3), _window(paddings=(1, 1, 1, 1))),
+    ((1, 64, 5, 70), (66, 32, 2, 2), _window(strides=(2, 1), paddings=(1, 0, 2, 1), dilations=(1, 3), groups=2)),
+    ((4, 40, 6, 1), (48, 40, 3, 2), _window(paddings=(1, 1, 1, 1))),
+    ((2, 3, 17, 81), (17, 3, 7, 7), _window(strides=(2, 2), paddings=(3, 3, 3, 3))),
     ((1, 5, 1, 100), (3, 5, 1, 3), _window()),
     ((2, 5, 9, 33), (5, 1, 3, 3), _window(paddings=(1, 1, 1, 1), groups=5)),
 ])
