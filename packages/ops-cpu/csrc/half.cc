@@ -59,29 +59,6 @@ static WRY_INLINE void interleave_steps(const bfloat16 *even, const bfloat16 *od
   }
 }
 
-// to[8 * j + i] = from[i, j] for 8 x 16 values.
-static WRY_INLINE void transpose_8_by_16(const float *from, int64_t from_row, float *to) {
-  __m512 t[8];  // t[4 * u + c]: columns c, 4 + c, 8 + c and 12 + c of rows 4 * u to 4 * u + 3
-#pragma GCC unroll 2
-  for (int u = 0; u < 8; u += 4) {
-    const __m512 r0 = _mm512_loadu_ps(from + u * from_row), r1 = _mm512_loadu_ps(from + (u + 1) * from_row);
-    const __m512 r2 = _mm512_loadu_ps(from + (u + 2) * from_row), r3 = _mm512_loadu_ps(from + (u + 3) * from_row);
-    const __m512d low01 = (__m512d)_mm512_unpacklo_ps(r0, r1), high01 = (__m512d)_mm512_unpackhi_ps(r0, r1);
-    const __m512d low23 = (__m512d)_mm512_unpacklo_ps(r2, r3), high23 = (__m512d)_mm512_unpackhi_ps(r2, r3);
-    t[u] = (__m512)_mm512_unpacklo_pd(low01, low23), t[u + 1] = (__m512)_mm512_unpackhi_pd(low01, low23);
-    t[u + 2] = (__m512)_mm512_unpacklo_pd(high01, high23), t[u + 3] = (__m512)_mm512_unpackhi_pd(high01, high23);
-  }
-#pragma GCC unroll 2
-  for (int c = 0; c < 4; c += 2) {
-    const __m512 low = _mm512_shuffle_f32x4(t[c], t[4 + c], 0x44), high = _mm512_shuffle_f32x4(t[c], t[4 + c], 0xee);
-    const __m512 low2 = _mm512_shuffle_f32x4(t[c + 1], t[5 + c], 0x44), high2 = _mm512_shuffle_f32x4(t[c + 1], t[5 + c], 0xee);
-    _mm512_storeu_ps(to + 8 * c, _mm512_shuffle_f32x4(low, low2, 0x88));
-    _mm512_storeu_ps(to + 8 * (4 + c), _mm512_shuffle_f32x4(low, low2, 0xdd));
-    _mm512_storeu_ps(to + 8 * (8 + c), _mm512_shuffle_f32x4(high, high2, 0x88));
-    _mm512_storeu_ps(to + 8 * (12 + c), _mm512_shuffle_f32x4(high, high2, 0xdd));
-  }
-}
-
 // As pack_wide, at out[(p / 2 * width + lane) * 2 + p % 2]; after an odd k stands a step of zeros.
 template <int width>
 static void pack_pairs(bfloat16 *out, int64_t count, int64_t k, Matrix<bfloat16> from) {
@@ -95,20 +72,14 @@ static void pack_pairs(bfloat16 *out, int64_t count, int64_t k, Matrix<bfloat16>
   }
   const int64_t whole = k / 2;  // pairs
   int64_t done = 0;             // lanes
-  if (from.column == 1 && from.row % 2 == 0)
-    for (constexpr int some = width < 16 ? width : 16; done + some <= count; done += some) {
+  if (width % 16 == 0 && from.column == 1 && from.row % 2 == 0 && k % 2 == 0)
+    for (; done + 16 <= count; done += 16) {
       const float *at = reinterpret_cast<const float *>(from.data + done * from.row);
       float *to = reinterpret_cast<float *>(out) + done;
       int64_t p = 0;
-      for (; p + 16 <= whole; p += 16)
-        if constexpr (some == 16) transpose16(at + p, from.row / 2, to + p * width, width);
-        else transpose_8_by_16(at + p, from.row / 2, to + p * width);
+      for (; p + 16 <= whole; p += 16) transpose16(at + p, from.row / 2, to + p * width, width);
       for (; p < whole; ++p)
-        for (int i = 0; i < some; ++i) memcpy(to + p * width + i, at + i * (from.row / 2) + p, 4);
-      for (int i = 0; i < some && k % 2; ++i) {
-        out[(whole * width + done + i) * 2] = from.data[(done + i) * from.row + k - 1];
-        out[(whole * width + done + i) * 2 + 1] = bfloat16(0.0f);
-      }
+        for (int i = 0; i < 16; ++i) memcpy(to + p * width + i, at + i * (from.row / 2) + p, 4);
     }
   if (from.column == 1)
     for (; done + 4 <= count; done += 4) {
@@ -212,17 +183,14 @@ static WRY_INLINE void put_row(T *to, const float *from, int64_t n) {
   if (j < n) store_partial(to + j, load_partial(from + j, n - j), n - j);
 }
 
-// Whether pairs of A are read where they lie: along rows that do not fall into few sets of the first-level cache.
-template <typename T>
-static WRY_INLINE bool lies_in_pairs(int64_t k, Matrix<T> a) { return in_pairs<T> && a.column == 1 && k % 2 == 0 && a.row % 1024 != 0; }
-
 // Asks for lines [first, last) of 64 bytes, one in each row of a panel: hardware foresees no such thing.
 template <typename T>
 static WRY_INLINE void fetch_lines(Matrix<T> from, int64_t first, int64_t last) {
   for (int64_t p = first; p < last; ++p) __builtin_prefetch(from.data + p * from.row, 0, 2);
 }
 
-// One panel of B at a time, packed on the stack; the rows of A packed into `left` or where they lie, `sums` for what is not complete:
+// One panel of B at a time, packed on the stack; the rows of A packed into `left`, or pairs of them where they lie; `sums` for what is not
+// complete:
 // [columns of B / gemm_columns, m, gemm_columns], or one such panel where one pass is enough.
 template <typename T>
 static void multiply_block(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T *c, int64_t ldc, const Start<float> &start,
@@ -233,7 +201,7 @@ static void multiply_block(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<
   int64_t at = 0;
   do {  // at least once: without steps C is what it starts from
     const int64_t steps = min_of(k - at, depth), whole = in_pairs<T> ? round_up(steps, 2) : steps;
-    const bool last = at + depth >= k, lies = lies_in_pairs(k, a);
+    const bool last = at + depth >= k, lies = in_pairs<T> && a.column == 1 && k % 2 == 0;
     for (int64_t i = 0; i < m && !lies; i += rows) pack_half<T, rows>(left + i * whole, min_of<int64_t>(m - i, rows), steps, a.from(i, at));
     for (int64_t j = 0; j < n; j += columns) {
       const int64_t count = min_of<int64_t>(n - j, columns);
