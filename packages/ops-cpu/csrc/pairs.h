@@ -136,19 +136,20 @@ static void gather_planes(const Correlation<bfloat16> &op, const bfloat16 *in, i
   const int64_t plane = op.ih * op.iw, k = op.cin * op.taps, kinds = op.taps % 2 ? op.taps : op.taps / 2;  // of words; then they repeat
   const int64_t jump = (op.taps % 2 ? 2 : 1) * plane, out_jump = kinds * 2 * columns, shift = op.step_x - 1;
   const bool words = op.step_x == 2;
-  const int64_t width = words ? 16 : 32;
+  const int64_t width = words ? 16 : 32, often = k / 2 / kinds, once = k / 2 % kinds;
+  const int64_t xs[2] = {p0 % op.ow, (p0 + 16) % op.ow}, ys[2] = {p0 / op.ow, (p0 + 16) / op.ow};
   for (int64_t kind = 0; kind < min_of(kinds, ceil_div(k, 2)); ++kind)
     for (int64_t v = 0; v < columns; v += width) {
       Source sources[2][32];
       int64_t counts[2] = {0, 0};
-      for (int64_t lane = v, x = (p0 + v) % op.ow, y = (p0 + v) / op.ow; lane < min_of(n, v + width); ++y) {
+      for (int64_t lane = v, x = xs[v > 0], y = ys[v > 0]; lane < min_of(n, v + width); ++y) {
         const int64_t length = min_of(op.ow - x, min_of(n, v + width) - lane), start = lane - v - x;
         for (int64_t q = 2 * kind, half = 0; half < 2 && q < k; ++q, ++half) {
-          const int64_t t = q % op.taps, row = y * op.step_y + op.dy[t], dx = op.dx[t];
+          const int64_t c = q >= op.taps, t = q - c * op.taps, row = y * op.step_y + op.dy[t], dx = op.dx[t];
           const int64_t first = max_of(x, (shift - dx) >> shift), last = min_of(x + length, (op.iw - dx + shift) >> shift);
           if (row < 0 || row >= op.ih || first >= last) continue;
           const uint32_t inside = first_words(start + last) & ~first_words(start + first);
-          const int64_t at = q / op.taps * plane + row * op.iw + dx - op.step_x * start;
+          const int64_t at = c * plane + row * op.iw + dx - op.step_x * start;
           if (!words) {
             sources[half][counts[half]++] = {at, inside};
             continue;
@@ -161,14 +162,14 @@ static void gather_planes(const Correlation<bfloat16> &op, const bfloat16 *in, i
       }
       while (!words && counts[0] != counts[1]) sources[counts[0] > counts[1]][min_of(counts[0], counts[1])] = {0, 0}, ++counts[counts[0] > counts[1]];
       const Source *const odd = words ? nullptr : sources[1];
-      const int64_t count = counts[0], times = (k / 2 - kind + kinds - 1) / kinds;
+      const int64_t count = counts[0], times = often + (kind < once);
       bfloat16 *const to = out + kind * 2 * columns + 2 * v;
       const auto f = count == 1 ? merge<1> : count == 2 ? merge<2>
                                          : count == 3   ? merge<3>
                                          : count == 4   ? merge<4>
                                                         : merge<0>;
       f(count, sources[0], odd, in, jump, times, to, out_jump);
-      if (k % 2 && (k / 2 - kind) % kinds == 0) {  // the last word has one tap
+      if (k % 2 && kind == once) {  // the last word has one tap
         for (int64_t i = 0; i < count; ++i) sources[0][i].mask &= words ? 0x55555555 : ~0u, sources[1][i].mask = 0;
         merge<0>(count, sources[0], odd, in + times * jump, 0, 1, to + times * out_jump, 0);
       }
