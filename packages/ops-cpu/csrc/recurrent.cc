@@ -15,6 +15,14 @@ namespace {
 
 // ---- what all of them share ---------------------------------------------------------------------
 
+// Whether all sequences begin with a state of zeros, as those of a layer mostly do, and go on: then the products of the first step are left out.
+template <typename T>
+bool begins_with_zeros(const Sequence &s, const T *h0) {
+  const int64_t n = s.batch * s.hidden;
+  static const T zero = T(0.0f);
+  return s.time > 1 && n > 0 && memcmp(h0, &zero, sizeof(T)) == 0 && memcmp(h0, h0 + 1, size_t(n - 1) * sizeof(T)) == 0;
+}
+
 // Copies a cotangent that may be absent.
 template <typename W, typename T>
 WRY_INLINE void begin_row(W *to, const T *from, int64_t n) {
@@ -203,6 +211,7 @@ int lstm(const wry_call *call) {
   W *sums = sums_of<T>(call, gates, places * 4), *c_last = room_for<T>(call, output(call, 2), s.batch * H);
   if (!bias || !panels || !all.memory || !gates || !sums || !c_last) return no_memory(call, op, s);
   if (!project<T>(call, s, input(call, 0), input(call, 3), bias, 4 * H, sums, 4 * H)) return no_memory(call, op, s);
+  const bool zeros = begins_with_zeros(s, h0);
   each_share(call, s, s.time * 4 * H * H, [&](int64_t first, int64_t rows) {
     alignas(64) W products[most_share * 4 * L];
     States<T> states = all.of(s, h0, first, rows);
@@ -217,7 +226,7 @@ int lstm(const wry_call *call) {
           if (!packed) __builtin_prefetch(cells + (at + r) * H + j, 1);
         }
       };
-      each_unit<T, 4, B>(step, rows, H, all.words, states.now, panels, products, ask, [&](int64_t j, auto part) {
+      each_unit<T, 4, B>(step, step == 0 && zeros, rows, H, all.words, states.now, panels, products, ask, [&](int64_t j, auto part) {
         // Two passes: what the first computes for a row takes as long as what the second waits for, and neighbours overlap.
         for (int64_t r = 0; r < rows; ++r) {
           const W *x_part = sums + (at + r) * 4 * H + j;
@@ -338,6 +347,7 @@ int gru(const wry_call *call) {
   if (!bias || !bias_ih || !bias_hh || !panels || !all.memory || !gates || !sums || !exact) return no_memory(call, op, s);
   copy_row(bias + 2 * H, bias_ih + 2 * H, H);  // the other part of n meets r first
   if (!project<T>(call, s, input(call, 0), input(call, 2), bias, 3 * H, sums, 4 * H)) return no_memory(call, op, s);
+  const bool zeros = begins_with_zeros(s, h0);
   each_share(call, s, s.time * 3 * H * H, [&](int64_t first, int64_t rows) {
     alignas(64) W products[most_share * 3 * L];
     States<T> states = all.of(s, h0, first, rows);
@@ -351,7 +361,7 @@ int gru(const wry_call *call) {
           __builtin_prefetch(out + (at + r) * H + j, 1);
         }
       };
-      each_unit<T, 3, B>(step, rows, H, all.words, states.now, panels, products, ask, [&](int64_t j, auto part) {
+      each_unit<T, 3, B>(step, step == 0 && zeros, rows, H, all.words, states.now, panels, products, ask, [&](int64_t j, auto part) {
         for (int64_t r = 0; r < rows; ++r) {  // two passes, as above
           const W *x_part = sums + (at + r) * 4 * H + j;
           T *g = gates + (at + r) * 4 * H + j;

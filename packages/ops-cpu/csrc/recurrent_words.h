@@ -246,9 +246,10 @@ __attribute__((noinline)) void tile_of_units(int64_t words, const Word<T> *a, in
 }
 
 // finish(unit, part) for vectors of units, after the product of the states [rows, words] with their panels is in `sums` [rows, G, lanes]; ask(unit)
-// before, for what that will read: rows of many gates lie so far apart that no processor foresees them. Panels have blocks of B units.
+// before, for what that will read: rows of many gates lie so far apart that no processor foresees them. Panels have blocks of B units. `zeros`: the
+// states are known to be 0, and so are their products.
 template <typename T, int G, int B, typename A, typename F>
-WRY_INLINE void each_unit(int64_t step, int64_t rows, int64_t H, int64_t words, const Word<T> *states, const Word<T> *panels, Word<T> *sums, A &&ask, F &&finish) {
+WRY_INLINE void each_unit(int64_t step, bool zeros, int64_t rows, int64_t H, int64_t words, const Word<T> *states, const Word<T> *panels, Word<T> *sums, A &&ask, F &&finish) {
   using W = Word<T>;
   constexpr int L = lanes<W>;
   constexpr std::integral_constant<int, G> all = {};
@@ -259,7 +260,8 @@ WRY_INLINE void each_unit(int64_t step, int64_t rows, int64_t H, int64_t words, 
     const int64_t u = (turned ? blocks - 1 - n : n) * L;
     const W *const panel = panels + u / B * words * G * B + u % B;
     ask(u);
-    for (int64_t p = 0; p < words; p += depth) {
+    if (zeros) zero_row(sums, rows * G * L);
+    for (int64_t p = zeros ? words : 0; p < words; p += depth) {
       const int64_t steps = min_of(words - p, depth);
       int64_t i = 0;
       const auto tile = [&](auto height, auto vectors) {

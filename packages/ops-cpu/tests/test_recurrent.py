@@ -101,3 +101,18 @@ def test_bits_do_not_depend_on_threads(threads, name, dtype):
         for others in seen[1:]:
             for one, other in zip(seen[0], others, strict=True):
                 np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("name", ("lstm", "gru"))
+def test_first_states_of_zeros_are_as_others(threads, name):
+    """What is left out where all of them are 0 changes no bit: beside a batch that one more sequence with another state belongs to."""
+    inputs, _cts, _length = _inputs(name, (3, 15, 7, 301), "float32")
+    arrays = [t.numpy() for t in inputs]
+    for i in range(1, 1 + STATES[name]):
+        arrays[i][:14] = 0
+    for count in 1, 2:
+        threads(count)
+        whole = _forward(name, [wherry_tensor.to_tensor(a) for a in arrays], None)
+        few = [a[:, :14] if i == 0 else a[:14] if i <= STATES[name] else a for i, a in enumerate(arrays)]
+        alone = _forward(name, [wherry_tensor.to_tensor(a) for a in few], None)
+        np.testing.assert_array_equal(alone[0].numpy(), whole[0].numpy()[:, :14])
