@@ -529,6 +529,72 @@ int simple_rnn_vjp(const wry_call *call) {
   return WRY_OK;
 }
 
+// ---- gradients of weights -----------------------------------------------------------------------
+
+// Rows [at, at + depth) of [T * B, H] of the states with which steps begin, `count` columns from j on, as a panel: h0 where a sequence begins, else
+// what `out` holds of the step before.
+template <typename T>
+void pack_before(T *to, int64_t count, const Sequence &s, const T *out, const T *h0, int64_t at, int64_t depth, int64_t j) {
+  const int64_t begin = s.reverse ? (s.time - 1) * s.batch : 0, end = begin + s.batch;
+  for (int64_t p = at, next; p < at + depth; p = next) {
+    const bool first = p >= begin && p < end;
+    next = min_of(at + depth, first ? end : p < begin ? begin
+                                                      : INT64_MAX);
+    const T *from = first ? h0 + (p - begin) * s.hidden : out + (p + (s.reverse ? s.batch : -s.batch)) * s.hidden;
+    gemm_pack_columns(to + (p - at) * gemm_columns<T>, count, next - p, Matrix<T>{from + j, s.hidden, 1});
+  }
+}
+
+// bias += the sum of `depth` rows of n values, task_rows at most, that lie ld apart.
+template <typename T>
+void add_rows(T *bias, const T *from, int64_t depth, int64_t n, int64_t ld) {
+  alignas(64) T sum[task_rows] = {};
+  for (int64_t p = 0; p < depth; ++p)
+    for (int64_t j = 0; j < n; ++j) sum[j] += from[p * ld + j];
+  for (int64_t j = 0; j < n; ++j) bias[j] += sum[j];
+}
+
+// recurrent_weights_vjp(sum_ct, x, out, h) -> weight_ih_ct, weight_hh_ct, bias_ct: the products of all steps. The cotangents, which are the largest
+// of all, are read where they lie; what is added up for the biases comes near meanwhile, where the products read it again.
+template <typename T>
+int recurrent_weights_vjp(const wry_call *call) {
+  const wry_tensor *x = input(call, 1), *h = input(call, 3);
+  const Sequence s = {x->shape[0], x->shape[1], x->shape[2], h->shape[1], nullptr, attr_bool(call, 0)};
+  const T *const ct = data<T>(input(call, 0)), *const out = data<T>(input(call, 2)), *const h0 = data<T>(h);
+  const int64_t m = input(call, 0)->shape[2], k = s.time * s.batch;
+  T *const bias_ct = data<T>(output(call, 2));
+  for (int n = k > 0 ? 2 : 0; n < 3; ++n) zero_row(data<T>(output(call, n)), output(call, n)->size);
+  const bool zeros = begins_with_zeros(s, h0);
+  constexpr int64_t columns = gemm_columns<T>, wide = (64 + columns - 1) / columns * columns;
+  const int64_t of_x = (s.width + wide - 1) / wide, across = of_x + (s.hidden + wide - 1) / wide, pieces = 2 * threads_for(call, INT32_MAX);
+  int64_t tall = task_rows;
+  while (tall > 16 * gemm_rows && (m + tall - 1) / tall * across < pieces) tall /= 2;
+  const auto task = [&](int64_t n) {
+    alignas(64) T panel[gemm_depth * columns];
+    const int64_t i = n / across * tall, rows = min_of(m - i, tall), piece = n % across;
+    const bool of_input = piece < of_x, cut = zeros && !of_input;
+    const int64_t width = of_input ? s.width : s.hidden, first = (of_input ? piece : piece - of_x) * wide, last = min_of(width, first + wide);
+    const int64_t begin = cut && !s.reverse ? s.batch : 0, end = cut && s.reverse ? k - s.batch : k;
+    T *const to = data<T>(output(call, !of_input)) + i * width;
+    for (int64_t block = 0; block < k; block += gemm_depth) {
+      if (piece == 0) add_rows(bias_ct + i, ct + block * m + i, min_of(k - block, gemm_depth), rows, m);
+      const int64_t at = max_of(block, begin), depth = min_of(end, block + gemm_depth) - at;
+      for (int64_t j = first; j < last && depth > 0; j += columns) {
+        if (of_input) gemm_pack_columns(panel, min_of(last - j, columns), depth, Matrix<T>{data<T>(x) + at * width + j, width, 1});
+        else pack_before(panel, min_of(last - j, columns), s, out, h0, at, depth, j);
+        for (int64_t r = 0; r < rows; r += gemm_rows)
+          gemm_tile<T, 2>(min_of<int64_t>(rows - r, gemm_rows), last - j, depth, ct + at * m + i + r, 1, m, panel, columns, to + r * width + j, width,
+                          {at > begin, nullptr, nullptr});
+      }
+    }
+  };
+  parallel_for(call, k > 0 ? (m + tall - 1) / tall * across : 0, max_of<int64_t>(1, 200000 / max_of<int64_t>(tall * wide * k, 1)),
+               [&](int64_t from, int64_t until) {
+                 for (int64_t n = from; n < until; ++n) task(n);
+               });
+  return WRY_OK;
+}
+
 #if WRY_ONLY_BFLOAT16
 // Without simple_rnn: its state has no other way than through the product, where it would be rounded in each step.
 const wry_kernel_entry table[] = {
@@ -539,9 +605,11 @@ const wry_kernel_entry table[] = {
 };
 #else
 #define RECURRENT_ROWS(op, kernel) WRY_FLOAT_ROWS(op, WRY_WANTS_CONTIGUOUS, kernel)
-#define PACKED_ROWS                                                               \
-  {"packed_lstm", WRY_FLOAT32, WRY_WANTS_CONTIGUOUS, lstm<float, true>, nullptr}, \
-      {"packed_gru", WRY_FLOAT32, WRY_WANTS_CONTIGUOUS, gru<float, true>, nullptr},
+#define PACKED_ROWS                                                                                        \
+  {"packed_lstm", WRY_FLOAT32, WRY_WANTS_CONTIGUOUS, lstm<float, true>, nullptr},                          \
+      {"packed_gru", WRY_FLOAT32, WRY_WANTS_CONTIGUOUS, gru<float, true>, nullptr},                        \
+      {"recurrent_weights_vjp", WRY_FLOAT32, WRY_WANTS_CONTIGUOUS, recurrent_weights_vjp<float>, nullptr}, \
+      {"recurrent_weights_vjp", WRY_FLOAT64, WRY_WANTS_CONTIGUOUS, recurrent_weights_vjp<double>, nullptr},
 #include <wherry/kernels/rows/recurrent.h>
 #endif
 

@@ -103,6 +103,33 @@ def test_bits_do_not_depend_on_threads(threads, name, dtype):
                 np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.parametrize("reverse", (False, True))
+@pytest.mark.parametrize("zeros", (False, True))
+@pytest.mark.parametrize("size", ((5, 70, 40, 33, 301), (2, 300, 132, 64, 128)))
+def test_gradients_of_weights_are_the_products_of_all_steps(threads, size, zeros, reverse):
+    """To the bit, for any number of threads; sums for biases within what their order may change."""
+    time, batch, rows, width, hidden = size
+    rng = np.random.default_rng(0)
+    shapes = (time, batch, rows), (time, batch, width), (time, batch, hidden)
+    arrays = [rng.standard_normal(shape).astype("float32") for shape in shapes]
+    h = np.zeros((batch, hidden), "float32") if zeros else rng.standard_normal((batch, hidden)).astype("float32")
+    sums, x, out = map(wherry_tensor.to_tensor, arrays)
+    before = np.concatenate([arrays[2][1:], h[None]] if reverse else [h[None], arrays[2][:-1]])
+    wanted = [ops.outer_sum(sums, y).numpy() for y in (x, wherry_tensor.to_tensor(before))]
+    seen = []
+    for count in 1, 2, 3:
+        threads(count)
+        results = ops.recurrent_weights_vjp(sums, x, out, wherry_tensor.to_tensor(h), reverse=reverse)
+        seen.append([result.numpy() for result in results])
+    np.testing.assert_allclose(seen[0][2], arrays[0].sum((0, 1), dtype="float64"), rtol=1e-4, atol=1e-4)
+    for got in seen:
+        np.testing.assert_array_equal(got[2], seen[0][2])
+        if zeros:  # rows of nothing less to add: blocks of the sum begin where they did
+            np.testing.assert_allclose(got[1], wanted[1], rtol=1e-5, atol=1e-4)
+        for one, other in zip(got[: 1 if zeros else 2], wanted, strict=False):
+            np.testing.assert_array_equal(one, other)
+
+
 @pytest.mark.parametrize("name", ("lstm", "gru"))
 def test_first_states_of_zeros_are_as_others(threads, name):
     """What is left out where all of them are 0 changes no bit: beside a batch that one more sequence with another state belongs to."""

@@ -8,6 +8,8 @@ decomposition, which begins from x, the first states and the weights.
 """
 from wherry_autograd.rules import not_differentiable, vjp
 from wherry_tensor import ops
+from wherry_tensor._core import float32, float64
+from wherry_tensor.ops.shapes import UNKNOWN
 
 for _op in (ops.packed_lstm, ops.packed_gru):
     not_differentiable(_op, "for inference: passes make it of a layer with a weight as layers have it, which has gradients")
@@ -21,13 +23,8 @@ def vjp_lstm(ct, out, x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, length, *
         out_ct, h_last_ct, c_last_ct, x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, length, gates, cells,
         reverse=reverse,
     )
-    bias_ct = _rows_summed(sum_ct) if needs[5] or needs[6] else None
-    return (
-        _input_ct(sum_ct, weight_ih) if needs[0] else None, h_ct, c_ct,
-        ops.outer_sum(sum_ct, x) if needs[3] else None,
-        ops.outer_sum(sum_ct, _before(out, h, length, reverse)) if needs[4] else None,
-        bias_ct, bias_ct, None,
-    )
+    input_ct = _input_ct(sum_ct, weight_ih) if needs[0] else None
+    return (input_ct, h_ct, c_ct, *_weights_ct(sum_ct, x, out, h, length, reverse, needs[3:7]), None)
 
 
 @vjp.rule(ops.gru, keep_outputs=("out", "gates"))
@@ -52,17 +49,30 @@ def vjp_simple_rnn(ct, out, x, h, weight_ih, weight_hh, bias_ih, bias_hh, length
     sum_ct, h_ct = ops.simple_rnn_vjp(
         out_ct, h_last_ct, x, h, weight_ih, weight_hh, bias_ih, bias_hh, length, out, relu=relu, reverse=reverse
     )
-    bias_ct = _rows_summed(sum_ct) if needs[4] or needs[5] else None
-    return (
-        _input_ct(sum_ct, weight_ih) if needs[0] else None, h_ct,
-        ops.outer_sum(sum_ct, x) if needs[2] else None,
-        ops.outer_sum(sum_ct, _before(out, h, length, reverse)) if needs[3] else None,
-        bias_ct, bias_ct, None,
-    )
+    input_ct = _input_ct(sum_ct, weight_ih) if needs[0] else None
+    return (input_ct, h_ct, *_weights_ct(sum_ct, x, out, h, length, reverse, needs[2:6]), None)
 
 
 def _input_ct(sum_ct, weight):
     return ops.matmul(sum_ct, weight, transpose_x=False, transpose_y=False)
+
+
+# More numbers than these in both weights gain nothing from one op: products of their size take their factors in order.
+_TOGETHER = 1 << 19
+
+
+def _weights_ct(sum_ct, x, out, h, length, reverse, needs):
+    """The cotangents of both weights and both biases: by one op where a layer of plain sequences trains all of them."""
+    plain = x.dtype in (float32, float64) and (length is None or not reverse) and UNKNOWN not in (out.shape[0], x.shape[2], out.shape[2])
+    if needs[0] and needs[1] and plain and sum_ct.shape[2] * (x.shape[2] + out.shape[2]) <= _TOGETHER:
+        input_ct, hidden_ct, bias_ct = ops.recurrent_weights_vjp(sum_ct, x, out, h, reverse=reverse)
+        return input_ct, hidden_ct, bias_ct, bias_ct
+    bias_ct = _rows_summed(sum_ct) if needs[2] or needs[3] else None
+    return (
+        ops.outer_sum(sum_ct, x) if needs[0] else None,
+        ops.outer_sum(sum_ct, _before(out, h, length, reverse)) if needs[1] else None,
+        bias_ct, bias_ct,
+    )
 
 
 def _rows_summed(x):

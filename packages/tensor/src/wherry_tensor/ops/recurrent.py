@@ -50,6 +50,10 @@ simple_rnn = op("simple_rnn", "x, h, weight_ih, weight_hh, bias_ih, bias_hh, len
 simple_rnn_vjp = op("simple_rnn_vjp", "out_ct?, h_last_ct?, x, h, weight_ih, weight_hh, bias_ih, bias_hh, length?, out",
                     relu=bool, reverse=bool, outputs="sum_ct, h_ct")
 
+# What is left to do after `lstm_vjp` or `simple_rnn_vjp` for weights and biases: the products of the cotangents of all sums [T, B, G H] with x and
+# with the states [T, B, H] before each step (h, then those of out), and what they come to. Where steps do not count the cotangents are 0.
+recurrent_weights_vjp = op("recurrent_weights_vjp", "sum_ct, x, out, h", reverse=bool, outputs="weight_ih_ct, weight_hh_ct, bias_ct")
+
 
 BLOCK = 16  # units in a block of a weight that was packed
 
@@ -149,6 +153,21 @@ def infer_simple_rnn_vjp(out_ct, h_last_ct, x, h, weight_ih, weight_hh, bias_ih,
     shape = (time, batch, hidden)
     _kept("simple_rnn_vjp", x.dtype, {"out_ct": (out_ct, shape), "out": (out, shape)})
     return Meta(shape, x.dtype), Meta((batch, hidden), x.dtype)
+
+
+@infer.rule(recurrent_weights_vjp)
+def infer_recurrent_weights_vjp(sum_ct, x, out, h, *, reverse):
+    name = "recurrent_weights_vjp"
+    for what, meta, rank in ("sum_ct", sum_ct, 3), ("x", x, 3), ("out", out, 3), ("h", h, 2):
+        require_rank(name, what, meta.shape, rank)
+    dtype = require_one_dtype(name, sum_ct=sum_ct.dtype, x=x.dtype, out=out.dtype, h=h.dtype)
+    require_dtype(name, "sum_ct", dtype, floats)
+    (time, batch, width), rows = x.shape, sum_ct.shape[2]
+    batch, hidden = merge_size(batch, h.shape[0]), merge_size(out.shape[2], h.shape[1])
+    _expect(name, "sum_ct", sum_ct.shape, (time, batch, rows), "[time, batch, rows of the weights]")
+    _expect(name, "out", out.shape, (time, batch, hidden), "[time, batch, H]")
+    _expect(name, "h", h.shape, (batch, hidden), "[batch, H], a state")
+    return Meta((rows, width), dtype), Meta((rows, hidden), dtype), Meta((rows,), dtype)
 
 
 def _times(gates, hidden):
@@ -349,6 +368,22 @@ def decompose_simple_rnn_vjp(out_ct, h_last_ct, x, h, weight_ih, weight_hh, bias
         _stacked([sum_ct for _t, _seen, sum_ct in _by_time(sums, not reverse)], x, weight.shape[0]),
         ops.cast(h_ct, dtype=x.dtype),
     )
+
+
+@decompose.rule(recurrent_weights_vjp)
+def decompose_recurrent_weights_vjp(sum_ct, x, out, h, *, reverse):
+    count = out.shape[0]
+    if count == UNKNOWN:
+        raise ValueError(
+            f"recurrent_weights_vjp: the number of steps must be known here. Got out of shape {show(out.shape)}, expected a known size of "
+            f"axis 0, the time. Fix the length of the sequences."
+        )
+    before = out
+    if count > 0:
+        first = ops.unsqueeze(h, axes=(0,))
+        rest = ops.slice(out, axes=(0,), starts=(int(reverse),), ends=(count - 1 + reverse,), steps=(1,))
+        before = ops.concat(rest, first, axis=0) if reverse else ops.concat(first, rest, axis=0)
+    return ops.outer_sum(sum_ct, x), ops.outer_sum(sum_ct, before), ops.reduce_sum(sum_ct, axes=(0, 1), keepdim=False)
 
 
 def _simple_steps(x, h, weight_ih, weight_hh, bias_ih, bias_hh, length, relu, reverse):

@@ -23,7 +23,7 @@ for _names, _reason in (
     ("conv2d_blocked depthwise_conv2d_blocked winograd_conv2d_blocked max_pool2d_blocked", "its layout is one of the cpu"),
     (
         "attention attention_vjp attention_dropout_vjp attention_lengths attention_lengths_vjp lstm lstm_vjp gru gru_vjp simple_rnn "
-        "simple_rnn_vjp ctc_loss ctc_loss_vjp ctc_loss_curvature",
+        "simple_rnn_vjp recurrent_weights_vjp ctc_loss ctc_loss_vjp ctc_loss_curvature",
         "the kernels hand what the gradient needs over in a form of their own",
     ),
     ("all_finite", "check_finite_and_unscale scales gradients too"),

@@ -272,3 +272,32 @@ def spec_simple_rnn_vjp(rng):
             if n % 3:
                 cts[n % 3 - 1] = None
             yield case(*cts, *inputs, out, relu=relu, reverse=reverse, differentiable=_is_small(inputs))
+
+
+# What is left for weights.
+
+
+def _weights_vjp(sum_ct, x, out, h, reverse):
+    before = np.concatenate([out[1:], h[None]] if reverse else [h[None], out[:-1]]) if len(out) else out
+    return (*(np.tensordot(sum_ct, y, ((0, 1), (0, 1))) for y in (x, before)), sum_ct.sum((0, 1)))
+
+
+@spec(ops.recurrent_weights_vjp, reference=_weights_vjp, tolerance=_TOLERANCE)
+def spec_recurrent_weights_vjp(rng):
+    # [time, batch, rows, width of x, width of the state]: one block of products, several, and panels that are not full.
+    for time, batch, rows, width, hidden in (
+        (1, 1, 1, 1, 1), (3, 2, 8, 3, 2), (4, 3, 2, 1, 5), (0, 2, 4, 3, 2), (2, 0, 4, 3, 2), (2, 300, 36, 70, 9), (9, 31, 132, 17, 33),
+        (3, 100, 300, 5, 75),
+    ):
+        for reverse in False, True:
+            small = 0 < time * batch < 20
+            scale = 1 if small else 1 / np.sqrt(time * batch + 1)
+            inputs = [rng.standard_normal(shape) * scale for shape in ((time, batch, rows), (time, batch, width), (time, batch, hidden))]
+            for h in rng.standard_normal((batch, hidden)) * scale, np.zeros((batch, hidden)):
+                yield case(*inputs, h, reverse=reverse, differentiable=small)
+    wide, x, out, h = (np.zeros(shape) for shape in ((3, 2, 8), (3, 2, 5), (3, 2, 4), (2, 4)))
+    yield bad(wide[0], x, out, h, reverse=False, error=ValueError, match="`sum_ct` has 2 axes")
+    yield bad(wide[:2], x, out, h, reverse=False, error=ValueError, match="`sum_ct` does not fit")
+    yield bad(wide, x, out[:, :1], h, reverse=False, error=ValueError, match="`out` does not fit")
+    yield bad(wide, x, out, np.zeros((2, 5)), reverse=False, error=ValueError, match="does not fit|differ")
+    yield bad(wide, x.astype(np.float32), out, h, reverse=False, error=TypeError, match="different dtypes")
