@@ -110,18 +110,6 @@ WRY_INLINE Words words_of(__m512i a, __m512i b) {
   };
   return {_mm512_permutex2var_epi16(a, order(0), b), _mm512_permutex2var_epi16(a, order(16), b)};
 }
-
-// to[i] = from[2 * i + first] and to[n + i] = from[2 * i + 1 + first] for i in [0, n), with zeros outside of from[0, size).
-WRY_INLINE void split_line(const bfloat16 *from, int64_t size, int64_t first, bfloat16 *to, int64_t n) {
-  const auto load_inside = [&](int64_t x) {
-    return _mm512_maskz_loadu_epi16(first_words(size - x) & ~first_words(-x), from + x);
-  };
-  for (int64_t i = 0; i < n; i += 32) {
-    const __m512i low = load_inside(2 * i + first), high = load_inside(2 * i + first + 32);
-    _mm512_mask_storeu_epi16(to + i, first_words(n - i), every_other(low, high, 0));
-    _mm512_mask_storeu_epi16(to + n + i, first_words(n - i), every_other(low, high, 1));
-  }
-}
 #endif
 
 // Lanes of the lower and of the upper half in turn.

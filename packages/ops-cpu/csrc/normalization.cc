@@ -453,7 +453,7 @@ void batch_norm_vjp_runs(const ChannelGradient<T> &g, Own &&own) {
       put(out + i, (masked(get(ct + i, part), d) - g0 - d * s) * f, part);
     });
   };
-  const bool each = c.channels >= apart;
+  const bool each = c.channels >= apart && c.run > 64;  // shorter runs are read in the order in which they lie
   parallel_for(g.call, c.channels, max_of<int64_t>(1, 16384 / max_of<int64_t>(1, c.batch * c.run)), [&](int64_t begin, int64_t end) {
     for (int64_t k = begin; k < end; ++k) {
       sum(k);
