@@ -9,7 +9,7 @@ import os
 
 __all__ = ["get_include"]
 
-__version__ = "0.7.0"
+__version__ = "0.8.0"
 
 
 def get_include() -> str:

@@ -3,6 +3,6 @@ from wherry_graph import members
 
 __all__: list[str] = []
 
-__version__ = "0.15.0"
+__version__ = "0.16.0"
 
 members.attach()

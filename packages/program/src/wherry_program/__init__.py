@@ -8,4 +8,4 @@ from wherry_program.program.ir import Block, Node, Program, Variable
 
 __all__ = ["Block", "Node", "Program", "Variable"]
 
-__version__ = "0.13.0"
+__version__ = "0.14.0"

@@ -3,7 +3,7 @@
 from importlib import import_module as _import_module
 from typing import Any
 
-__version__ = "0.17.0"
+__version__ = "0.18.0"
 
 _LATER = {  # each loads its module when it is first used
     "Checkpoint": "checkpoint",
