@@ -397,6 +397,12 @@ def test_an_operator_that_is_not_read_is_named_with_the_place_of_a_rule():
     assert isinstance(caught.value, NotImplementedError)
 
 
+def test_an_operator_with_a_dtype_that_its_function_does_not_take_is_a_fault_of_the_file():
+    ids, table = wt.to_tensor([0.0, 1.0], dtype="float16"), wt.rand([3, 2])
+    with pytest.raises(ModelFileError, match="operator 'lookup_table_v2' of the file cannot be read.*Got x of dtype float16"):
+        read_operator("lookup_table_v2", ["Ids", "W"], [ids, table], [])
+
+
 @pytest.mark.parametrize(
     ("op", "message"),
     [

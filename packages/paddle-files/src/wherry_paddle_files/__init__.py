@@ -2,4 +2,4 @@
 
 __all__: list[str] = []
 
-__version__ = "0.11.0"
+__version__ = "0.12.0"

@@ -46,7 +46,7 @@ __all__ = ["OpView", "Reader", "UnreadableOp", "program_of"]
 
 
 class UnreadableOp(UnimplementedError, ModelFileError):
-    """No rule reads an operator of the file. A ValueError."""
+    """No rule reads an operator of the file, or not one with its dtypes. A ValueError."""
 
 
 _VAR, _VARS, _LOD_TENSOR = int(AttrType.VAR), int(AttrType.VARS), int(VarKind.LOD_TENSOR)
@@ -465,8 +465,10 @@ class Reader:
         """Read one operator; any error in its rule is reported as one of the file."""
         try:
             self._op(op)
-        except (ModelFileError, UnimplementedError):
+        except ModelFileError:
             raise
+        except UnimplementedError as error:
+            raise UnreadableOp(f"operator '{op.type}' of the file cannot be read: {error}") from error
         except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RuntimeError, MemoryError) as error:
             raise ModelFileError(f"operator '{op.type}' of the file cannot be read: {error}") from error
 
