@@ -208,8 +208,7 @@ _IMAGES = ((4, 3), "NCHW"), ((4, 3, 5), "NCHW"), ((2, 3, 2, 3), "NCHW"), ((4, 3)
 _LARGE_IMAGES = ((3, 4, 30, 31), "NCHW"), ((3, 35, 5, 9), "NCHW"), ((3, 12, 13, 5), "NHWC"), ((200, 40), "NCHW")
 
 
-@spec(ops.batch_norm, reference=_batch_norm, tolerance=_NORM)
-def spec_batch_norm(rng):
+def _normalized(rng):
     for shape, data_format in _IMAGES + _LARGE_IMAGES:
         channels = shape[1 if data_format == "NCHW" else -1]
         for scaled, biased in (True, True), (False, False), (True, False):
@@ -219,6 +218,11 @@ def spec_batch_norm(rng):
                 rng.standard_normal(channels) if biased else None,
                 epsilon=1e-2, data_format=data_format, differentiable=np.prod(shape) < 100,
             )
+
+
+@spec(ops.batch_norm, reference=_batch_norm, tolerance=_NORM)
+def spec_batch_norm(rng):
+    yield from _normalized(rng)
     x = np.zeros((2, 3, 4))
     yield bad(x, np.zeros(4), None, epsilon=1e-5, data_format="NCHW", error=ValueError, match=r"`scale`.*\[4\] and \[3\]")
     yield bad(x, None, None, epsilon=1e-5, data_format="CHW", error=ValueError, match="unknown data_format. Got 'CHW'")
@@ -267,15 +271,7 @@ def _batch_norm_relu(x, scale, bias, epsilon, data_format):
 
 @spec(ops.batch_norm_relu, reference=_batch_norm_relu, tolerance=_NORM)
 def spec_batch_norm_relu(rng):
-    for shape, data_format in _IMAGES + _LARGE_IMAGES:
-        channels = shape[1 if data_format == "NCHW" else -1]
-        for scaled, biased in (True, True), (False, False), (True, False):
-            yield case(
-                rng.standard_normal(shape) * 2 + 1,
-                rng.standard_normal(channels) if scaled else None,
-                rng.standard_normal(channels) if biased else None,
-                epsilon=1e-2, data_format=data_format, differentiable=np.prod(shape) < 100,
-            )
+    yield from _normalized(rng)
     yield bad(np.zeros((2, 3, 4)), None, np.zeros(4), epsilon=1e-5, data_format="NCHW", error=ValueError, match=r"`bias`.*\[4\] and \[3\]")
     yield bad(np.zeros(3), None, None, epsilon=1e-5, data_format="NCHW", error=ValueError, match="needs a batch and a channel")
 
