@@ -517,11 +517,9 @@ struct Windows {
 
 // x, weight [out, in / groups, kh, kw], bias [out] or absent.
 template <typename T, typename A>
-int conv2d_in(const wry_call *call) {
+int conv2d_in(const wry_call *call, const Windows &windows) {
   const wry_tensor *out = output(call, 0), *weight = input(call, 1);
-  if (out->size == 0) return WRY_OK;
-  const Windows windows(call, input(call, 0), out, weight);
-  bool failed = !windows.dy;
+  bool failed = false;
   A *result = result_for<T, A>(call, out);
   const A *x = as_arithmetic<T, A>(call, input(call, 0), &failed), *w = as_arithmetic<T, A>(call, weight, &failed);
   const A *bias = as_arithmetic<T, A>(call, input(call, 2), &failed);
@@ -551,19 +549,18 @@ int filter_halves(const wry_call *call, const char *name, Correlation<T, float> 
 
 template <typename T>
 int conv2d(const wry_call *call) {
-  const wry_tensor *weight = input(call, 1);
+  const wry_tensor *x = input(call, 0), *weight = input(call, 1), *out = output(call, 0);
+  if (out->size == 0) return WRY_OK;
+  const Windows windows(call, x, out, weight);
+  if (!windows.dy) return no_memory(call, "conv2d");
   if constexpr (sizeof(T) == 2) {
-    const wry_tensor *x = input(call, 0), *out = output(call, 0);
-    const Windows windows(call, x, out, weight);
-    if (windows.dy && out->size > 0) {
-      Correlation<T, float> op = windows.correlation<T, float>(data<T>(x), nullptr, nullptr, data<T>(out));
-      if (halves_filtered(op)) return filter_halves(call, "conv2d", &op, weight, input(call, 2));
-    }
+    Correlation<T, float> op = windows.correlation<T, float>(data<T>(x), nullptr, nullptr, data<T>(out));
+    if (halves_filtered(op)) return filter_halves(call, "conv2d", &op, weight, input(call, 2));
   }
   const int64_t cout = weight->shape[0] / attr_int(call, 3);
   if (pairs::applies<T>(weight, weight->shape[1], cout, attr_ints(call, 0), attr_ints(call, 2), attr_equals(call, 4, "NHWC")))
-    return conv2d_in<T, operand_t<T>>(call);
-  return conv2d_in<T, arithmetic_t<T>>(call);
+    return conv2d_in<T, operand_t<T>>(call, windows);
+  return conv2d_in<T, arithmetic_t<T>>(call, windows);
 }
 
 // The taps that reach outputs of remainder r along one axis: input = position + offset.

@@ -281,6 +281,12 @@ WRY_INLINE V rectified(V v) {
   else return v;
 }
 
+// to = (from - mean) * factor + bias, for a run of one channel.
+template <typename T, bool Relu, typename Where>
+WRY_INLINE void normalize_run(const T *from, T *to, int64_t n, vec<T> mean, vec<T> factor, vec<T> bias) {
+  over<T>(n, [&](int64_t i, auto part) { put_to<Where>(to + i, rectified<Relu>(fma(get(from + i, part) - mean, factor, bias)), part); });
+}
+
 // out = (x - mean) * factor + bias, for each channel.
 template <typename T, bool Relu = false>
 void normalize(const wry_call *call, Channels c, const T *x, T *out, const arithmetic_t<T> *mean,
@@ -299,10 +305,7 @@ void normalize(const wry_call *call, Channels c, const T *x, T *out, const arith
   }
   each_row_to(call, out, c.batch * c.channels, c.run, [&](int64_t r, auto where) {
     const int64_t k = r % c.channels;
-    const T *from = x + r * c.run;
-    T *to = out + r * c.run;
-    const V m = splat<V>(mean[k]), f = splat<V>(factor[k]), b = splat<V>(bias ? bias[k] : 0);
-    over<T>(c.run, [&](int64_t i, auto part) { put_to<decltype(where)>(to + i, rectified<Relu>(fma(get(from + i, part) - m, f, b)), part); });
+    normalize_run<T, Relu, decltype(where)>(x + r * c.run, out + r * c.run, c.run, splat<V>(mean[k]), splat<V>(factor[k]), splat<V>(bias ? bias[k] : 0));
   });
 }
 
@@ -338,11 +341,8 @@ void batch_norm_apart(const wry_call *call, Channels c, const arithmetic_t<T> *s
       const A variance = A(squares / n);
       means[k] = mean, variances[k] = variance;
       const V f = splat<V>((scale ? scale[k] : A(1)) / scalar_sqrt(variance + epsilon)), shift = splat<V>(bias ? bias[k] : A(0));
-      for (int64_t b = 0; b < c.batch; ++b) {
-        const T *from = x + (b * c.channels + k) * c.run;
-        T *to = out + (b * c.channels + k) * c.run;
-        over<T>(c.run, [&](int64_t i, auto part) { put_to<Where>(to + i, rectified<Relu>(fma(get(from + i, part) - m, f, shift)), part); });
-      }
+      for (int64_t b = 0; b < c.batch; ++b)
+        normalize_run<T, Relu, Where>(x + (b * c.channels + k) * c.run, out + (b * c.channels + k) * c.run, c.run, m, f, shift);
     }
     if constexpr (Where::value) stream_fence();
   });
@@ -512,13 +512,13 @@ int batch_norm_vjp_of(const wry_call *call) {
   const int64_t C = c.channels;
   bool failed = false;
   const A *scale = values_of<A>(call, input(call, 2), &failed), *bias = Relu ? values_of<A>(call, input(call, 3), &failed) : nullptr;
-  A *numbers = workspace<A>(call, 6 * C);
+  A *numbers = workspace<A>(call, 5 * C);
   if (failed || !numbers) return fail_memory(call, "batch_norm_vjp", 8 * C * int64_t(sizeof(A)));
   ChannelGradient<T> g = {call, c, data<T>(input(call, 0)), data<T>(input(call, 1)), scale, data<A>(input(call, statistics)), data<A>(input(call, statistics + 1)), double(A(attr_float(call, 0))), data<T>(output(call, 0)), numbers, numbers + C, numbers + 2 * C, numbers + 3 * C, numbers + 4 * C};
   int status = WRY_OK;
   if constexpr (Relu) {
-    A *steep = numbers + 5 * C;  // of the result, by x - mean
-    for (int64_t k = 0; k < C; ++k) steep[k] = (scale ? scale[k] : A(1)) / scalar_sqrt(g.variance[k] + A(attr_float(call, 0)));
+    const A *steep = factors(call, g.variance, scale, A(attr_float(call, 0)), C);  // of the result, by x - mean
+    if (!steep) return fail_memory(call, "batch_norm_relu_vjp", C * int64_t(sizeof(A)));
     if (c.run > 1) {
       batch_norm_vjp_runs(g, [=](int64_t k) {
         const V f = splat<V>(steep[k]), shift = splat<V>(bias ? bias[k] : A(0));
@@ -528,7 +528,7 @@ int batch_norm_vjp_of(const wry_call *call) {
       // The cotangent below relu, where x_ct will lie.
       each_row(call, c.batch, C, [&](int64_t r) {
         over<T>(C, [&](int64_t i, auto part) {
-          const V v = (get(g.x + r * C + i, part) - get(g.mean + i, part)) * get((const A *)steep + i, part);
+          const V v = (get(g.x + r * C + i, part) - get(g.mean + i, part)) * get(steep + i, part);
           put(g.out + r * C + i, select<V>((bias ? v + get(bias + i, part) : v) > V{}, get(g.ct + r * C + i, part), V{}), part);
         });
       });
