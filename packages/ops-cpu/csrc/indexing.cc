@@ -92,8 +92,7 @@ static int read_positions(const wry_call *call, const char *op, const wry_tensor
 // ---- rows ---------------------------------------------------------------------------------------
 
 // out[o, m, :] = x[o, positions[m], :] for contiguous out [outer, count, row], x [outer, n, row].
-// A row of whole vectors past the caches: where all rows together leave them, a plain store would
-// first read what it overwrites.
+// A row of whole vectors past the caches.
 static void stream_row(float *to, const float *from, int64_t n) {
   for (int64_t i = 0; i < n; i += lanes<float>) stream(to + i, load(from + i));
 }
@@ -102,7 +101,9 @@ static void gather_rows(const wry_call *call, char *out, const char *x, int64_t 
                         const int64_t *positions, int64_t count) {
   if (row_bytes == 0) return;
   const int64_t grain = max_of<int64_t>(1, bytes_per_thread / 4 / row_bytes);
-  const bool far = outer * count * row_bytes >= (int64_t(8) << 20) && row_bytes % WRY_VECTOR_BYTES == 0 &&
+  // Of x, long rows pass that are asked for; short ones draw their neighbours in.
+  const int64_t asked = outer * (row_bytes >= 1024 ? min_of(n, count) : n);
+  const bool far = (outer * count + asked) * row_bytes >= wry_cpu_cached_bytes && row_bytes % WRY_VECTOR_BYTES == 0 &&
                    uintptr_t(out) % WRY_VECTOR_BYTES == 0;
   parallel_for(call, outer * count, grain, [&](int64_t begin, int64_t end) {
     int64_t o = begin / count, m = begin % count;
@@ -217,7 +218,7 @@ static int gather_nd(const wry_call *call) {
   int64_t count;
   if (const int status = read_places(call, "gather_nd", x, index, &places, &count)) return status;
   if (out->size == 0) return WRY_OK;
-  gather_rows(call, data<char>(out), data<char>(x), 1, 0, product(x->shape, k, x->rank) * item_size(x), places, count);
+  gather_rows(call, data<char>(out), data<char>(x), 1, product(x->shape, 0, k), product(x->shape, k, x->rank) * item_size(x), places, count);
   return WRY_OK;
 }
 
@@ -768,7 +769,7 @@ static int embedding(const wry_call *call) {
   const int64_t *positions;
   if (const int status = read_positions(call, "embedding", index, weight, 0, false, &positions)) return status;
   const int64_t row_bytes = weight->shape[1] * item_size(weight);
-  gather_rows(call, data<char>(out), data<char>(weight), 1, 0, row_bytes, positions, index->size);
+  gather_rows(call, data<char>(out), data<char>(weight), 1, weight->shape[0], row_bytes, positions, index->size);
   if (padding >= 0)
     for (int64_t m = 0; m < index->size; ++m)
       if (positions[m] == padding) memset(data<char>(out) + m * row_bytes, 0, size_t(row_bytes));

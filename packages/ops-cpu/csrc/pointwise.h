@@ -271,7 +271,7 @@ static bool leave_caches(const wry_tensor *const (&operands)[N]) {
     bytes += operands[k]->size * item_size(operands[k]);  // of a broadcast one too much, but then it repeats rows
     if (k > 0 && operands[k]->data == operands[0]->data) return false;
   }
-  return bytes >= (int64_t(24) << 20) && uintptr_t(operands[0]->data) % uintptr_t(item_size(operands[0])) == 0;
+  return bytes >= wry_cpu_cached_bytes && uintptr_t(operands[0]->data) % uintptr_t(item_size(operands[0])) == 0;
 }
 
 // operands[0] is the output. `grain`: how many elements are worth a thread.

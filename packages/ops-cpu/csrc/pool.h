@@ -1,4 +1,4 @@
-// The pool of threads behind parallel.h, one for the process (runtime.cc).
+// What there is once for the process (runtime.cc): the pool of threads behind parallel.h, and what its caches hold.
 #ifndef WHERRY_OPS_CPU_POOL_H
 #define WHERRY_OPS_CPU_POOL_H
 
@@ -13,6 +13,10 @@
 #define WRY_CPU_MOST_THREADS 256
 
 extern "C" {
+// What a loop may read and write, in bytes, and find most of it in the last-level cache when it comes round. Beyond that, results go past the
+// caches (`stream`): a plain store would first read from memory what it overwrites.
+extern int64_t wry_cpu_cached_bytes;
+
 // Which participant of a loop the calling thread is just now; -1 outside of loops.
 extern __thread int wry_cpu_participant;
 

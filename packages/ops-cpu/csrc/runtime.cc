@@ -13,6 +13,9 @@
 
 #include "pool.h"
 
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#endif
 #if WRY_THREADS
 #include <pthread.h>
 #include <sched.h>
@@ -27,9 +30,30 @@
 
 extern "C" void wry_cpu_start_runtime(void);
 
+int64_t wry_cpu_cached_bytes = int64_t(24) << 20;  // where nobody says
+
+namespace {
+
+// Nine eighths of the last-level cache. (Measured with 32 MB of it on Zen 5: up to there plain stores take 0.6 to 1.05 of the time of those past
+// the caches, from 40 MB on 1.1 to 1.3.) Of a large one that a processor's owner lends out core by core, others have their part.
+void measure_caches() {
+#if defined(__x86_64__) || defined(__i386__)
+  int64_t last = 0;
+  constexpr unsigned leaves[] = {4, 0x8000001d};  // of Intel, of AMD
+  for (const unsigned leaf : leaves) {
+    unsigned a, ways, sets, d;
+    for (unsigned i = 0; __get_cpuid_count(leaf, i, &a, &ways, &sets, &d) && (a & 31); ++i)
+      last = (int64_t(ways >> 22) + 1) * ((ways >> 12 & 1023) + 1) * ((ways & 4095) + 1) * (int64_t(sets) + 1);
+  }
+  if (last > 0) wry_cpu_cached_bytes = WRY_NAMESPACE::min_of(last + last / 8, int64_t(48) << 20);
+#endif
+}
+
+}  // namespace
+
 #if !WRY_THREADS
 
-void wry_cpu_start_runtime(void) {}
+void wry_cpu_start_runtime(void) { measure_caches(); }
 
 #else
 
@@ -279,7 +303,10 @@ void run_alone(int64_t pieces, void (*run)(const void *, int64_t), const void *c
 
 }  // namespace
 
-void wry_cpu_start_runtime(void) { pthread_atfork(nullptr, nullptr, after_fork_in_child); }
+void wry_cpu_start_runtime(void) {
+  measure_caches();
+  pthread_atfork(nullptr, nullptr, after_fork_in_child);
+}
 
 extern "C" void wry_cpu_run_pieces(int threads, int64_t pieces, void (*run)(const void *, int64_t), const void *closure) {
   const int64_t start = now();

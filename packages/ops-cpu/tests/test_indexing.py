@@ -55,6 +55,14 @@ def test_many_small_updates_add_up_in_half_precision(dtype):
     )
 
 
+
+def test_gathered_rows_past_the_caches_are_written_whole():
+    """64 MB of them, of rows that take part in them often, and of short ones from a table as large."""
+    rng = np.random.default_rng(0)
+    for rows, width, count in ((1000, 1024, 16000), (200_000, 64, 80_000)):
+        x, index = rng.standard_normal((rows, width)).astype("float32"), rng.integers(0, rows, count)
+        assert np.array_equal(ops.gather(_t(x), _t(index), axis=0).numpy(), x[index])
+
 def test_an_index_out_of_range_leaves_the_target_untouched():
     x = _t(np.ones((4, 3)))
     before = x.numpy().copy()
