@@ -293,6 +293,90 @@ int lamb(const wry_call *call) {
   return WRY_OK;
 }
 
+// nadam(param, moment1, moment2, decay_power, beta2_power, mu_product, grad, lr, scale?) -> param_out, moment1_out, moment2_out,
+//     decay_power_out, beta2_power_out, mu_product_out
+template <typename T>
+int nadam(const wry_call *call) {
+  using A = arithmetic_t<T>;
+  const T *param = data<T>(input(call, 0)), *grad = data<T>(input(call, 6));
+  const T *first = data<T>(input(call, 1)), *second = data<T>(input(call, 2));
+  T *out = data<T>(output(call, 0)), *first_out = data<T>(output(call, 1)), *second_out = data<T>(output(call, 2));
+  const double beta1 = attr_float(call, 0), beta2 = attr_float(call, 1), slower = attr_float(call, 3), lr = number(input(call, 7));
+  const double power = number(input(call, 3)) * 0.96, power2 = number(input(call, 4)) * A(beta2);
+  const double mu = beta1 * (1 - 0.5 * ::pow(power, slower)), next = beta1 * (1 - 0.5 * ::pow(0.96 * power, slower));
+  const double whole = number(input(call, 5)) * mu, root = ::sqrt(1 - power2);
+  const A of_moment = A(lr * root * next / (1 - whole * next)), of_grad = A(lr * root * (1 - mu) / (1 - whole)), epsilon = A(attr_float(call, 2) * root);
+  const A b1 = A(beta1), b2 = A(beta2), c1 = A(1) - b1, c2 = A(1) - b2, decay = A(attr_float(call, 4)), scale = A(scale_of(call, 8));
+  each_element<T>(call, input(call, 0)->size, [=](int64_t i, auto part) {
+    const vec<T> p = get(param + i, part), g = get(grad + i, part) * scale + p * decay;
+    const vec<T> m = get(first + i, part) * b1 + g * c1;
+    const vec<T> v = get(second + i, part) * b2 + g * g * c2;
+    put(out + i, p - over_root(m * of_moment + g * of_grad, v, splat<vec<T>>(epsilon)), part);
+    put(first_out + i, m, part);
+    put(second_out + i, v, part);
+  });
+  set_number(output(call, 3), power);
+  set_number(output(call, 4), power2);
+  set_number(output(call, 5), whole);
+  return WRY_OK;
+}
+
+// radam(param, moment1, moment2, beta1_power, beta2_power, rho, grad, lr, scale?) -> param_out, moment1_out, moment2_out,
+//     beta1_power_out, beta2_power_out, rho_out
+template <typename T>
+int radam(const wry_call *call) {
+  using A = arithmetic_t<T>;
+  const T *param = data<T>(input(call, 0)), *grad = data<T>(input(call, 6));
+  const T *first = data<T>(input(call, 1)), *second = data<T>(input(call, 2));
+  T *out = data<T>(output(call, 0)), *first_out = data<T>(output(call, 1)), *second_out = data<T>(output(call, 2));
+  const double beta1 = attr_float(call, 0), beta2 = attr_float(call, 1), lr = number(input(call, 7));
+  const double power1 = number(input(call, 3)) * A(beta1), power2 = number(input(call, 4)) * A(beta2);
+  const double age = (number(input(call, 5)) * (beta2 - power2) + power2) / (1 - power2);
+  const double longest = 2 / (1 - beta2) - 1, length = longest - 2 * age;
+  // The variance of the second moment is known from the sixth step on, or so; before, it does not scale the step.
+  const bool known = length > 5;
+  double rate = lr / (1 - power1);
+  if (known) rate *= ::sqrt((length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length) * (1 - power2));
+  const A b1 = A(beta1), b2 = A(beta2), c1 = A(1) - b1, c2 = A(1) - b2, decay = A(attr_float(call, 3)), scale = A(scale_of(call, 8));
+  const A of_moment = A(rate), epsilon = A(attr_float(call, 2));
+  each_element<T>(call, input(call, 0)->size, [=](int64_t i, auto part) {
+    const vec<T> p = get(param + i, part), g = get(grad + i, part) * scale + p * decay;
+    const vec<T> m = get(first + i, part) * b1 + g * c1;
+    const vec<T> v = get(second + i, part) * b2 + g * g * c2;
+    put(out + i, p - (known ? over_root(m * of_moment, v, splat<vec<T>>(epsilon)) : m * of_moment), part);
+    put(first_out + i, m, part);
+    put(second_out + i, v, part);
+  });
+  set_number(output(call, 3), power1);
+  set_number(output(call, 4), power2);
+  set_number(output(call, 5), age);
+  return WRY_OK;
+}
+
+// rprop(param, prevs, learning_rates, grad, lr, scale?) -> param_out, prevs_out, learning_rates_out
+template <typename T>
+int rprop(const wry_call *call) {
+  using A = arithmetic_t<T>;
+  using V = vec<T>;
+  const T *param = data<T>(input(call, 0)), *prevs = data<T>(input(call, 1)), *rates = data<T>(input(call, 2)), *grad = data<T>(input(call, 3));
+  T *out = data<T>(output(call, 0)), *prevs_out = data<T>(output(call, 1)), *rates_out = data<T>(output(call, 2));
+  const V least = splat<V>(A(attr_float(call, 0))), most = splat<V>(A(attr_float(call, 1))), rate = splat<V>(A(number(input(call, 4))));
+  const A shrink = A(attr_float(call, 2)), grow = A(attr_float(call, 3)), decay = A(attr_float(call, 4)), scale = A(scale_of(call, 5));
+  each_element<T>(call, input(call, 0)->size, [=](int64_t i, auto part) {
+    const V p = get(param + i, part), given = get(grad + i, part) * scale + p * decay, product = given * get(prevs + i, part), zero = V{};
+    V r = get(rates + i, part);
+    r = select<V>(r == zero, rate, r);
+    r = select<V>(product > zero, r * grow, select<V>(product < zero, r * shrink, r));
+    r = select<V>(r == r, min(max(r, least), most), r);
+    const V g = select<V>(product < zero, zero, given);  // where the sign has changed, the step is left out
+    const V step = select<V>(g > zero, r, select<V>(g < zero, -r, g * r));
+    put(out + i, p - step, part);
+    put(prevs_out + i, g, part);
+    put(rates_out + i, r, part);
+  });
+  return WRY_OK;
+}
+
 // f(x, n) over cuts of all inputs; what it gives is added up in order.
 template <typename F>
 int sum_of_cuts(const wry_call *call, double *total, F &&f) {
@@ -341,6 +425,7 @@ int all_finite(const wry_call *call) {
   return status;
 }
 
+#define LATER_OPTIMIZER_ROWS WRY_FLOAT_ROWS("nadam", flags, nadam), WRY_FLOAT_ROWS("radam", flags, radam), WRY_FLOAT_ROWS("rprop", flags, rprop),
 #include <wherry/kernels/rows/optimizer.h>
 
 }  // namespace
