@@ -238,7 +238,7 @@ template <typename T>
 bool by_winograd(const Correlation<T> &op) {
   if constexpr (std::is_same<T, float>::value) {
 #if defined(WRY_AVX512)
-    if (direct_applies(op)) return false;
+    if (side_of(op)) return false;
 #endif
     return winograd::blocks_apply<winograd::Step1>(op) || winograd::applies(op);
   } else {
@@ -264,7 +264,7 @@ bool correlate_floats(const wry_call *call, const Correlation<T> &given) {
   if (op.channels_last && op.cin == 1 && op.cout == 1 && op.groups > 1) return depthwise_channels_last(call, op);
 #if defined(WRY_AVX512)
   if constexpr (std::is_same<T, float>::value) {
-    if (direct_applies(op)) return direct_planes(call, op);
+    if (side_of(op)) return direct_planes(call, op);
   }
 #endif
   if (!op.channels_last && op.cout <= 4 && (op.cin == 1 || op.ow >= lanes<T> / 2)) return few_planes(call, op);
@@ -558,7 +558,7 @@ int conv2d(const wry_call *call) {
     if (halves_filtered(op)) return filter_halves(call, "conv2d", &op, weight, input(call, 2));
   }
   const int64_t cout = weight->shape[0] / attr_int(call, 3);
-  if (pairs::applies<T>(weight, weight->shape[1], cout, attr_ints(call, 0), attr_ints(call, 2), attr_equals(call, 4, "NHWC")))
+  if (pairs::applies<T>(weight, weight->shape[1], cout, attr_ints(call, 0), attr_ints(call, 2), attr_equals(call, 4, "NHWC"), 2))
     return conv2d_in<T, operand_t<T>>(call, windows);
   return conv2d_in<T, arithmetic_t<T>>(call, windows);
 }
@@ -753,7 +753,7 @@ int transpose_convolution(const wry_call *call, const char *name, const wry_tens
       if (halves_filtered(op)) return filter_halves(call, name, &op, weight, bias);
     }
   }
-  if (pairs::applies<T>(weight, cin, weight->shape[1], attr_ints(call, 0), attr_ints(call, 2), last))
+  if (pairs::applies<T>(weight, cin, weight->shape[1], attr_ints(call, 0), attr_ints(call, 2), last, 1))
     return transpose_convolution_in<T, operand_t<T>>(call, name, bias, last);
   return transpose_convolution_in<T, arithmetic_t<T>>(call, name, bias, last);
 }

@@ -95,81 +95,108 @@ void copy_strip(const Correlation<T> &op, const Strips &s, const T *plane, int64
   }
 }
 
-// One row of outputs of N taps.
-template <typename T, int N>
-WRY_INLINE void depthwise_row(const T *base, const int64_t *offsets, const T *weight, T bias, T *out, int64_t n) {
-  constexpr int width = lanes<T>;
-  int64_t x = 0;
-  for (; x + 2 * width <= n; x += 2 * width) {
-    vec<T> a = splat<vec<T>>(bias), b = a;
-#pragma GCC unroll 9
-    for (int t = 0; t < N; ++t) {
-      a += weight[t] * load(base + offsets[t] + x);
-      b += weight[t] * load(base + offsets[t] + x + width);
-    }
-    store(out + x, a);
-    store(out + x + width, b);
-  }
-  for (; x < n; x += width) {
-    vec<T> a = splat<vec<T>>(bias);
-#pragma GCC unroll 9
-    for (int t = 0; t < N; ++t) a += weight[t] * load(base + offsets[t] + x);
-    if (x + width <= n) store(out + x, a);
-    else store_partial(out + x, a, n - x);
-  }
+// As much of a vector as `left` values are, which may be none.
+template <typename T>
+WRY_INLINE void store_some(T *p, vec<T> v, int64_t left) {
+  if (left >= lanes<T>) store(p, v);
+  else if (left > 0) store_partial(p, v, left);
 }
 
-// `Rows` rows of outputs of 3 x 3 neighbouring taps, weight[3 * i + j] for the one i rows below and j columns right of
-// the first. A vector of inputs is read once for all outputs it belongs to: half as many loads as row by row.
+// `Rows` rows of outputs of any taps, `row` apart in the strip.
 template <typename T, int Rows>
-WRY_INLINE void depthwise_rows3(const T *base, int64_t pitch, const vec<T> *weight, T bias, T *out, int64_t out_row, int64_t n) {
-  constexpr int width = lanes<T>;
-  constexpr int V = WRY_VECTOR_BYTES == 64 ? 2 : 1;
-  vec<T> w[9];
-#pragma GCC unroll 9
-  for (int t = 0; t < 9; ++t) w[t] = weight[t];
+WRY_INLINE void depthwise_rows(const T *base, int64_t row, int64_t taps, const int64_t *offsets, const T *weight, T bias, T *out, int64_t out_row,
+                               int64_t n) {
+  constexpr int width = lanes<T>, V = 2;
   for (int64_t x = 0; x < n; x += V * width) {
     vec<T> sum[Rows][V];
-#pragma GCC unroll 4
-    for (int y = 0; y < Rows; ++y)
-#pragma GCC unroll 2
-      for (int v = 0; v < V; ++v) sum[y][v] = splat<vec<T>>(bias);
-#pragma GCC unroll 6
-    for (int r = 0; r < Rows + 2; ++r)
-#pragma GCC unroll 3
-      for (int j = 0; j < 3; ++j)
-#pragma GCC unroll 2
-        for (int v = 0; v < V; ++v) {
-          const vec<T> in = load(base + r * pitch + x + j + v * width);
-#pragma GCC unroll 4
-          for (int y = 0; y < Rows; ++y)
-            if (r - y >= 0 && r - y < 3) sum[y][v] = fma(in, w[3 * (r - y) + j], sum[y][v]);
-        }
-#pragma GCC unroll 4
-    for (int y = 0; y < Rows; ++y)
-#pragma GCC unroll 2
-      for (int v = 0; v < V; ++v) {
-        T *to = out + y * out_row + x + v * width;
-        const int64_t left = n - x - v * width;
-        if (left >= width) store(to, sum[y][v]);
-        else if (left > 0) store_partial(to, sum[y][v], left);
-      }
+#pragma GCC unroll 8
+    for (int i = 0; i < Rows * V; ++i) sum[i / V][i % V] = splat<vec<T>>(bias);
+    for (int64_t t = 0; t < taps; ++t) {
+      const T *from = base + offsets[t] + x;
+      const vec<T> w = splat<vec<T>>(weight[t]);
+#pragma GCC unroll 8
+      for (int i = 0; i < Rows * V; ++i) sum[i / V][i % V] = fma(load(from + i / V * row + i % V * width), w, sum[i / V][i % V]);
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < Rows * V; ++i) store_some(out + i / V * out_row + x + i % V * width, sum[i / V][i % V], n - x - i % V * width);
   }
 }
 
-// A strip of such rows.
-template <typename T>
-void depthwise_strip3(const T *strip, int64_t pitch, const int64_t *offsets, const T *weight, T bias, T *out, int64_t rows,
-                      int64_t n) {
-  vec<T> w[9];
-  for (int t = 0; t < 9; ++t) w[offsets[t] / pitch * 3 + offsets[t] % pitch] = splat<vec<T>>(weight[t]);
-  int64_t y = 0;
-  for (; y + 4 <= rows; y += 4) depthwise_rows3<T, 4>(strip + y * pitch, pitch, w, bias, out + y * n, n, n);
-  if (rows - y >= 2) {
-    depthwise_rows3<T, 2>(strip + y * pitch, pitch, w, bias, out + y * n, n, n);
-    y += 2;
+// The same of K x K neighbouring taps, weight[K * i + j] for the one i rows below and j columns right of
+// the first. A vector of inputs is read once for all outputs it belongs to.
+template <typename T, int K, int Rows, int V>
+WRY_INLINE void depthwise_square(const T *base, int64_t pitch, const vec<T> *weight, T bias, T *out, int64_t out_row, int64_t n) {
+  constexpr int width = lanes<T>;
+  for (int64_t x = 0; x < n; x += V * width) {
+    vec<T> sum[Rows][V];
+#pragma GCC unroll 8
+    for (int i = 0; i < Rows * V; ++i) sum[i / V][i % V] = splat<vec<T>>(bias);
+    const T *from = base + x;
+#pragma GCC unroll 16
+    for (int r = 0; r < Rows + K - 1; ++r, from += pitch) {
+      __asm__ volatile("" : "+r"(from));  // else the places of all taps are kept, and there are not as many registers
+#pragma GCC unroll 8
+      for (int j = 0; j < K; ++j)
+#pragma GCC unroll 2
+        for (int v = 0; v < V; ++v) {
+          const vec<T> in = load(from + j + v * width);
+#pragma GCC unroll 8
+          for (int y = 0; y < Rows; ++y)
+            if (r - y >= 0 && r - y < K) sum[y][v] += in * weight[K * (r - y) + j];
+        }
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < Rows * V; ++i) store_some(out + i / V * out_row + x + i % V * width, sum[i / V][i % V], n - x - i % V * width);
   }
-  if (y < rows) depthwise_rows3<T, 1>(strip + y * pitch, pitch, w, bias, out + y * n, n, n);
+}
+
+// Calls f(y, how many as a constant) for rows [0, rows): `Rows` at a time, the last of them perhaps twice.
+template <int Rows, typename F>
+WRY_INLINE void row_blocks(int64_t rows, F &&f) {
+  if (rows >= Rows)
+    for (int64_t y = 0; y < rows; y += Rows) f(min_of(y, rows - Rows), std::integral_constant<int, Rows>());
+  else
+    for (int64_t y = 0; y < rows; ++y) f(y, std::integral_constant<int, 1>());
+}
+
+// K where these are K x K neighbours of single channels with a step of 1 or 2, else 0.
+template <typename T>
+int64_t side_of(const Correlation<T> &op) {
+  if (op.channels_last || op.cin != 1 || op.cout != 1 || op.step_x != op.step_y || op.step_x > 2) return 0;
+  const Strips s = strips_of(op, 1);
+  for (int64_t k = 3; k <= 7; k += 2)
+    if (op.taps == k * k && s.span_x == k - 1 && s.span_y == k - 1) return k;
+  return 0;
+}
+
+// A strip of outputs of one channel, n to a row. `side`: of a square of neighbours, with step 1; 0 for other taps.
+template <typename T>
+__attribute__((noinline)) void depthwise_strip(const Correlation<T> &op, const Strips &s, int64_t side, const T *strip, const int64_t *offsets,
+                                               const T *weight, T bias, T *out, int64_t rows) {
+  const int64_t n = op.ow, pitch = s.pitch;
+  alignas(64) vec<T> w[49];
+  if (side > 0)
+    for (int64_t t = 0; t < op.taps; ++t) w[offsets[t] / pitch * side + offsets[t] % pitch] = splat<vec<T>>(weight[t]);
+  const auto square = [&](auto known, auto many, auto vectors) {
+    row_blocks<decltype(many)::value>(rows, [&](int64_t y, auto count) {
+      depthwise_square<T, decltype(known)::value, decltype(count)::value, decltype(vectors)::value>(strip + y * pitch, pitch, w, bias, out + y * n, n, n);
+    });
+  };
+  constexpr std::integral_constant<int, 1> one;
+  constexpr std::integral_constant<int, WRY_VECTOR_BYTES == 64 ? 2 : 1> two;
+  constexpr std::integral_constant<int, 4> four;
+  constexpr std::integral_constant<int, 7> seven;
+  const bool narrow = n <= lanes<T>;
+  switch (side) {
+    case 3: return square(std::integral_constant<int, 3>(), four, two);
+    case 5: return narrow ? square(std::integral_constant<int, 5>(), seven, one) : square(std::integral_constant<int, 5>(), four, two);
+    case 7: return narrow ? square(std::integral_constant<int, 7>(), seven, one) : square(std::integral_constant<int, 7>(), four, two);
+    default:
+      row_blocks<4>(rows, [&](int64_t y, auto count) {
+        const int64_t row = op.step_y * pitch;
+        depthwise_rows<T, decltype(count)::value>(strip + y * row, row, op.taps, offsets, weight, bias, out + y * n, n, n);
+      });
+  }
 }
 
 #if defined(WRY_AVX512)
@@ -179,82 +206,109 @@ WRY_INLINE f32 load_masked(const bfloat16 *p, __mmask16 mask) { return (f32)wide
 WRY_INLINE void store_masked(float *p, __mmask16 mask, f32 v) { _mm512_mask_storeu_ps(p, mask, (__m512)v); }
 WRY_INLINE void store_masked(bfloat16 *p, __mmask16 mask, f32 v) { _mm256_mask_storeu_epi16(p, mask, narrow_bf16((__m512)v)); }
 
-// 3 x 3 neighbours of a plane where it lies: masks keep out what is beside it, so that no strip is copied.
-struct Neighbours3 {
-  static constexpr int width = f32_lanes, V = 2;
+// Values from place J on of two vectors.
+template <int J>
+WRY_INLINE f32 shifted(f32 a, f32 b) {
+  if constexpr (J == 0) return a;
+  else return (f32)_mm512_alignr_epi32((__m512i)b, (__m512i)a, J);
+}
+
+template <int... J, typename F>
+WRY_INLINE void columns(detail::sequence<J...>, F &&f) { (f(std::integral_constant<int, J>()), ...); }
+
+// K x K neighbours of a plane where it lies, with a step of S: masks keep out what is beside it, so that no strip is copied. Columns beside a
+// vector come from what was read: a load across two cache lines takes as long as some multiply-adds (Zen 5).
+template <int K, int S>
+struct Neighbours {
+  static constexpr int width = f32_lanes;
   int64_t ih, iw, oh, ow, first_dy, first_dx;
-  f32 weight[9];
+  f32 weight[K * K];
   float bias;
 
   // `Rows` rows of outputs from row y on, V vectors of each. `in` and `out`: of column x of row 0, `in` by the first tap.
-  template <int Rows, typename T>
-  WRY_INLINE void rows(const T *in, int64_t y, const __mmask16 (&inside)[V][3], const __mmask16 (&written)[V], T *out) const {
+  template <int Rows, int V, typename T>
+  WRY_INLINE void rows(const T *in, int64_t y, const __mmask16 (&inside)[S * (V + 1)], const __mmask16 (&written)[V], T *out) const {
     f32 sum[Rows][V];
-#pragma GCC unroll 4
-    for (int i = 0; i < Rows; ++i)
-#pragma GCC unroll 2
-      for (int v = 0; v < V; ++v) sum[i][v] = splat<f32>(bias);
-#pragma GCC unroll 6
-    for (int r = 0; r < Rows + 2; ++r) {
-      if (WRY_UNLIKELY(uint64_t(y + r + first_dy) >= uint64_t(ih))) continue;
-      const T *from = in + (y + r) * iw;
+#pragma GCC unroll 8
+    for (int i = 0; i < Rows * V; ++i) sum[i / V][i % V] = splat<f32>(bias);
+    const T *from = in + y * S * iw;
+#pragma GCC unroll 16
+    for (int r = 0; r < (Rows - 1) * S + K; ++r, from += iw) {
+      if constexpr (K > 3) __asm__ volatile("" : "+r"(from));  // sums grow row by row, not one after the other
+      const __mmask16 within = uint64_t(y * S + r + first_dy) < uint64_t(ih) ? 0xffff : 0;
+      f32 read[S][V + 1];  // columns by their remainder by the step
 #pragma GCC unroll 3
-      for (int j = 0; j < 3; ++j)
-#pragma GCC unroll 2
-        for (int v = 0; v < V; ++v) {
-          const f32 value = load_masked(from + j + v * width, inside[v][j]);
-#pragma GCC unroll 4
-          for (int i = 0; i < Rows; ++i)
-            if (r - i >= 0 && r - i < 3) sum[i][v] = fma(value, weight[3 * (r - i) + j], sum[i][v]);
+      for (int v = 0; v <= V; ++v) {
+        const f32 a = load_masked(from + S * v * width, inside[S * v] & within);
+        if constexpr (S == 1) {
+          read[0][v] = a;
+        } else {
+          const f32 b = load_masked(from + (S * v + 1) * width, inside[S * v + 1] & within);
+          read[0][v] = __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+          read[1][v] = __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
         }
-    }
-#pragma GCC unroll 4
-    for (int i = 0; i < Rows; ++i)
+      }
+      columns(typename detail::make_sequence<K>::type(), [&](auto column) {
+        constexpr int j = decltype(column)::value;
+        f32 in[V];
 #pragma GCC unroll 2
-      for (int v = 0; v < V; ++v) store_masked(out + (y + i) * ow + v * width, written[v], sum[i][v]);
+        for (int v = 0; v < V; ++v) in[v] = shifted<j / S>(read[j % S][v], read[j % S][v + 1]);
+#pragma GCC unroll 8
+        for (int i = 0; i < Rows; ++i)
+          if (r - S * i >= 0 && r - S * i < K)
+#pragma GCC unroll 2
+            for (int v = 0; v < V; ++v) sum[i][v] += in[v] * weight[K * (r - S * i) + j];
+      });
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < Rows * V; ++i) store_masked(out + (y + i / V) * ow + i % V * width, written[i % V], sum[i / V][i % V]);
   }
 
   // Rows [y0, y1) of a plane.
-  template <typename T>
+  template <int Rows, int V, typename T>
   __attribute__((noinline)) void plane(const T *in, int64_t y0, int64_t y1, T *out) const {
-    const Neighbours3 own = *this;  // what is written does not change it
+    const Neighbours own = *this;  // what is written does not change it
     in += first_dy * iw + first_dx;
     for (int64_t x = 0; x < ow; x += V * width) {
-      __mmask16 inside[V][3], written[V];
-      for (int v = 0; v < V; ++v) {
-        written[v] = __mmask16(first_words(min_of<int64_t>(ow - x - v * width, width)));
-        for (int j = 0; j < 3; ++j) {
-          const int64_t from = x + v * width + j + first_dx;
-          inside[v][j] = __mmask16(first_words(min_of<int64_t>(iw - from, width)) & ~first_words(min_of<int64_t>(-from, width)));
-        }
+      __mmask16 inside[S * (V + 1)], written[V];
+      for (int v = 0; v < S * (V + 1); ++v) {
+        const int64_t from = S * x + v * width + first_dx;
+        inside[v] = __mmask16(first_words(min_of<int64_t>(iw - from, width)) & ~first_words(min_of<int64_t>(-from, width)));
       }
-      int64_t y = y0;
-      for (; y + 4 <= y1; y += 4) own.rows<4>(in + x, y, inside, written, out + x);
-      for (; y < y1; ++y) own.rows<1>(in + x, y, inside, written, out + x);
+      for (int v = 0; v < V; ++v) written[v] = __mmask16(first_words(min_of<int64_t>(ow - x - v * width, width)));
+      row_blocks<Rows>(y1 - y0, [&](int64_t y, auto count) {
+        own.template rows<decltype(count)::value, V>(in + S * x, y0 + y, inside, written, out + x);
+      });
     }
   }
 };
 
-// Whether these are 3 x 3 neighbours of single channels with step 1.
-template <typename T>
-bool direct_applies(const Correlation<T> &op) {
-  if (op.channels_last || op.cin != 1 || op.cout != 1 || op.taps != 9 || op.step_x != 1 || op.step_y != 1) return false;
-  const Strips s = strips_of(op, 1);
-  return s.span_x == 2 && s.span_y == 2;
-}
-
-template <typename T>
-bool direct_planes(const wry_call *call, const Correlation<T> &op) {
+template <int K, int S, typename T>
+void planes_of_neighbours(const wry_call *call, const Correlation<T> &op) {
   const Strips s = strips_of(op, 1);
   const int64_t rows = min_of(op.oh, rounded_up(ceil_div(4096, op.ow), 4)), strips = ceil_div(op.oh, rows);
   parallel_for(call, op.images * op.groups * strips, max_of<int64_t>(1, 8192 / (rows * op.ow)), [&](int64_t begin, int64_t end) {
     for (int64_t at = begin; at < end; ++at) {
-      const int64_t plane = at / strips, g = plane % op.groups, y1 = min_of(op.oh, (at % strips + 1) * rows);
-      Neighbours3 n = {op.ih, op.iw, op.oh, op.ow, s.first_dy, s.first_dx, {}, op.bias ? float(op.bias[g]) : 0.0f};
-      for (int t = 0; t < 9; ++t) n.weight[(op.dy[t] - s.first_dy) * 3 + op.dx[t] - s.first_dx] = splat<f32>(float(op.weight[g * 9 + t]));
-      n.plane(op.in + plane * op.ih * op.iw, at % strips * rows, y1, op.out + plane * op.oh * op.ow);
+      const int64_t plane = at / strips, g = plane % op.groups, y0 = at % strips * rows, y1 = min_of(op.oh, y0 + rows);
+      Neighbours<K, S> n = {op.ih, op.iw, op.oh, op.ow, s.first_dy, s.first_dx, {}, op.bias ? float(op.bias[g]) : 0.0f};
+      for (int t = 0; t < K * K; ++t)
+        n.weight[(op.dy[t] - s.first_dy) * K + op.dx[t] - s.first_dx] = splat<f32>(float(op.weight[g * K * K + t]));
+      const T *from = op.in + plane * op.ih * op.iw;
+      T *to = op.out + plane * op.oh * op.ow;
+      if (K > 3 && op.ow <= f32_lanes) n.template plane<7, 1>(from, y0, y1, to);
+      else n.template plane<4, 2>(from, y0, y1, to);
     }
   });
+}
+
+template <typename T>
+bool direct_planes(const wry_call *call, const Correlation<T> &op) {
+  const bool one = op.step_x == 1;
+  switch (side_of(op)) {
+    case 3: one ? planes_of_neighbours<3, 1>(call, op) : planes_of_neighbours<3, 2>(call, op); break;
+    case 5: one ? planes_of_neighbours<5, 1>(call, op) : planes_of_neighbours<5, 2>(call, op); break;
+    default: one ? planes_of_neighbours<7, 1>(call, op) : planes_of_neighbours<7, 2>(call, op);
+  }
   return true;
 }
 #endif
@@ -280,12 +334,7 @@ WRY_INLINE void few_row(const T *base, int64_t cin, int64_t plane, int64_t taps,
       }
     }
     for (int m = 0; m < M; ++m)
-      for (int v = 0; v < 2; ++v) {
-        T *to = out + m * out_plane + x + v * width;
-        const int64_t left = n - x - v * width;
-        if (left >= width) store(to, sum[m][v]);
-        else if (left > 0) store_partial(to, sum[m][v], left);
-      }
+      for (int v = 0; v < 2; ++v) store_some(out + m * out_plane + x + v * width, sum[m][v], n - x - v * width);
   }
 }
 
@@ -304,8 +353,7 @@ bool few_planes(const wry_call *call, const Correlation<T> &op) {
     for (int64_t m = 0; m < cout; ++m)
       for (int64_t k = 0; k < cin * taps; ++k)
         weight[(g * cin * taps + k) * cout + m] = op.weight[(g * cout + m) * cin * taps + k];
-  // Every place of a square of 3 x 3 once, in any order.
-  const bool neighbours3 = cin == 1 && cout == 1 && taps == 9 && op.step_x == 1 && op.step_y == 1 && s.span_x == 2 && s.span_y == 2;
+  const int64_t side = op.step_x == 1 ? side_of(op) : 0;  // every place of a square once, in any order
   const int64_t cost = cin * taps * cout * s.rows * op.ow;
   parallel_for(call, pieces, max_of<int64_t>(1, 65536 / max_of<int64_t>(cost, 1)), [&](int64_t begin, int64_t end) {
     T *strip = slices.mine();
@@ -315,8 +363,8 @@ bool few_planes(const wry_call *call, const Correlation<T> &op) {
       for (int64_t c = 0; c < cin; ++c)
         copy_strip(op, s, op.in + (group * cin + c) * op.ih * op.iw, y0, y1, strip + c * s.plane);
       const T *w = weight + g * cin * taps * cout, *bias = op.bias ? op.bias + g * cout : nullptr;
-      if (neighbours3) {
-        depthwise_strip3(strip, s.pitch, offsets, w, bias ? *bias : T(0), op.out + (group * op.oh + y0) * op.ow, y1 - y0, op.ow);
+      if (cin == 1 && cout == 1) {
+        depthwise_strip(op, s, side, strip, offsets, w, bias ? *bias : T(0), op.out + (group * op.oh + y0) * op.ow, y1 - y0);
         continue;
       }
       for (int64_t y = y0; y < y1; ++y) {
@@ -324,10 +372,7 @@ bool few_planes(const wry_call *call, const Correlation<T> &op) {
         const int64_t plane = op.oh * op.ow;
         T *out = op.out + group * cout * plane + y * op.ow;
         switch (cout) {
-          case 1:
-            if (cin == 1 && taps == 9) depthwise_row<T, 9>(base, offsets, w, bias ? *bias : T(0), out, op.ow);
-            else few_row<T, 1>(base, cin, s.plane, taps, offsets, w, bias, out, plane, op.ow);
-            break;
+          case 1: few_row<T, 1>(base, cin, s.plane, taps, offsets, w, bias, out, plane, op.ow); break;
           case 2: few_row<T, 2>(base, cin, s.plane, taps, offsets, w, bias, out, plane, op.ow); break;
           case 3: few_row<T, 3>(base, cin, s.plane, taps, offsets, w, bias, out, plane, op.ow); break;
           default: few_row<T, 4>(base, cin, s.plane, taps, offsets, w, bias, out, plane, op.ow); break;

@@ -213,7 +213,7 @@ inline Left left_of(const wry_call *call, const Correlation<bfloat16> &op) {
 
 // False when there is no memory.
 inline bool run(const wry_call *call, const Correlation<bfloat16> &given) {
-  if (direct_applies(given)) return direct_planes(call, given);
+  if (side_of(given)) return direct_planes(call, given);
   Correlation<bfloat16> op = given;
   // A 1x1 window keeps no neighbours apart: one long row has no ends to look after, and planes are read where they lie.
   const bool points = op.taps == 1 && op.dy[0] == 0 && op.dx[0] == 0 && op.step_y == 1 && op.step_x == 1 && op.iw == op.ow && op.ih == op.oh;
@@ -413,12 +413,14 @@ bool run_weight(const wry_call *call, const Correlation<T> &op, float *weight_ct
 
 #endif
 
-// Whether products of pairs compute this convolution or its transpose; so does few.h where 3 x 3 neighbours of single channels meet.
+// Whether products of pairs compute this convolution or its transpose; so does few.h where squares of neighbours
+// of single channels meet, with a step of at most `most_step`.
 template <typename T>
-WRY_INLINE bool applies(const wry_tensor *weight, int64_t cin, int64_t cout, const Ints &strides, const Ints &dilations, bool channels_last) {
+WRY_INLINE bool applies(const wry_tensor *weight, int64_t cin, int64_t cout, const Ints &strides, const Ints &dilations, bool channels_last, int64_t most_step) {
   if (!in_pairs<T> || channels_last) return false;
-  const bool single = cin == 1 && cout == 1 && weight->shape[2] == 3 && weight->shape[3] == 3;
-  return cout > 4 || (single && strides[0] == 1 && strides[1] == 1 && dilations[0] == 1 && dilations[1] == 1);
+  const int64_t side = weight->shape[2];
+  const bool single = cin == 1 && cout == 1 && side == weight->shape[3] && (side == 3 || side == 5 || side == 7);
+  return cout > 4 || (single && strides[0] == strides[1] && strides[0] <= most_step && dilations[0] == 1 && dilations[1] == 1);
 }
 
 // The same for the gradient of its weight.

@@ -294,12 +294,34 @@ def test_bfloat16_is_summed_in_floats_and_rounded_once(x_shape, weight_shape, wi
 
 @pytest.mark.parametrize("dtype, digits", [("float32", 2.0**-22), ("bfloat16", 2.0**-8)])
 @pytest.mark.parametrize("paddings", [(1, 1, 1, 1), (0, 0, 0, 0), (2, 1, 0, 2), (5, 5, 5, 5)])
-@pytest.mark.parametrize("size", [(3, 3), (4, 31), (9, 32), (70, 65)])
-def test_neighbours_of_single_channels_read_nothing_beside_their_plane(dtype, digits, paddings, size):
+@pytest.mark.parametrize("side, step, size", [
+    (3, 1, (3, 3)), (3, 1, (4, 31)), (3, 1, (9, 32)), (3, 1, (70, 65)), (3, 2, (3, 4)), (3, 2, (31, 65)), (3, 2, (66, 130)),
+    (5, 1, (5, 7)), (5, 1, (14, 14)), (5, 1, (30, 49)), (5, 2, (5, 6)), (5, 2, (28, 33)), (5, 2, (57, 100)),
+    (7, 1, (7, 7)), (7, 1, (15, 16)), (7, 1, (56, 57)), (7, 2, (8, 7)), (7, 2, (33, 30)), (7, 2, (61, 99)),
+])
+def test_neighbours_of_single_channels_read_nothing_beside_their_plane(dtype, digits, paddings, side, step, size):
     rng = np.random.default_rng(10)
-    x, weight, bias = (ops.cast(_tensor(rng, *shape), dtype=getattr(wherry_tensor, dtype)) for shape in ((2, 3, *size), (3, 1, 3, 3), (3,)))
+    x, weight, bias = (ops.cast(_tensor(rng, *shape), dtype=getattr(wherry_tensor, dtype)) for shape in ((2, 3, *size), (3, 1, side, side), (3,)))
     wide = [ops.cast(ops.cast(t, dtype=wherry_tensor.float32), dtype=wherry_tensor.float64) for t in (x, weight, bias)]
-    window = _window(paddings=paddings, groups=3)
+    window = _window(strides=(step, step), paddings=paddings, groups=3)
     got = ops.cast(ops.conv2d(x, weight, bias, **window), dtype=wherry_tensor.float32).numpy()
     exact = ops.conv2d(*wide, **window).numpy()
-    assert np.all(np.abs(got - exact) <= digits * np.abs(exact) + 1e-5)
+    assert np.all(np.abs(got - exact) <= digits * np.abs(exact) + 1e-6 * side**2)
+
+
+@pytest.mark.parametrize("kernel, step, dilation", [
+    ((3, 3), 1, 1), ((5, 5), 1, 1), ((7, 7), 1, 1), ((5, 5), 2, 1), ((1, 7), 1, 1), ((7, 1), 3, 1), ((3, 3), 1, 2),
+])
+@pytest.mark.parametrize("dtype, digits", [("float32", 1e-5), ("float64", 1e-12)])
+def test_windows_of_single_channels_are_sums_of_shifted_images(dtype, digits, kernel, step, dilation):
+    rng = np.random.default_rng(11)
+    height, width = kernel
+    x, weight = rng.standard_normal((2, 5, 23, 37)).astype(dtype), rng.standard_normal((5, 1, *kernel)).astype(dtype)
+    window = _window(strides=(step, step), dilations=(dilation, dilation), groups=5)
+    out = ops.conv2d(wherry_tensor.to_tensor(x), wherry_tensor.to_tensor(weight), None, **window).numpy()
+    expected = np.zeros(out.shape)
+    for i in range(height):
+        for j in range(width):
+            rows, columns = (slice(at * dilation, at * dilation + (n - 1) * step + 1, step) for at, n in zip((i, j), out.shape[2:]))
+            expected += weight[:, 0, i, j, None, None] * x[:, :, rows, columns]
+    assert np.all(np.abs(out - expected) <= digits * height * width)
