@@ -89,8 +89,8 @@ WRY_INLINE Product product_of(const wry_tensor *x, const wry_tensor *y, bool tra
 WRY_INLINE void place_of(const Product &p, int64_t index, int64_t *x, int64_t *y) {
   *x = *y = 0;
   for (int axis = p.rank - 1; axis >= 0; --axis) {
-    const int64_t at = index % p.shape[axis];
-    index /= p.shape[axis];
+    const int64_t whole = axis > 0 ? index / p.shape[axis] : 0, at = index - whole * p.shape[axis];
+    index = whole;
     *x += at * stride_at(p.x, axis, p.rank);
     *y += at * stride_at(p.y, axis, p.rank);
   }

@@ -182,17 +182,24 @@ static WRY_INLINE T first_value(const Start<T> &start, const T *c, int64_t i, in
                                                 : T(0);
 }
 
-// For a few values: no vector is filled anyway.
-template <typename T>
-static void multiply_tiny(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T *c, int64_t ldc,
-                          const Start<T> &start) {
-  for (int64_t i = 0; i < m; ++i)
+// For a few values: no vector is filled anyway. K: k where it is known, else 0.
+template <typename T, int K>
+static void multiply_tiny(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T *WRY_RESTRICT c, int64_t ldc, const Start<T> &start) {
+  const bool plain = !start.accumulate && !start.per_row && !start.per_column;
+  for (int64_t i = 0; i < m; ++i) {
+    const T *x = a.data + i * a.row;
+    T left[K ? K : 1];
+    for (int p = 0; p < K; ++p) left[p] = x[p * a.column];
     for (int64_t j = 0; j < n; ++j) {
-      const T *x = a.data + i * a.row, *y = b.data + j * b.column;
+      const T *y = b.data + j * b.column;
       T sum = 0;
-      for (int64_t p = 0; p < k; ++p) sum += x[p * a.column] * y[p * b.row];
-      c[i * ldc + j] = sum + first_value(start, c + i * ldc + j, i, j);
+      if constexpr (K > 0)
+        for (int p = 0; p < K; ++p) sum += left[p] * y[p * b.row];
+      else
+        for (int64_t p = 0; p < k; ++p) sum += x[p * a.column] * y[p * b.row];
+      c[i * ldc + j] = plain ? sum : sum + first_value(start, c + i * ldc + j, i, j);
     }
+  }
 }
 
 // dot_rows of four rows of x with each of two of y, with the sums of each element in the same order. `later`: a row that is read afterwards.
@@ -379,7 +386,12 @@ static bool as_dots(int64_t m, int64_t k, const Matrix<T> &a, const Matrix<T> &b
 template <typename T>
 void gemm_serial(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T *c, int64_t ldc, Start<T> start) {
   if (m <= 0 || n <= 0) return;
-  if (m * n * k <= 64) return multiply_tiny(m, n, k, a, b, c, ldc, start);
+  if (m * n * k <= 64) {
+    if (k == 2) return multiply_tiny<T, 2>(m, n, k, a, b, c, ldc, start);
+    if (k == 3) return multiply_tiny<T, 3>(m, n, k, a, b, c, ldc, start);
+    if (k == 4) return multiply_tiny<T, 4>(m, n, k, a, b, c, ldc, start);
+    return multiply_tiny<T, 0>(m, n, k, a, b, c, ldc, start);
+  }
   if ((a.column == 1 && b.row == 1 && n <= 4) || as_dots(m, k, a, b)) return multiply_dots(m, n, k, a, b, c, ldc, start);
   if (m == 1 && b.column == 1 && n >= 4 * lanes<T>) return multiply_row(n, k, a, b, c, start);
   // Few rows never repay packing B. Beyond that B must stay near: rows that lie a large power of
