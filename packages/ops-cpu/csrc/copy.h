@@ -162,6 +162,20 @@ WRY_INLINE void transpose_block(W *to, int64_t to_row, const W *from, int64_t fr
     for (int64_t i = 0; i < rows; ++i) to[i * to_row + j] = from[j * from_row + i];
 }
 
+// The same by tiles that are turned beside the destination and copied along its rows: rows that lie a power of two apart share few sets of the
+// cache, and cannot all wait for the rest of their lines (1024 x 1024 floats, Zen 5: 0.6 of the time, 4096 x 64 0.3).
+template <typename W>
+void transpose_tiles(W *to, int64_t to_row, const W *from, int64_t from_row, int64_t rows, int64_t columns) {
+  constexpr int64_t down = sizeof(W) == 1 ? 64 : 32, across = 16384 / (down * int64_t(sizeof(W)));
+  alignas(64) W tile[down * across];
+  for (int64_t j = 0; j < columns; j += across)
+    for (int64_t i = 0; i < rows; i += down) {
+      const int64_t height = min_of(down, rows - i), width = min_of(across, columns - j);
+      transpose_block(tile, across, from + j * from_row + i, from_row, height, width);
+      for (int64_t r = 0; r < height; ++r) copy_row(to + (i + r) * to_row + j, tile + r * across, width);
+    }
+}
+
 // Two, three or four rows laid into each other: planes of colours to pixels. to[i * N + j] = from[j * from_row + i].
 template <int N, typename W>
 WRY_INLINE void interleave_rows(W *WRY_RESTRICT to, const W *WRY_RESTRICT from, int64_t from_row, int64_t n) {
@@ -199,6 +213,7 @@ void copy_transposed(const wry_call *call, const StridedLoop<2> &loop, int axis)
   const int64_t cut = 4096;
   const int64_t cuts = (columns + cut - 1) / cut;
   const int64_t outer = loop.size / (rows * columns);
+  const bool conflicts = to_row * int64_t(sizeof(W)) % 2048 == 0 && 2 * loop.size * int64_t(sizeof(W)) < wry_cpu_cached_bytes;
   const int64_t grain = max_of<int64_t>(1, bytes_per_thread / (min_of(rows, strip) * min_of(columns, cut) * int64_t(sizeof(W))));
   parallel_for(call, outer * strips * cuts, grain, [&](int64_t begin, int64_t end) {
     for (int64_t piece = begin; piece < end; ++piece) {
@@ -221,6 +236,7 @@ void copy_transposed(const wry_call *call, const StridedLoop<2> &loop, int axis)
       else if (rows == from_row && rows == 2) separate_rows<2>(to, to_row, from, min_of(cut, columns - j));
       else if (rows == from_row && rows == 3) separate_rows<3>(to, to_row, from, min_of(cut, columns - j));
       else if (rows == from_row && rows == 4) separate_rows<4>(to, to_row, from, min_of(cut, columns - j));
+      else if (conflicts) transpose_tiles(to, to_row, from, from_row, here, min_of(cut, columns - j));
       else transpose_block(to, to_row, from, from_row, here, min_of(cut, columns - j));
     }
   });
@@ -240,12 +256,31 @@ void copy_loop(const wry_call *call, const StridedLoop<2> &loop) {
   });
 }
 
+// A few values that lie side by side everywhere become one word: a last axis of 2, 4 or more, as of points or colours.
+inline void join_values(StridedLoop<2> *loop) {
+  const int inner = loop->rank - 1;
+  const int64_t n = loop->shape[inner], bytes = n * loop->item[0];
+  if (inner == 0 || bytes > 16 || (bytes & (bytes - 1)) || loop->strides[inner][0] != 1 || loop->strides[inner][1] != 1) return;
+  for (int k = 0; k < 2; ++k) {
+    if (uintptr_t(loop->base[k]) % uintptr_t(bytes)) return;
+    for (int axis = 0; axis < inner; ++axis)
+      if (loop->strides[axis][k] % n) return;
+  }
+  for (int k = 0; k < 2; ++k) {
+    loop->item[k] = bytes;
+    for (int axis = 0; axis < inner; ++axis) loop->strides[axis][k] /= n;
+  }
+  loop->size /= n;
+  --loop->rank;
+}
+
 // Writes `from`, broadcast to the shape of `to`, into `to`. They must not overlap.
 inline __attribute__((noinline)) void copy_strided(const wry_call *call, const wry_tensor *to,
                                                    const wry_tensor *from) {
   if (to->size == 0) return;
-  const StridedLoop<2> loop = make_loop<2>(to, {to, from});
-  dispatch_size(item_size(to), [&](auto word) { copy_loop<decltype(word)>(call, loop); });
+  StridedLoop<2> loop = make_loop<2>(to, {to, from});
+  join_values(&loop);
+  dispatch_size(loop.item[0], [&](auto word) { copy_loop<decltype(word)>(call, loop); });
 }
 
 WRY_INLINE void copy_tensor(const wry_call *call, const wry_tensor *to, const wry_tensor *from) {

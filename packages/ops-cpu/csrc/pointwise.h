@@ -19,6 +19,7 @@
 #ifndef WHERRY_OPS_CPU_POINTWISE_H
 #define WHERRY_OPS_CPU_POINTWISE_H
 
+#include "copy.h"
 #include "parallel.h"
 #include "simd.h"
 #include "strided.h"
@@ -274,6 +275,69 @@ static bool leave_caches(const wry_tensor *const (&operands)[N]) {
   return bytes >= wry_cpu_cached_bytes && uintptr_t(operands[0]->data) % uintptr_t(item_size(operands[0])) == 0;
 }
 
+// The axis along which inputs lie that do not lie along the last one, as the output does; -1 where there are none. Marks them.
+template <int N>
+static int turned_axis(const StridedLoop<N> &loop, bool (&turned)[N]) {
+  const int inner = loop.rank - 1;
+  int found = -1;
+  for (int k = 0; k < N; ++k) {
+    const int64_t step = loop.strides[inner][k];
+    turned[k] = false;
+    if (k == 0 && step != 1) return -1;
+    for (int axis = 0; axis < inner && step != 0 && step != 1; ++axis)
+      if (loop.strides[axis][k] == 1 && (found < 0 || found == axis)) found = axis, turned[k] = true;
+  }
+  return found >= 0 && loop.shape[found] >= 8 && loop.shape[inner] >= 8 ? found : -1;
+}
+
+// With inputs that lie along another axis than the output: they are turned tile by tile, each of which a cache holds, since a column would be read
+// one cache line to a value.
+template <int N, typename F>
+static __attribute__((noinline)) void turned_walk(const wry_call *call, const StridedLoop<N> &loop, int axis, const bool (&turned)[N], int64_t grain,
+                                                  const F &run) {
+  constexpr int64_t tile_room = 16384;
+  int64_t most = 1, least = 16;
+  for (int k = 1; k < N; ++k)
+    if (turned[k]) most = max_of(most, loop.item[k]), least = min_of(least, loop.item[k]);
+  const int inner = loop.rank - 1;
+  const int64_t rows = least == 1 ? 64 : 32, columns = tile_room / (rows * most);
+  const int64_t down = (loop.shape[axis] + rows - 1) / rows, across = (loop.shape[inner] + columns - 1) / columns;
+  const int64_t outer = loop.size / (loop.shape[axis] * loop.shape[inner]);
+  parallel_for(call, outer * down * across, max_of<int64_t>(1, grain / (rows * columns)), [&](int64_t begin, int64_t end) {
+    alignas(64) char tiles[N - 1][tile_room];
+    for (int64_t piece = begin; piece < end; ++piece) {
+      int64_t rest = piece / across, step[N];
+      const int64_t j = piece % across * columns, i = rest % down * rows;
+      rest /= down;
+      const int64_t height = min_of(rows, loop.shape[axis] - i), width = min_of(columns, loop.shape[inner] - j);
+      char *at[N];
+      int64_t row[N];  // bytes from row to row
+      for (int k = 0; k < N; ++k) {
+        at[k] = loop.base[k] + (i * loop.strides[axis][k] + j * loop.strides[inner][k]) * loop.item[k];
+        row[k] = loop.strides[axis][k] * loop.item[k], step[k] = loop.strides[inner][k];
+      }
+      for (int a = inner - 1; a >= 0; --a) {
+        if (a == axis) continue;
+        const int64_t index = rest % loop.shape[a];
+        rest /= loop.shape[a];
+        for (int k = 0; k < N; ++k) at[k] += index * loop.strides[a][k] * loop.item[k];
+      }
+      for (int k = 1; k < N; ++k) {
+        if (!turned[k]) continue;
+        dispatch_size(loop.item[k], [&](auto word) {
+          using W = decltype(word);
+          transpose_block((W *)tiles[k - 1], width, (const W *)at[k], step[k], height, width);
+        });
+        at[k] = tiles[k - 1], row[k] = width * loop.item[k], step[k] = 1;
+      }
+      for (int64_t r = 0; r < height; ++r) {
+        run(at, step, width, false);
+        for (int k = 0; k < N; ++k) at[k] += row[k];
+      }
+    }
+  });
+}
+
 // operands[0] is the output. `grain`: how many elements are worth a thread.
 template <int N>
 static __attribute__((noinline)) int walk(const wry_call *call, const wry_tensor *const (&operands)[N],
@@ -315,6 +379,12 @@ static __attribute__((noinline)) int walk(const wry_call *call, const wry_tensor
     return WRY_OK;
   }
   const StridedLoop<N> loop = make_loop<N>(out, operands);
+  bool turned[N];
+  const int axis = turned_axis(loop, turned);
+  if (axis >= 0) {
+    turned_walk(call, loop, axis, turned, grain, run);
+    return WRY_OK;
+  }
   const bool far = leave_caches(operands);
   parallel_for(call, loop.size, grain, [&](int64_t begin, int64_t end) {
     strided_range(loop, begin, end,

@@ -56,6 +56,18 @@ def test_roll_of_any_axes_is_numpys(data):
     assert (got == np.roll(x, shifts, axes)).all()
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("shape, order", [
+    ((512, 96), (1, 0)), ((2048, 65), (1, 0)), ((1024, 40, 2), (1, 0, 2)), ((64, 33, 4), (1, 0, 2)), ((70, 20, 16), (1, 0, 2)), ((40, 30, 3), (1, 0, 2)),
+])
+def test_copies_to_rows_a_power_of_two_apart_and_of_few_values_side_by_side(dtype, shape, order):
+    x = np.arange(np.prod(shape)).reshape(shape).astype(dtype)
+    tensor = wherry_tensor.to_tensor(x)
+    assert np.array_equal(ops.copy(ops.transpose(tensor, perm=order)).numpy(), x.transpose(order))
+    inner = tensor[1:, 1:]  # begins at no multiple of the words that values make
+    assert np.array_equal(ops.copy(ops.transpose(inner, perm=order)).numpy(), x[1:, 1:].transpose(order))
+
+
 def test_copy_of_a_large_transpose_does_not_depend_on_threads():
     x = np.random.default_rng(0).random((700, 900), np.float32)
     turned = ops.transpose(wherry_tensor.to_tensor(x), perm=(1, 0))
