@@ -89,12 +89,81 @@ struct Kernel {
   static int same(const wry_call *call) { return pointwise2<T, T, T>(call, F()); }
 };
 
+#if WRY_VECTOR_BYTES >= 32
+template <typename T>
+struct half_of;
+template <>
+struct half_of<uint16_t> {
+  using type = uint8_t;
+};
+template <>
+struct half_of<uint32_t> {
+  using type = uint16_t;
+};
+template <>
+struct half_of<uint64_t> {
+  using type = uint32_t;
+};
+
+// N bools as words. By doubling their size: GCC 12 goes from bytes to longer words one by one.
+template <typename T, int N>
+WRY_INLINE vecn<T, N> load_bools(const bool *p) {
+  if constexpr (sizeof(T) == 1) {
+    vecn<T, N> bytes;
+    __builtin_memcpy(&bytes, p, N);
+    return bytes;
+  } else {
+    return __builtin_convertvector(load_bools<typename half_of<T>::type, N>(p), vecn<T, N>);
+  }
+}
+
+// `where` by vectors of one choice each: of a plain loop compilers make vectors of the conditions, and many masks of one, which takes
+// four times as long.
+template <typename T>
+void where_row(const void *, char *const *at, const int64_t *step, int64_t n, bool far) {
+  constexpr int width = lanes<T>;
+  alignas(64) T repeated[2][width];
+  const T *values[2];
+  bool same[width];
+  const bool *conditions = (const bool *)at[1];
+  if (step[1] == 0) conditions = (const bool *)memset(same, *conditions, width);
+  for (int k = 0; k < 2; ++k) {
+    values[k] = (const T *)at[k + 2];
+    if (step[k + 2] != 0) continue;
+    for (int i = 0; i < width; ++i) repeated[k][i] = *values[k];
+    values[k] = repeated[k];
+  }
+  T *out = (T *)at[0];
+  int64_t i = 0;
+  const auto one = [&] {
+    out[i] = Where()(conditions[i * step[1]], values[0][i * step[2]], values[1][i * step[3]]);
+    ++i;
+  };
+  if (far)
+    while (i < n && uintptr_t(out + i) % WRY_VECTOR_BYTES != 0) one();
+  for (; i + width <= n; i += width) {
+    const vec<T> x = load(values[0] + i * step[2]), y = load(values[1] + i * step[3]);
+    const vec<T> chosen = load_bools<T, width>(conditions + i * step[1]) != 0 ? x : y;
+    if (far) stream(out + i, chosen);
+    else store(out + i, chosen);
+  }
+  while (i < n) one();
+}
+template <typename T>
+constexpr Row where_rows = {where_row<T>, Steps::repeating};
+template <>
+constexpr Row where_rows<word16> = row_for<Where, word16, bool, word16, word16>;
+#else
+template <typename T>
+constexpr Row where_rows = row_for<Where, T, bool, T, T>;
+#endif
+
 // One kernel for all dtypes: the first input, which chooses the row of a table, is the condition.
 int where(const wry_call *call) {
   int status = WRY_OK;
+  const Where f;
   dispatch_size(item_size(input(call, 1)), [&](auto tag) {
-    using T = decltype(tag);
-    status = pointwise3<T, bool, T, T>(call, Where());
+    status = walk<4>(call, {output(call, 0), input(call, 0), input(call, 1), input(call, 2)}, where_rows<decltype(tag)>, &f, cheap);
   });
   return status;
 }

@@ -403,9 +403,13 @@ struct LogicalNot {
   template <typename T>
   WRY_INLINE bool operator()(T x) const { return x == T(0); }
 };
+// Of the byte of a bool: GCC makes no vectors of !x.
+struct Not {
+  static constexpr Lanes lanes = Lanes::none;
+  WRY_INLINE uint8_t operator()(uint8_t x) const { return x ^ 1; }
+};
 struct BitwiseNot {
   static constexpr Lanes lanes = Lanes::none;
-  WRY_INLINE bool operator()(bool x) const { return !x; }
   template <typename T>
   WRY_INLINE T operator()(T x) const { return T(~x); }
 };
@@ -460,7 +464,10 @@ struct Kernel {
     return pointwise1<typename is_complex<T>::real, T>(call, F(), F::lanes == Lanes::none ? cheap : moderate);
   }
   template <typename T>
-  static int predicate(const wry_call *call) { return pointwise1<bool, T>(call, F(), cheap); }
+  static int predicate(const wry_call *call) {
+    if constexpr (same_type<F, LogicalNot> && same_type<T, bool>) return pointwise1<uint8_t, uint8_t>(call, Not());
+    else return pointwise1<bool, T>(call, F(), cheap);
+  }
   template <typename T>
   static int plain(const wry_call *call) { return pointwise1<T, T>(call, F(), cheap); }
 };
@@ -538,7 +545,7 @@ const wry_kernel_entry table[] = {
     WRY_ANY_ROW("real", in_place, identity),
     WRY_REAL_ROWS("imag", in_place, Kernel<Zero>::plain),
     WRY_REAL_ROWS("angle", in_place, Kernel<Angle>::plain),
-    WRY_BOOL_ROW("bitwise_not", in_place, Kernel<BitwiseNot>::plain),
+    WRY_BOOL_ROW("bitwise_not", in_place, Kernel<LogicalNot>::predicate),
     WRY_INT_ROWS("bitwise_not", in_place, Kernel<BitwiseNot>::plain),
     PREDICATE("logical_not", LogicalNot),
     PREDICATE("isnan", IsNan),
