@@ -287,17 +287,77 @@ double digamma(double x) {
   return result + (x < __builtin_inf() ? ::log(x) - 0.5 / x - series : x);
 }
 
+// ---- gamma's, of floats by vectors of doubles ----------------------------------------------------
+
+// The logarithm of gamma from 0 on. On [1, 3) it is (x - 1)(x - 2) times a polynomial (2^-31); below that of x + 1 less log(x), above
+// Stirling's series, fitted (2^-32).
+WRY_INLINE f64 wide_log_gamma(f64 x) {
+  static const double near[] = {0.422784335098467139, -0.100317303653881068, 0.0329650015629158006, -0.0123841187401662933, 0.00499860622033525722,
+                                -0.00210891231415463034, 0.000915748674596721684, -0.000402083984655814882, 0.000180829187398531011,
+                                -0.0000915639300911546341, 0.0000421961700088446011, -7.41938472611259426e-6, 3.35335333415917927e-6,
+                                -9.63513228036091333e-6, 4.55724231986089221e-6};
+  static const double far[] = {0.0833333326726319101, -0.00277758622464862555, 0.000784718410582126263, -0.00045442830739899849};
+  const i64 small = x < 1.0;
+  const f64 t = (small ? x + 1.0 : x) - 2.0, logarithm = wide_log(x), z = 1.0 / x;
+  const f64 inner = (t + 1.0) * t * polynomial(t, near);
+  const f64 outer = fma(x - 0.5, logarithm - 1.0, fma(polynomial(z * z, far), z, 0.41893853320467274));
+  return x < 3.0 ? (small ? inner - logarithm : inner) : outer;
+}
+
+// Of the sums of 1 / (x + k) and 1 / (x + k)^2 over 8 terms: they are polynomials of u = x (x + 7) over u (u + 6)(u + 10)(u + 12), by
+// which numbers below 8 get to where the asymptotic series hold.
+WRY_INLINE f64 eight_factors(f64 u) { return u * (u + 6.0) * (u + 10.0) * (u + 12.0); }
+
+// digamma from 0 on; by a polynomial near its root (2^-32), where the terms would cancel.
+WRY_INLINE f64 wide_digamma(f64 x) {
+  static const double top[] = {720, 504, 84, 4};
+  static const double near[] = {0.967672245256956109, -0.442763167560078197, 0.258499886107752229, -0.163943152787227344, 0.107811379559525103,
+                                -0.072158137952045006, 0.0492057978804600138, -0.0345759365958870318, 0.0190700487432277526};
+  static const double series[] = {1.0 / 12, -1.0 / 120, 1.0 / 252, -1.0 / 240};
+  const i64 small = x < 8.0;
+  const f64 u = x * (x + 7.0), lift = (x + x + 7.0) * polynomial(u, top) / eight_factors(u);
+  const f64 y = small ? x + 8.0 : x, z = 1.0 / y, t = x - 1.4616321449683623;
+  const f64 value = wide_log(y) - fma(polynomial(z * z, series) * z, z, 0.5 * z);
+  return abs(t) < 0.25 ? t * polynomial(t, near) : (small ? value - lift : value);
+}
+
+// Its derivative, from 0 on.
+WRY_INLINE f64 wide_trigamma(f64 x) {
+  static const double top[] = {25401600, 18817920, 6586272, 1334592, 163560, 11928, 476, 8};
+  static const double series[] = {1.0 / 6, -1.0 / 30, 1.0 / 42, -1.0 / 30};
+  const i64 small = x < 8.0;
+  const f64 u = x * (x + 7.0), bottom = eight_factors(u), z = 1.0 / (small ? x + 8.0 : x);
+  const f64 value = fma(z * z, fma(polynomial(z * z, series), z, 0.5), z);
+  return small ? fma(polynomial(u, top) / bottom, 1.0 / bottom, value) : value;
+}
+
+// sin(pi x) and cos(pi x) but for their signs, of which the quotient is right (2^-43).
+struct HalfTurns {
+  f64 sine, cosine;
+  WRY_INLINE explicit HalfTurns(f64 x) {
+    static const double s[] = {3.14159265358963506, -5.167712779987959, 2.55016403590674467, -0.599264433935728643,
+                               0.0821447946706485304, -0.00736400547211566228, 0.00044749208490763597};
+    static const double c[] = {3.99999999999996908, -3.73920880216659682, 1.27801329617616785, -0.228997868968919967,
+                               0.0253307576444399203, -0.00190242652458362243, 0.0000998993397027521262};
+    const f64 r = x - round_even(x), square = r * r;
+    sine = polynomial(square, s) * r;
+    cosine = polynomial(square, c) * (0.25 - square);
+  }
+};
+
 // (-1)^(n+1) n! times the sum of (x + k)^-(n+1) over k from 0: term by term up to where Euler and
 // Maclaurin's formula takes over.
 double polygamma(int64_t n, double x) {
   if (n == 0) return digamma(x);
   if (x <= 0 && (x == ::floor(x) || x < -1e6)) return x != ::floor(x) ? __builtin_nan("") : n % 2 == 1 ? __builtin_inf()
                                                                                                        : -__builtin_inf();
+  if (x == __builtin_inf()) return n % 2 == 1 ? 0.0 : -0.0;
   const double s = double(n) + 1;
   const double start = 12 + double(n) / 2;
+  const auto inverse_power = [&](double base) { return n == 1 ? 1 / (base * base) : ::pow(base, -s); };
   double sum = 0;
-  for (; x < start; x += 1) sum += ::pow(x, -s);
-  const double power = ::pow(x, -s);
+  for (; x < start; x += 1) sum += inverse_power(x);
+  const double power = inverse_power(x);
   sum += power * x / (s - 1) + 0.5 * power;
   // B(2k) / (2k)! s (s + 1) ... (s + 2k - 2) x^-(s + 2k - 1)
   static const double bernoulli[] = {1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160,
@@ -357,14 +417,28 @@ struct Erfinv {
   WRY_INLINE f32 operator()(f32 x) const { return erfinv(x); }
   WRY_INLINE double operator()(double x) const { return inverse_erf(x); }
 };
-struct Lgamma {
-  static constexpr Lanes lanes = Lanes::none;
-  WRY_INLINE double operator()(double x) const { return log_gamma(x); }
-};
-struct Digamma {
-  static constexpr Lanes lanes = Lanes::none;
-  WRY_INLINE double operator()(double x) const { return digamma(x); }
-};
+// Below 0, by reflection. Close to a root the terms cancel, and at poles and infinity they are none: that is left to the function of one
+// number.
+#define WRY_GAMMA_FUNCTION(Name, wide_function, mirrored, reflected, function)                       \
+  struct Name {                                                                                      \
+    static constexpr Lanes lanes = Lanes::floats;                                                    \
+    WRY_INLINE double operator()(double x) const { return function; }                                \
+    WRY_INLINE f32 operator()(f32 v) const {                                                         \
+      const i32 below = v <= 0.0f;                                                                   \
+      if (WRY_LIKELY(!any(below))) return through_double(v, [](f64 x) { return wide_function(x); }); \
+      const f32 result = through_double(v, [](f64 x) {                                               \
+        const f64 value = wide_function(x <= 0.0 ? mirrored : x);                                    \
+        const HalfTurns turn(x);                                                                     \
+        return x <= 0.0 ? reflected : value;                                                         \
+      });                                                                                            \
+      const i32 others = below & ~((abs(result) >= 0x1p-10f) & (abs(result) < __builtin_inff()));    \
+      if (!any(others)) return result;                                                               \
+      return repair_lanes(result, v, others, [](float x) { return float(Name()(double(x))); });      \
+    }                                                                                                \
+  };
+WRY_GAMMA_FUNCTION(Lgamma, wide_log_gamma, -x, wide_log(3.141592653589793 / abs(x * turn.sine)) - value, log_gamma(x))
+WRY_GAMMA_FUNCTION(Digamma, wide_digamma, 1.0 - x, value - 3.141592653589793 * turn.cosine / turn.sine, digamma(x))
+WRY_GAMMA_FUNCTION(Trigamma, wide_trigamma, 1.0 - x, 9.869604401089358 / (turn.sine * turn.sine) - value, polygamma(1, x))
 
 // ---- predicates ---------------------------------------------------------------------------------
 
@@ -473,7 +547,10 @@ struct Kernel {
 };
 
 template <typename T>
-int polygamma_kernel(const wry_call *call) { return pointwise1<T, T>(call, Polygamma{attr_int(call, 0)}, slow); }
+int polygamma_kernel(const wry_call *call) {
+  if (attr_int(call, 0) == 1) return pointwise1<T, T>(call, Trigamma(), grain_of<Trigamma, T>);
+  return pointwise1<T, T>(call, Polygamma{attr_int(call, 0)}, slow);
+}
 
 // Moves bytes: the type does not matter, only its size.
 int identity(const wry_call *call) {

@@ -47,11 +47,30 @@ def erfinv(x):
     return np.where(size < 1, np.copysign(y, x), np.where(size == 1, np.copysign(np.inf, x), np.nan))
 
 
+def lgamma(x):
+    pole = (x <= 0) & (x == np.floor(x))
+    return np.where(pole, np.inf, np.vectorize(math.lgamma, otypes=[np.float64])(np.where(pole, 1, x)))
+
+
+def polygamma(n, x):
+    """digamma (n = 0) or its derivative (n = 1) of positive numbers: the recurrence and the asymptotic series."""
+    total = np.zeros_like(x)
+    for _ in range(16):
+        small = x < 16
+        total = np.where(small, total - 1 / x if n == 0 else total + 1 / (x * x), total)
+        x = np.where(small, x + 1, x)
+    z = 1 / x
+    s = z * z
+    if n == 0:
+        return total + np.log(x) - z / 2 - s * (1 / 12 - s * (1 / 120 - s * (1 / 252 - s * (1 / 240 - s / 132))))
+    return total + z + s / 2 + z * s * (1 / 6 - s * (1 / 30 - s * (1 / 42 - s * (1 / 30 - s * 5 / 66))))
+
+
 REFERENCES = {
     "sqrt": np.sqrt, "exp": np.exp, "expm1": np.expm1, "log": np.log, "log2": np.log2, "log10": np.log10,
     "log1p": np.log1p, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos,
     "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "acosh": acosh,
-    "atanh": np.arctanh, "erf": erf, "erfinv": erfinv, "sigmoid": sigmoid,
+    "atanh": np.arctanh, "erf": erf, "erfinv": erfinv, "sigmoid": sigmoid, "lgamma": lgamma,
 }
 
 
@@ -97,6 +116,46 @@ def test_function_is_within_2_ulp_of_float64(name):
             worst, at = errors.max(), x[errors.argmax()]
     print(f"{name}: {worst:.3f} ulp at {at!r}")
     assert worst <= 2, f"{name}({at!r}) is {worst} ulp off"
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_digamma_and_its_derivative_are_within_2_ulp_of_float64(n):
+    near_root = np.float32(1.4616321).view(np.int32) + np.arange(-3000, 3000, dtype=np.int32)
+    for x in [*(x[x > 0] for x in chunks()), near_root.view(np.float32)]:
+        given = wherry_tensor.to_tensor(x)
+        got = (ops.digamma(given) if n == 0 else ops.polygamma(given, n=1)).numpy()
+        with np.errstate(all="ignore"):
+            errors = ulp_errors(got, polygamma(n, x.astype(np.float64)))
+        assert errors.max() <= 2, f"polygamma({n}, {x[errors.argmax()]!r}) is {errors.max()} ulp off"
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_digamma_and_its_derivative_below_zero_by_reflection(n):
+    x = np.random.default_rng(6).uniform(-30, 0, 100_000).astype(np.float32)
+    x = x[np.abs(x - np.rint(x)) > 2.0**-12]
+    given, wide = wherry_tensor.to_tensor(x), x.astype(np.float64)
+    got = (ops.digamma(given) if n == 0 else ops.polygamma(given, n=1)).numpy()
+    turn = np.pi * (wide - np.rint(wide))
+    there = polygamma(n, 1 - wide)
+    exact = there - np.pi / np.tan(turn) if n == 0 else (np.pi / np.sin(turn)) ** 2 - there
+    errors = ulp_errors(got, exact)
+    assert errors.max() <= 2, f"polygamma({n}, {x[errors.argmax()]!r}) is {errors.max()} ulp off"
+
+
+def test_gamma_functions_below_zero_and_at_infinity():
+    x = np.array([-0.5, -1.5, -2, 0, np.inf, 0.5], np.float32)
+    log = math.log
+    expected = {
+        "lgamma": [log(2 * math.sqrt(math.pi)), log(4 / 3 * math.sqrt(math.pi)), np.inf, np.inf, np.inf, log(math.pi) / 2],
+        "digamma": [0.0364899739785765, 0.7031566406452432, np.nan, np.nan, np.inf, -1.9635100260214235],
+        "trigamma": [math.pi**2 / 2 + 4, math.pi**2 / 2 + 4 + 4 / 9, np.inf, np.inf, 0, math.pi**2 / 2],
+    }
+    for dtype, digits in (("float32", 24), ("float64", 40), ("bfloat16", 8)):
+        given = ops.cast(wherry_tensor.to_tensor(x), dtype=getattr(wherry_tensor, dtype))
+        found = {"lgamma": ops.lgamma(given), "digamma": ops.digamma(given), "trigamma": ops.polygamma(given, n=1)}
+        for name, values in found.items():
+            got = ops.cast(values, dtype=wherry_tensor.float64).numpy()
+            np.testing.assert_allclose(got, expected[name], rtol=2.0 ** (1 - digits), err_msg=f"{name} of {dtype}")
 
 
 def pairs(rng):
@@ -152,7 +211,7 @@ def test_function_of_16_bits_is_within_an_eighth_of_an_ulp_before_it_is_rounded(
     assert errors[at] <= 0.625, f"{name}({x[inside][at]!r}) is {got[inside][at]!r}, expected {exact[inside][at]!r}"
 
 
-@pytest.mark.parametrize("name", ["exp", "tanh", "erf", "sigmoid", "log", "sin", "gelu"])
+@pytest.mark.parametrize("name", ["exp", "tanh", "erf", "sigmoid", "log", "sin", "gelu", "lgamma", "digamma"])
 def test_a_value_does_not_depend_on_where_it_stands(name):
     # The last elements of an array, and those that a thread's part begins with, take other ways.
     x = np.random.default_rng(2).standard_normal(67).astype(np.float32)
