@@ -90,3 +90,18 @@ def test_an_op_without_a_rule_takes_that_of_its_decomposition():
     x = make([1.0, 2.0, 6.0], requires_grad=True)
     total(without[0](x, axes=(0,), keepdim=False, correction=0)).backward()
     assert x.grad.numpy().tolist() == pytest.approx([-4 / 3, -2 / 3, 2])
+
+
+def test_powers_at_zero_have_no_slope_of_0_times_infinity():
+    for exponent, expected in ((0.0, [0, 0, 0]), (1.0, [1, 1, 1]), (2.0, [0, 4, -6]), (3.0, [0, 12, 27])):
+        for y in (make(exponent), make([exponent] * 3)):
+            x = make([0.0, 2.0, -3.0], requires_grad=True)
+            total(ops.power(x, y)).backward()
+            assert x.grad.numpy().tolist() == expected
+
+
+def test_softplus_has_the_slope_1_past_its_threshold():
+    for threshold in (5.0, 20.0):
+        x = make([threshold * 2, float("inf"), 0.0], requires_grad=True)
+        total(ops.softplus(x, beta=1.0, threshold=threshold)).backward()
+        assert x.grad.numpy().tolist() == [1, 1, 0.5]

@@ -24,7 +24,12 @@ WRY_INLINE f32 exponential_minus_1(f32 x) { return expm1(x); }
 WRY_INLINE f64 exponential_minus_1(f64 x) {
   return each(x, [](double v) { return ::expm1(v); });
 }
-WRY_INLINE f32 logarithm_of_1_plus(f32 x) { return log1p(x); }
+// Of x in [0, 1] alone, where a polynomial reaches: 2^-30, and 1.3 ulp with its roundings.
+WRY_INLINE f32 logarithm_of_1_plus(f32 x) {
+  static const float c[] = {1.0f, -0.499999795f, 0.333324975f, -0.249864965f, 0.198858203f, -0.16087623f,
+                            0.123779959f, -0.0818804092f, 0.0410065737f, -0.0131878266f, 0.0019866966f};
+  return polynomial(x, c) * x;
+}
 WRY_INLINE f64 logarithm_of_1_plus(f64 x) {
   return each(x, [](double v) { return ::log1p(v); });
 }

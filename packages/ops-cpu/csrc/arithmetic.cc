@@ -306,12 +306,21 @@ struct Square {
   WRY_INLINE V operator()(V x) const { return x * x; }
 };
 
+struct Itself {
+  static constexpr Lanes lanes = Lanes::all;
+  template <typename V>
+  WRY_INLINE V operator()(V x) const { return x; }
+};
+
 template <typename T>
 int power(const wry_call *call) {
   if constexpr (is_real_float<T>) {
     const wry_tensor *y = input(call, 1);
-    if (y->size == 1 && arithmetic_t<T>(data<T>(y)[0]) == 2 && same_shape(output(call, 0), input(call, 0)))
-      return pointwise1<T, T>(call, Square());
+    if (y->size == 1 && same_shape(output(call, 0), input(call, 0))) {
+      const double exponent = double(arithmetic_t<T>(data<T>(y)[0]));
+      if (exponent == 2) return pointwise1<T, T>(call, Square());
+      if (exponent == 1) return pointwise1<T, T>(call, Itself());  // of the gradient of a square
+    }
   }
   return pointwise2<T, T, T>(call, Power(), by_lanes<Power, T> ? moderate / 2 : slow);
 }

@@ -73,8 +73,10 @@ def vjp_mish(ct, _out, x):
 
 @vjp.rule(ops.softplus, again=True)
 def vjp_softplus(ct, _out, x, *, beta, threshold):
-    scaled = x * beta
-    return ops.where(scaled > threshold, ct, ct * ops.sigmoid(scaled))
+    scaled = x if beta == 1.0 else x * beta
+    slope = ct * ops.sigmoid(scaled)
+    # From 18 on the sigmoid is 1 itself in all floats but float64.
+    return slope if threshold >= 18.0 and x.dtype.itemsize < 8 else ops.where(scaled > threshold, ct, slope)
 
 
 @vjp.rule(ops.softsign)

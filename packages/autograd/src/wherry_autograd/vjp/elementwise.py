@@ -291,9 +291,10 @@ def vjp_remainder(ct, _out, x, y, *, needs):
 @vjp.rule(ops.power)
 def vjp_power(ct, out, x, y, *, needs):
     x_ct = y_ct = None
-    # x ** 0 is constant and 0 ** y (for y > 0) too, where the formulas say 0 * infinity.
+    # x ** 0 is constant and 0 ** y (for y > 0) too, where the formulas say 0 * infinity. For the first the exponent stays 0, which
+    # takes few numbers where y is one.
     if needs[0]:
-        x_ct = ct * _conj(ops.where(y == 0.0, _zero(y), y * ops.power(x, y - 1.0)))
+        x_ct = ct * _conj(y * ops.power(x, y - ops.cast(y != 0.0, dtype=y.dtype)))
     if needs[1]:
         y_ct = ct * _conj(ops.where(x == 0.0, _zero(x), out * ops.log(x)))
     return x_ct, y_ct

@@ -1859,11 +1859,9 @@ def logaddexp(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         raise refused("logaddexp", TypeError(), x=x, y=y)
     if not x.dtype.is_floating:
         x, y = to_dtype(x, float32), to_dtype(y, float32)
-    large = ops.maximum(x, y)
-    # Equal infinities have the difference NaN; the result is that infinity.
-    same = ops.equal(x, y)
-    apart = ops.where(same, ops.full_like(large, 0.0, x.dtype), ops.abs(ops.subtract(x, y)))
-    return large + ops.log1p(ops.exp(ops.negative(apart)))
+    # Equal infinities have the difference NaN, which fmax drops; the result is that infinity.
+    apart = ops.fmax(ops.abs(ops.subtract(x, y)), _core.scalar(0.0, x.dtype))
+    return ops.maximum(x, y) - ops.log_sigmoid(apart)
 
 
 def ldexp(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
