@@ -105,3 +105,28 @@ def test_softplus_has_the_slope_1_past_its_threshold():
         x = make([threshold * 2, float("inf"), 0.0], requires_grad=True)
         total(ops.softplus(x, beta=1.0, threshold=threshold)).backward()
         assert x.grad.numpy().tolist() == [1, 1, 0.5]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+def test_slopes_of_functions_in_pieces(dtype):
+    """At their corners, and of NaN, as Paddle has them; where they are flat an infinite cotangent vanishes."""
+    infinity, nan = float("inf"), float("nan")
+    x = [-infinity, -4.0, -3.0, -1.0, 0.0, 1.0, 3.0, 4.0, infinity, nan]
+    for function, expected in (
+        (lambda x: ops.leaky_relu(x, negative_slope=0.25), [0.25] * 4 + [1] * 6),
+        (lambda x: ops.hardtanh(x, min=-1.0, max=3.0), [0, 0, 0, 0, 1, 1, 0, 0, 0, 0]),
+        (ops.relu6, [0, 0, 0, 0, 0, 1, 1, 1, 0, 0]),
+        (lambda x: ops.hardsigmoid(x, slope=0.25, offset=0.5), [0, 0, 0, 0.25, 0.25, 0.25, 0, 0, 0, 0]),
+        (ops.hardswish, [0, 0, 0, 1 / 6, 0.5, 5 / 6, 1, 1, 1, 1]),
+    ):
+        given = ops.cast(make(x), dtype=getattr(_core, dtype)).detach()
+        given.stop_gradient = False
+        out = function(given)
+        out.backward(ops.full_like(out, value=1, dtype=out.dtype))
+        found = ops.cast(given.grad, dtype=_core.float64).numpy()
+        assert found.tolist() == pytest.approx(expected, rel=2.0**-8 if dtype == "bfloat16" else 1e-7)
+        flat = [i for i, slope in enumerate(expected) if slope == 0]
+        given.clear_gradient()
+        out = function(given)
+        out.backward(ops.full_like(out, value=infinity, dtype=out.dtype))
+        assert not ops.cast(given.grad, dtype=_core.float64).numpy()[flat].any()

@@ -219,6 +219,24 @@ WRY_COARSE_VJP(TanhGeluVjp,
                const V slope = fma(x * x, of<V>(6 * 0.7978845608028654 * 0.044715), of<V>(2 * 0.7978845608028654));
                return ct * s * fma(x * slope, 1 - s, of<V>(1));)
 
+struct PiecewiseVjp {
+  static constexpr Lanes lanes = Lanes::all;
+  static constexpr int64_t grain = cheap;
+  double low, high, below, tilt, inside, above;
+  WRY_INLINE explicit PiecewiseVjp(const wry_call *call)
+      : low(attr_float(call, 0)),
+        high(attr_float(call, 1)),
+        below(attr_float(call, 2)),
+        tilt(attr_float(call, 3)),
+        inside(attr_float(call, 4)),
+        above(attr_float(call, 5)) {}
+  template <typename V>
+  WRY_INLINE V operator()(V ct, V x) const {
+    const V slope = x < of<V>(high) ? (x > of<V>(low) ? (tilt == 0 ? of<V>(inside) : fma(x, of<V>(tilt), of<V>(inside))) : of<V>(below)) : of<V>(above);
+    return slope == 0 ? V{} : ct * slope;
+  }
+};
+
 // ---- table --------------------------------------------------------------------------------------
 
 template <typename F>
@@ -227,6 +245,8 @@ struct Kernel {
   static int unary(const wry_call *call) { return pointwise1<T, T>(call, F(call), F::grain); }
   template <typename T>
   static int gradient(const wry_call *call) { return pointwise2<T, T, T>(call, F(), F::grain); }
+  template <typename T>
+  static int gradient_of(const wry_call *call) { return pointwise2<T, T, T>(call, F(call), F::grain); }
 };
 
 template <typename T>
@@ -270,6 +290,7 @@ const wry_kernel_entry table[] = {
     WRY_FLOAT_ROWS("tanh_vjp", in_place, Kernel<TanhVjp>::gradient),
     WRY_FLOAT_ROWS("gelu_vjp", in_place, gelu_vjp),
     WRY_FLOAT_ROWS("silu_vjp", in_place, Kernel<SiluVjp>::gradient),
+    WRY_FLOAT_ROWS("piecewise_vjp", in_place, Kernel<PiecewiseVjp>::gradient_of),
 };
 
 }  // namespace

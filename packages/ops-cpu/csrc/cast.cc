@@ -62,6 +62,11 @@ void cast_row(const void *, char *const *at, const int64_t *step, int64_t n, boo
     }
     return;
   }
+  if (step[0] == 1 && step[1] == 0) {  // a cotangent of a sum
+    const TO value = TO(cast(plain_value(*x)));
+    for (int64_t i = 0; i < n; ++i) out[i] = value;
+    return;
+  }
   for (int64_t i = 0; i < n; ++i) out[i * step[0]] = TO(cast(plain_value(x[i * step[1]])));
 }
 

@@ -440,6 +440,16 @@ WRY_GAMMA_FUNCTION(Lgamma, wide_log_gamma, -x, wide_log(3.141592653589793 / abs(
 WRY_GAMMA_FUNCTION(Digamma, wide_digamma, 1.0 - x, value - 3.141592653589793 * turn.cosine / turn.sine, digamma(x))
 WRY_GAMMA_FUNCTION(Trigamma, wide_trigamma, 1.0 - x, 9.869604401089358 / (turn.sine * turn.sine) - value, polygamma(1, x))
 
+struct NanToNum {
+  static constexpr Lanes lanes = Lanes::all;
+  double nan, positive, negative;
+  template <typename V>
+  WRY_INLINE V operator()(V x) const {
+    const auto number = [](double value) { return splat<V>(typename vector_traits<V>::scalar(value)); };
+    return x == x ? (x == __builtin_inf() ? number(positive) : (x == -__builtin_inf() ? number(negative) : x)) : number(nan);
+  }
+};
+
 // ---- predicates ---------------------------------------------------------------------------------
 
 struct IsNan {
@@ -552,6 +562,11 @@ int polygamma_kernel(const wry_call *call) {
   return pointwise1<T, T>(call, Polygamma{attr_int(call, 0)}, slow);
 }
 
+template <typename T>
+int nan_to_num(const wry_call *call) {
+  return pointwise1<T, T>(call, NanToNum{attr_float(call, 0), attr_float(call, 1), attr_float(call, 2)});
+}
+
 // Moves bytes: the type does not matter, only its size.
 int identity(const wry_call *call) {
   int status = WRY_OK;
@@ -606,6 +621,7 @@ const wry_kernel_entry table[] = {
     FLOATS("lgamma", Lgamma),
     FLOATS("digamma", Digamma),
     WRY_FLOAT_ROWS("polygamma", in_place, polygamma_kernel),
+    WRY_FLOAT_ROWS("nan_to_num", in_place, nan_to_num),
     DOUBLES("i0", Bessel<0>),
     DOUBLES("i1", Bessel<1>),
     DOUBLES("i0e", ScaledBessel<0>),

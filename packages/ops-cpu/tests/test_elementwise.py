@@ -130,3 +130,24 @@ def test_where_past_the_caches():
     condition = rng.integers(0, 2, 5_000_003).astype(bool)
     found = ops.where(*(w.to_tensor(v)[1:] for v in (condition, x, y)))
     np.testing.assert_array_equal(found.numpy(), np.where(condition, x, y)[1:])
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int32", "bfloat16", "float32", "float64", "complex64"])
+def test_a_number_that_repeats_is_cast_once_and_everywhere(dtype):
+    for source in ("bool", "int64", "float16", "bfloat16", "float32", "float64"):
+        one = w.to_tensor(-2.5).astype(source)
+        view = ops.unreduce_like(one, w.to_tensor(np.zeros((3, 37), "float32")), axes=(0, 1), keepdim=False)
+        found = ops.cast(view, dtype=getattr(w, dtype))
+        assert found.shape == [3, 37] and bool((found == ops.cast(one, dtype=getattr(w, dtype))).all())
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_nan_to_num_of_any_length_and_layout(dtype):
+    x = np.tile(np.array([np.nan, np.inf, -np.inf, -0.0, 1.5, np.finfo(dtype).max, -1e-7], dtype), (11, 13))
+    given = w.to_tensor(x)
+    for values in ({}, {"nan": 0.5, "posinf": 2.0, "neginf": -np.inf}):
+        expected = np.nan_to_num(x, **values)
+        for n in range(1, 40):
+            found = w.nan_to_num(given[0, :n], **values).numpy()
+            assert found.dtype == x.dtype and found.tobytes() == expected[0, :n].tobytes()
+        np.testing.assert_array_equal(w.nan_to_num(given.t(), **values).numpy(), expected.T)

@@ -2,6 +2,8 @@
 
 Those of the fused gradients (`relu_vjp`, ...) make second derivatives work.
 """
+import math
+
 from wherry_autograd.rules import vjp
 from wherry_tensor import ops
 
@@ -13,12 +15,12 @@ def vjp_relu(ct, out, _x):
 
 @vjp.rule(ops.relu6)
 def vjp_relu6(ct, out, _x):
-    return _where(ops.logical_and(out > 0.0, out < 6.0), ct)
+    return _inside(ct, out, 0.0, 6.0)
 
 
 @vjp.rule(ops.leaky_relu, again=True)
 def vjp_leaky_relu(ct, _out, x, *, negative_slope):
-    return ops.where(x < 0.0, ct * negative_slope, ct)
+    return ops.piecewise_vjp(ct, x, low=-math.inf, high=0.0, below=negative_slope, tilt=0.0, inside=negative_slope, above=1.0)
 
 
 @vjp.rule(ops.prelu)
@@ -86,17 +88,17 @@ def vjp_softsign(ct, _out, x):
 
 @vjp.rule(ops.hardtanh)
 def vjp_hardtanh(ct, _out, x, *, min, max):
-    return _where(ops.logical_and(x > min, x < max), ct)
+    return _inside(ct, x, min, max)
 
 
 @vjp.rule(ops.hardsigmoid)
 def vjp_hardsigmoid(ct, out, _x, *, slope, offset):
-    return _where(ops.logical_and(out > 0.0, out < 1.0), ct * slope)
+    return _inside(ct, out, 0.0, 1.0, slope)
 
 
 @vjp.rule(ops.hardswish, again=True)
 def vjp_hardswish(ct, _out, x):
-    return ops.where(x < 3.0, _where(x > -3.0, ct * (x * (1.0 / 3.0) + 0.5)), ct)
+    return ops.piecewise_vjp(ct, x, low=-3.0, high=3.0, below=0.0, tilt=1.0 / 3.0, inside=0.5, above=1.0)
 
 
 @vjp.rule(ops.hardshrink)
@@ -149,6 +151,11 @@ def vjp_tanh_vjp(ct, _out, inner, out, *, needs):
 
 def _zero(x):
     return ops.full(shape=(), value=0, dtype=x.dtype)
+
+
+def _inside(ct, x, low, high, slope=1.0):
+    """ct times the slope, where x lies between the bounds."""
+    return ops.piecewise_vjp(ct, x, low=low, high=high, below=0.0, tilt=0.0, inside=slope, above=0.0)
 
 
 def _where(condition, ct):

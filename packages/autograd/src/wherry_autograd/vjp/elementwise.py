@@ -220,6 +220,11 @@ def vjp_trunc(ct, _out, _x):
     return _zeros_like(ct)
 
 
+@vjp.rule(ops.nan_to_num)
+def vjp_nan_to_num(ct, _out, x, *, nan, posinf, neginf):
+    return ops.where(ops.isfinite(x), ct, _zero(ct))
+
+
 # Parts of complex numbers, and dtypes.
 
 

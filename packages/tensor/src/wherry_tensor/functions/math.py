@@ -1406,14 +1406,8 @@ def nan_to_num(
             f"Other dtypes hold no NaN."
         )
     limits = finfo(x.dtype)
-    out = x
-    for found, value in (
-        (ops.isnan(x), nan),
-        (x == float("inf"), limits.max if posinf is None else posinf),
-        (x == float("-inf"), limits.min if neginf is None else neginf),
-    ):
-        out = ops.where(found, _core.scalar(real_number(value, "nan_to_num", "nan, posinf or neginf"), x.dtype), out)
-    return out
+    values = {"nan": nan, "posinf": limits.max if posinf is None else posinf, "neginf": limits.min if neginf is None else neginf}
+    return ops.nan_to_num(x, **{name: real_number(value, "nan_to_num", "nan, posinf or neginf") for name, value in values.items()})
 
 
 def multigammaln(x: Tensor, p: int, name: str | None = None) -> Tensor:

@@ -57,6 +57,8 @@ sigmoid_vjp = op("sigmoid_vjp", "ct, out")
 tanh_vjp = op("tanh_vjp", "ct, out")
 gelu_vjp = op("gelu_vjp", "ct, x", approximate=bool)
 silu_vjp = op("silu_vjp", "ct, x")
+# ct times `below`, `tilt` * x + `inside` or `above`: of functions in three pieces. A bound belongs to the outer one; NaN counts as above.
+piecewise_vjp = op("piecewise_vjp", "ct, x", low=float, high=float, below=float, tilt=float, inside=float, above=float)
 
 
 # Shape rules: the broadcast shape of the inputs, and their dtype.
@@ -250,6 +252,15 @@ def decompose_gelu_vjp(ct, x, *, approximate):
         return ct * probability * (x * slope * (1.0 - probability) + 1.0)
     density = exp(square(x) * -0.5) * (1.0 / math.sqrt(2.0 * math.pi))
     return ct * (x * density + probability)
+
+
+@decompose.rule(piecewise_vjp)
+def decompose_piecewise_vjp(ct, x, *, low, high, below, tilt, inside, above):
+    def times(slope):  # 0 of infinity, too
+        return ct * slope if slope else _number(0, ct)
+
+    middle = times(x * tilt + inside) if tilt else times(inside)
+    return where(x < high, where(x > low, middle, times(below)), times(above))
 
 
 @decompose.rule(silu_vjp)

@@ -66,6 +66,7 @@ bitwise_not = op("bitwise_not", "x")
 isnan = op("isnan", "x")
 isinf = op("isinf", "x")
 isfinite = op("isfinite", "x")
+nan_to_num = op("nan_to_num", "x", nan=float, posinf=float, neginf=float)
 cast = op("cast", "x", dtype=DType)
 
 # Arithmetic of two values of one dtype.
@@ -208,6 +209,12 @@ def infer_polygamma(x, *, n):
             f"polygamma: the derivative of order {n} is beyond float64. Got n={n}, expected n <= 170, because "
             f"its values grow with n!. Use lgamma to work with logarithms of factorials."
         )
+    return Meta(x.shape, x.dtype)
+
+
+@infer.rule(nan_to_num)
+def infer_nan_to_num(x, **values):
+    require_dtype("nan_to_num", "x", x.dtype, floats)
     return Meta(x.shape, x.dtype)
 
 
@@ -596,6 +603,14 @@ def decompose_isfinite(x):
     if not x.dtype.is_floating:
         return full_like(x, value=True, dtype=bool_)
     return less_than(abs(x), _number(math.inf, x))
+
+
+@decompose.rule(nan_to_num)
+def decompose_nan_to_num(x, *, nan, posinf, neginf):
+    out = where(isnan(x), _number(nan, x), x)
+    for infinity, value in ((math.inf, posinf), (-math.inf, neginf)):
+        out = where(equal(x, _number(infinity, x)), _number(value, x), out)
+    return out
 
 
 @decompose.rule(maximum)

@@ -143,6 +143,21 @@ _gradient(ops.tanh_vjp, lambda ct, out: ct * (1 - out**2), -1, 1)
 _gradient(ops.silu_vjp, lambda ct, x: ct * sigmoid(x) * (1 + x * (1 - sigmoid(x))), -6, 6)
 
 
+def piecewise_vjp(ct, x, low, high, below, tilt, inside, above):
+    return ct * np.where(x < high, np.where(x > low, tilt * x + inside, below), above)
+
+
+@spec(ops.piecewise_vjp, reference=piecewise_vjp)
+def spec_piecewise_vjp(rng):
+    tilted, level = dict(below=0.0, tilt=1 / 3, inside=0.5, above=1.0), dict(below=0.25, tilt=0.0, inside=2.0, above=0.0)
+    for slopes in (tilted, level):
+        for shape in ((3, 7), (70,), ()):
+            yield case(away_from(rng, (), *shape), away_from(rng, (-1, 2), *shape, low=-3, high=4), low=-1.0, high=2.0, **slopes)
+        yield case(np.zeros((0, 3)), np.zeros((0, 3)), low=-1.0, high=2.0, **slopes)
+    yield case(np.ones(6), np.array([-1.0, 2.0, np.nan, np.inf, -np.inf, 0.0]), low=-1.0, high=2.0, **tilted | {"tilt": 0.0}, differentiable=False)
+    yield case(np.ones(3), np.array([-np.inf, -2.0, 0.0]), low=-np.inf, high=0.0, **level, differentiable=False)
+
+
 @spec(ops.gelu_vjp, reference=gelu_vjp)
 def spec_gelu_vjp(rng):
     for approximate in (False, True):

@@ -150,6 +150,14 @@ def spec_polygamma(rng):
     yield bad(np.ones(2), n=-1, error=ValueError, match="n=-1")
 
 
+@spec(ops.nan_to_num, reference=lambda x, nan, posinf, neginf: np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf))
+def spec_nan_to_num(rng):
+    yield case(spread(rng, -3, 3, 2, 5), nan=0.0, posinf=9.0, neginf=-9.0)
+    yield case(np.array([np.nan, np.inf, -np.inf, 0.0, -2.5] * 13), nan=0.5, posinf=9.0, neginf=-np.inf, differentiable=False)
+    yield case(np.array(np.nan), nan=2.0, posinf=1.0, neginf=-1.0, differentiable=False)
+    yield case(np.zeros((0, 3)), nan=0.0, posinf=1.0, neginf=-1.0)
+
+
 def _bessel(order, scaled):
     """The modified Bessel function of the first kind by its integral over a circle, which equal steps compute to the last digit."""
     angles = np.arange(256) * (2 * np.pi / 256)
