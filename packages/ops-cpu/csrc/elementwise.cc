@@ -318,7 +318,8 @@ WRY_INLINE f64 wide_digamma(f64 x) {
   const f64 u = x * (x + 7.0), lift = (x + x + 7.0) * polynomial(u, top) / eight_factors(u);
   const f64 y = small ? x + 8.0 : x, z = 1.0 / y, t = x - 1.4616321449683623;
   const f64 value = wide_log(y) - fma(polynomial(z * z, series) * z, z, 0.5 * z);
-  return abs(t) < 0.25 ? t * polynomial(t, near) : (small ? value - lift : value);
+  const f64 result = abs(t) < 0.25 ? t * polynomial(t, near) : (small ? value - lift : value);
+  return x == 0.0 ? splat<f64>(__builtin_nan("")) : result;
 }
 
 // Its derivative, from 0 on.
@@ -424,12 +425,12 @@ struct Erfinv {
     static constexpr Lanes lanes = Lanes::floats;                                                    \
     WRY_INLINE double operator()(double x) const { return function; }                                \
     WRY_INLINE f32 operator()(f32 v) const {                                                         \
-      const i32 below = v <= 0.0f;                                                                   \
+      const i32 below = v < 0.0f;                                                                    \
       if (WRY_LIKELY(!any(below))) return through_double(v, [](f64 x) { return wide_function(x); }); \
       const f32 result = through_double(v, [](f64 x) {                                               \
-        const f64 value = wide_function(x <= 0.0 ? mirrored : x);                                    \
+        const f64 value = wide_function(x < 0.0 ? mirrored : x);                                     \
         const HalfTurns turn(x);                                                                     \
-        return x <= 0.0 ? reflected : value;                                                         \
+        return x < 0.0 ? reflected : value;                                                          \
       });                                                                                            \
       const i32 others = below & ~((abs(result) >= 0x1p-10f) & (abs(result) < __builtin_inff()));    \
       if (!any(others)) return result;                                                               \

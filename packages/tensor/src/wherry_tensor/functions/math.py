@@ -7,6 +7,7 @@ belong to the operators (`x + 1`), as in Paddle.
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 from wherry_tensor import _core, ops
@@ -1369,6 +1370,13 @@ def logit(x: Tensor, eps: float | None = None, name: str | None = None) -> Tenso
     return ops.log(x / (1.0 - x))
 
 
+@cache
+def _largest(dtype: Any) -> float:
+    from wherry_tensor.dtype import finfo
+
+    return finfo(dtype).max
+
+
 def nan_to_num(
     x: Tensor, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None, name: str | None = None
 ) -> Tensor:
@@ -1397,16 +1405,14 @@ def nan_to_num(
         >>> print(wherry.nan_to_num(x, posinf=9.0).numpy())
         [0. 1. 9.]
     """
-    from wherry_tensor.dtype import finfo
-
     require_tensor(x, "nan_to_num")
     if not x.dtype.is_floating:
         raise InvalidTypeError(
             f"nan_to_num: x must be floating. Got dtype {x.dtype.name}, expected float16, bfloat16, float32 or float64. "
             f"Other dtypes hold no NaN."
         )
-    limits = finfo(x.dtype)
-    values = {"nan": nan, "posinf": limits.max if posinf is None else posinf, "neginf": limits.min if neginf is None else neginf}
+    largest = _largest(x.dtype)
+    values = {"nan": nan, "posinf": largest if posinf is None else posinf, "neginf": -largest if neginf is None else neginf}
     return ops.nan_to_num(x, **{name: real_number(value, "nan_to_num", "nan, posinf or neginf") for name, value in values.items()})
 
 
@@ -1822,8 +1828,8 @@ def hypot(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     large, small = ops.maximum(a, b), ops.minimum(a, b)
     # 0 / 0 and inf / inf would be NaN where the length is 0 and infinite.
     plain = ops.logical_or(large == 0.0, ops.isinf(large))
-    one = ops.full_like(large, 1.0, x.dtype)
-    ratio = ops.where(plain, ops.full_like(large, 0.0, x.dtype), small / ops.where(plain, one, large))
+    zero, one = _core.scalar(0.0, x.dtype), _core.scalar(1.0, x.dtype)
+    ratio = ops.where(plain, zero, small / ops.where(plain, one, large))
     return large * ops.sqrt(1.0 + ratio * ratio)
 
 
