@@ -96,6 +96,7 @@ struct FloorDivide {
     return y == 0.0 ? x / y : (d.rest == d.rest ? floor : d.rest);
   }
   static WRY_INLINE f64 of_integers(f64 x, f64 y) { return floor(x / y); }
+  static WRY_INLINE float of_integers(float x, float y) { return __builtin_floorf(x / y); }
   WRY_INLINE double operator()(double x, double y) const {
     // The quotient of what is left when the remainder is gone, so that x = y * quotient + remainder
     // holds where the quotient x / y rounds up to the next integer (0.3 / 0.1 in float32).
@@ -129,6 +130,7 @@ struct Remainder {
   WRY_INLINE f64 operator()(f64 x, f64 y) const { return by_division<false>(*this, x, y); }
   WRY_INLINE f64 value(f64, f64 y, const Division &d) const { return turns(d.rest, y) ? d.rest + y : d.rest; }
   static WRY_INLINE f64 of_integers(f64 x, f64 y) { return fma(-floor(x / y), y, x); }
+  static WRY_INLINE float of_integers(float x, float y) { return x - __builtin_floorf(x / y) * y; }
   WRY_INLINE double operator()(double x, double y) const {
     const double rest = ::fmod(x, y);
     return rest != 0 && (y < 0) != (rest < 0) ? rest + y : rest;
@@ -176,6 +178,25 @@ void integer_row(const void *functor, char *const *at, const int64_t *step, int6
     __builtin_memcpy(out + i, &whole, sizeof whole);
   }
   for (; i < n; ++i) single(i);
+}
+
+// Of 8 and 16 bits as floats, a stretch at a time.
+template <typename F, typename T>
+void small_integer_row(const void *functor, char *const *at, const int64_t *, int64_t n, bool) {
+  constexpr int64_t most = 256;
+  for (int64_t i = 0; i < n; i += most) {
+    T *out = (T *)at[0] + i;
+    const T *x = (const T *)at[1] + i, *y = (const T *)at[2] + i;
+    const int64_t m = min_of(n - i, most);
+    uint8_t zero = 0;  // no bool: GCC makes no vectors of its sum
+    for (int64_t j = 0; j < m; ++j) zero |= uint8_t(y[j] == 0);
+    if (WRY_UNLIKELY(zero)) {
+      for (int64_t j = 0; j < m; ++j) out[j] = (*static_cast<const F *>(functor))(x[j], y[j]);
+    } else {
+      WRY_INDEPENDENT
+      for (int64_t j = 0; j < m; ++j) out[j] = T(int32_t(F::of_integers(float(x[j]), float(y[j]))));
+    }
+  }
 }
 
 struct Power {
@@ -287,10 +308,13 @@ struct Kernel {
   static int division(const wry_call *call) {
     int by_zero = 0;
     const F f{&by_zero};
-    constexpr bool wide = same_type<T, int32_t> || same_type<T, int64_t>;
     Row row = row_for<F, T, T, T>;
-    if constexpr (wide) row = {integer_row<F, T>, Steps::repeating};
-    const int status = walk<3>(call, {output(call, 0), input(call, 0), input(call, 1)}, row, &f, by_lanes<F, T> || wide ? moderate / 2 : slow);
+    if constexpr (is_integer<T>) {
+      if constexpr (sizeof(T) >= 4) row = {integer_row<F, T>, Steps::repeating};
+      else row = {small_integer_row<F, T>, Steps::unit};
+    }
+    constexpr int64_t grain = by_lanes<F, T> || is_integer<T> ? moderate / 2 : slow;
+    const int status = walk<3>(call, {output(call, 0), input(call, 0), input(call, 1)}, row, &f, grain);
     if (WRY_UNLIKELY(by_zero))
       return fail(call, WRY_INVALID,
                   "%s: integer division by zero. Got a divisor `y` that holds a 0, expected none. "
