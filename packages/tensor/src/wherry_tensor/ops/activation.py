@@ -259,7 +259,7 @@ def decompose_piecewise_vjp(ct, x, *, low, high, below, tilt, inside, above):
     def times(slope):  # 0 of infinity, too
         return ct * slope if slope else _number(0, ct)
 
-    middle = times(x * tilt + inside) if tilt else times(inside)
+    middle = ct * (x * tilt + inside) if tilt else times(inside)
     return where(x < high, where(x > low, middle, times(below)), times(above))
 
 
