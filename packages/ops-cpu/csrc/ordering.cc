@@ -49,9 +49,11 @@ WRY_INLINE key_t<T> key_of(T value) {
 // A key with the position of its value. Comparing both makes every order total, so any sort is stable.
 template <typename K>
 struct Item {
-  K key;
-  K at;
+  K at, key;
+  Item() = default;
+  WRY_INLINE Item(K key_, K at_) : at(at_), key(key_) {}
   friend WRY_INLINE bool operator<(const Item &a, const Item &b) {
+    if constexpr (sizeof(K) == 4) return (uint64_t(a.key) << 32 | a.at) < (uint64_t(b.key) << 32 | b.at);
     return a.key != b.key ? a.key < b.key : a.at < b.at;
   }
 };
@@ -172,36 +174,27 @@ static int topk(const wry_call *call) {
     const int64_t start = to.offset(line), n = from.n;
     int64_t held = 0;
     if (k * 8 < n) {
-      // Keep candidates below a bound; when 2k have gathered, the best k of them set a new bound.
-      const int64_t room = 2 * k;
-      K bound = ~K(0);
-      bool bounded = false;
-      arithmetic_t<T> limit = arithmetic_t<T>(0);  // the value after the bound
+      K *keys = (K *)spare, *least = keys + n;
+      for (int64_t i = 0; i < n; ++i) keys[i] = K(key_of(source[i * from.step]) ^ flip);
+      // The k-th smallest of what is least in each of some columns bounds the k-th smallest of all, closely.
+      const int64_t columns = min_of(n, (4 * k + 15) / 16 * 16);
+      memcpy(least, keys, size_t(columns) * sizeof(K));
+      for (int64_t r = columns; r + columns <= n; r += columns)
+        for (int64_t j = 0; j < columns; ++j) least[j] = min_of(least[j], keys[r + j]);
+      std::nth_element(least, least + k - 1, least + columns);
+      const K bound = least[k - 1];
+      int64_t equal = 0;  // later positions lose ties, so k of those that equal the bound are enough
       for (int64_t block = 0; block < n; block += 16) {
         const int64_t end = min_of(n, block + 16);
-        // Usually nothing of 16 values can enter. This test vectorises; it lets NaN through, the
-        // exact one below decides.
-        if (bounded && from.step == 1 && end == block + 16) {
-          bool enters = false;
-          if (flip) {
-            for (int64_t i = 0; i < 16; ++i) enters |= !(arithmetic_t<T>(source[block + i]) <= limit);
-          } else {
-            for (int64_t i = 0; i < 16; ++i) enters |= !(arithmetic_t<T>(source[block + i]) >= limit);
-          }
+        if (end == block + 16) {  // usually nothing of 16 values enters
+          K enters = 0;
+          for (int64_t i = 0; i < 16; ++i) enters |= K(keys[block + i] <= bound);
           if (!enters) continue;
         }
         for (int64_t i = block; i < end; ++i) {
-          const K key = K(key_of(source[i * from.step]) ^ flip);
-          // Later positions lose ties, so a key equal to the bound cannot enter any more.
-          if (bounded && key >= bound) continue;
-          items[held++] = {key, K(i)};
-          if (held == room) {
-            std::nth_element(items, items + k - 1, items + room);
-            held = k;
-            bound = items[k - 1].key;
-            limit = arithmetic_t<T>(source[int64_t(items[k - 1].at) * from.step]);
-            bounded = true;
-          }
+          if (keys[i] > bound || (keys[i] == bound && equal == k)) continue;
+          equal += keys[i] == bound;
+          items[held++] = {keys[i], K(i)};
         }
       }
     } else {
@@ -271,6 +264,27 @@ static int64_t *allocate_line(const wry_call *call, int32_t index, int64_t n) {
   return (int64_t *)call->context->allocate_output(call->context, index, 1, &n);
 }
 
+// unique where the keys of single values lie in [low, low + range): they are counted, not sorted.
+template <typename T, typename K>
+static int unique_of_few(const wry_call *call, const wry_tensor *x, int axis, const T *rows, const K *keys, int64_t n, K low,
+                         int64_t range, int64_t *chosen) {
+  int64_t *inverse = allocate_line(call, 2, n), *table = workspace<int64_t>(call, 2 * range);
+  if (!inverse || !table) return fail_memory(call, "unique", n * 8 + range * 16);
+  int64_t *times = table + range, count = 0;
+  memset(times, 0, size_t(range) * 8);
+  for (int64_t i = n - 1; i >= 0; --i) table[keys[i] - low] = i, ++times[keys[i] - low];
+  for (int64_t v = 0; v < range; ++v)
+    if (times[v] != 0) chosen[count] = table[v], times[count] = times[v], table[v] = count++;
+  int64_t *index = allocate_line(call, 1, count), *counts = allocate_line(call, 3, count);
+  if (!index || !counts) return fail_memory(call, "unique", count * 16);
+  memcpy(index, chosen, size_t(count) * 8);
+  memcpy(counts, times, size_t(count) * 8);
+  parallel_for(call, n, 32768, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) inverse[i] = table[keys[i] - low];
+  });
+  return write_unique(call, "unique", x, axis, rows, 1, chosen, count);
+}
+
 template <typename T>
 static int unique(const wry_call *call) {
   using K = key_t<T>;
@@ -283,7 +297,15 @@ static int unique(const wry_call *call) {
   int64_t *chosen = workspace<int64_t>(call, n + 1);
   if (!rows || !items || !chosen) return fail_memory(call, "unique", x->size * int64_t(sizeof(T)) + n * 40);
   if (row == 1) {
-    for (int64_t i = 0; i < n; ++i) items[i] = {key_of(rows[i]), K(i)};
+    K *keys = (K *)(items + n);
+    K low = ~K(0), high = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      keys[i] = key_of(rows[i]);
+      low = min_of(low, keys[i]), high = max_of(high, keys[i]);
+    }
+    const bool nan = std::is_floating_point_v<arithmetic_t<T>> && high == ~K(0);  // each NaN is a value of its own
+    if (n > 0 && !nan && high - low < K(n)) return unique_of_few<T>(call, x, axis, rows, keys, n, low, int64_t(high - low) + 1, chosen);
+    for (int64_t i = n - 1; i >= 0; --i) items[i] = {keys[i], K(i)};
     sort_items(items, items + n, n);
   } else {
     for (int64_t i = 0; i < n; ++i) items[i] = {K(0), K(i)};
@@ -339,29 +361,75 @@ static int unique_consecutive(const wry_call *call) {
 
 // ---- searches and counts ------------------------------------------------------------------------
 
+// Eight searches go side by side, a step of all of them at a time: none waits for the memory of another, and
+// there is nothing to foresee.
+template <bool right, typename T>
+static void search(const T *row, int64_t n, const T *values, int64_t count, int64_t *out) {
+  using A = arithmetic_t<T>;
+  constexpr int side = 8;
+  const auto before = [](T a, A b) { return int64_t(right ? A(a) <= b : A(a) < b); };
+  for (int64_t i = 0; i < count; i += side) {
+    const int here = int(min_of<int64_t>(side, count - i));
+    A value[side];
+    int64_t low[side] = {};
+    for (int k = 0; k < side; ++k) value[k] = A(values[i + min_of(k, here - 1)]);
+    int64_t left = n;
+    for (; left > 1; left -= left / 2) {
+      const int64_t half = left / 2;
+#pragma GCC unroll 8
+      for (int k = 0; k < side; ++k) {
+        const int64_t next = low[k] + half;
+        low[k] = __builtin_expect_with_probability(before(row[next - 1], value[k]), 1, 0.5) ? next : low[k];
+      }
+    }
+    for (int k = 0; k < here; ++k) {
+      int64_t at = left == 0 ? 0 : low[k] + before(row[low[k]], value[k]);
+      if (WRY_UNLIKELY(value[k] != value[k]))  // NaN, which is the largest value, compares with none
+        for (at = n; !right && at > 0 && A(row[at - 1]) != A(row[at - 1]);) --at;
+      out[i + k] = at;
+    }
+  }
+}
+
 template <typename T>
 static int searchsorted(const wry_call *call) {
   const wry_tensor *sequence = input(call, 0), *values = input(call, 1), *out = output(call, 0);
-  const bool right = attr_bool(call, 0);
+  const auto run = attr_bool(call, 0) ? search<true, T> : search<false, T>;
   const int64_t n = sequence->shape[sequence->rank - 1];
   // A 1-D sequence serves every value; otherwise row r of the values looks into row r.
   const int64_t columns = sequence->rank == 1 || values->rank == 0 ? values->size : values->shape[values->rank - 1];
-  parallel_for(call, values->size, 4096, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const T *row = data<T>(sequence) + (sequence->rank == 1 ? 0 : i / columns * n);
-      const auto value = key_of(data<T>(values)[i]);
-      int64_t low = 0, left = n;
-      while (left > 0) {
-        const int64_t half = left / 2;
-        const auto key = key_of(row[low + half]);
-        const bool before = right ? key <= value : key < value;
-        low = before ? low + half + 1 : low;
-        left = before ? left - half - 1 : half;
-      }
-      data<int64_t>(out)[i] = low;
+  parallel_for(call, values->size, 2048, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin, stop; i < end; i = stop) {
+      stop = min_of(end, (i / columns + 1) * columns);
+      run(data<T>(sequence) + (sequence->rank == 1 ? 0 : i / columns * n), n, data<T>(values) + i, stop - i, data<int64_t>(out) + i);
     }
   });
   return WRY_OK;
+}
+
+// counts[v] = how many of the n values are v. A few bins are counted fourfold by every thread: the next of
+// equal values need not wait for the last one's count.
+template <typename I>
+static void count_values(const wry_call *call, const I *values, int64_t n, int64_t bins, int64_t *counts) {
+  const int64_t pieces = bins <= 4096 ? max_of(1, threads_for(call, n / 32768)) : 1;
+  const int64_t room = bins * 4;
+  int64_t *own = bins <= 4096 && n >= 4 * bins ? workspace<int64_t>(call, pieces * room) : nullptr;
+  memset(counts, 0, size_t(bins) * 8);
+  if (!own) {
+    for (int64_t i = 0; i < n; ++i) ++counts[values[i]];
+    return;
+  }
+  parallel_tasks(call, pieces, [&](int64_t p) {
+    int64_t *mine = own + p * room;
+    memset(mine, 0, size_t(room) * 8);
+    int64_t i = n * p / pieces;
+    const int64_t end = n * (p + 1) / pieces;
+    for (; i + 4 <= end; i += 4)
+      for (int k = 0; k < 4; ++k) ++mine[k * bins + values[i + k]];
+    for (; i < end; ++i) ++mine[values[i]];
+  });
+  for (int64_t p = 0; p < 4 * pieces; ++p)
+    for (int64_t b = 0; b < bins; ++b) counts[b] += own[p * bins + b];
 }
 
 template <typename I>
@@ -369,8 +437,17 @@ static int bincount(const wry_call *call) {
   const wry_tensor *x = input(call, 0), *weights = input(call, 1);
   const I *values = data<I>(x);
   int64_t bins = x->size == 0 ? 0 : attr_int(call, 0);  // of nothing, Paddle counts nothing
+  constexpr int64_t block = 1 << 15;
+  const int64_t blocks = (x->size + block - 1) / block;
+  I *bounds = workspace<I>(call, 2 * blocks + 1);
+  if (!bounds) return fail_memory(call, "bincount", blocks * 16);
+  parallel_blocks(call, x->size, block, [&](int64_t b, int64_t begin, int64_t end) {
+    I low = 0, high = -1;
+    for (int64_t i = begin; i < end; ++i) low = min_of(low, values[i]), high = max_of(high, values[i]);
+    bounds[2 * b] = low, bounds[2 * b + 1] = high;
+  });
   I lowest = 0, highest = -1;
-  for (int64_t i = 0; i < x->size; ++i) lowest = min_of(lowest, values[i]), highest = max_of(highest, values[i]);
+  for (int64_t b = 0; b < blocks; ++b) lowest = min_of(lowest, bounds[2 * b]), highest = max_of(highest, bounds[2 * b + 1]);
   if (lowest < 0)
     return fail(call, WRY_INVALID,
                 "bincount: value %lld is negative. Got %lld as the smallest value of x, expected values of 0 or more. "
@@ -384,8 +461,7 @@ static int bincount(const wry_call *call) {
                 "Use unique with return_counts for sparse values.",
                 (long long)(bins - 1));
   if (!weights) {
-    memset(out, 0, size_t(bins) * 8);
-    for (int64_t i = 0; i < x->size; ++i) ++((int64_t *)out)[values[i]];
+    count_values(call, values, x->size, bins, (int64_t *)out);
     return WRY_OK;
   }
   if (weights->dtype == WRY_FLOAT32) {
