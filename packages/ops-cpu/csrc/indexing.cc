@@ -91,15 +91,35 @@ static int read_positions(const wry_call *call, const char *op, const wry_tensor
 
 // ---- rows ---------------------------------------------------------------------------------------
 
-// out[o, m, :] = x[o, positions[m], :] for contiguous out [outer, count, row], x [outer, n, row].
 // A row of whole vectors past the caches.
 static void stream_row(float *to, const float *from, int64_t n) {
   for (int64_t i = 0; i < n; i += lanes<float>) stream(to + i, load(from + i));
 }
 
+// gather_rows where a row is one word: four lines of x go side by side, as far as there are four.
+template <typename W>
+static void gather_words(const wry_call *call, W *out, const W *x, int64_t outer, int64_t n, const int64_t *positions, int64_t count) {
+  parallel_for(call, outer / 4, max_of<int64_t>(1, 4096 / max_of<int64_t>(1, count)), [&](int64_t begin, int64_t end) {
+    for (int64_t o = begin * 4; o < end * 4; o += 4) {
+      const W *WRY_RESTRICT from = x + o * n;
+      W *WRY_RESTRICT to = out + o * count;
+      for (int64_t m = 0; m < count; ++m)
+        for (int k = 0; k < 4; ++k) to[k * count + m] = from[k * n + positions[m]];
+    }
+  });
+}
+
+// out[o, m, :] = x[o, positions[m], :] for contiguous out [outer, count, row], x [outer, n, row].
 static void gather_rows(const wry_call *call, char *out, const char *x, int64_t outer, int64_t n, int64_t row_bytes,
                         const int64_t *positions, int64_t count) {
   if (row_bytes == 0) return;
+  if (outer >= 4 && (row_bytes == 4 || row_bytes == 8)) {
+    if (row_bytes == 4) gather_words(call, (uint32_t *)out, (const uint32_t *)x, outer, n, positions, count);
+    else gather_words(call, (uint64_t *)out, (const uint64_t *)x, outer, n, positions, count);
+    const int64_t done = outer / 4 * 4;
+    if (done == outer) return;
+    out += done * count * row_bytes, x += done * n * row_bytes, outer -= done;
+  }
   const int64_t grain = max_of<int64_t>(1, bytes_per_thread / 4 / row_bytes);
   // Of x, long rows pass that are asked for; short ones draw their neighbours in.
   const int64_t asked = outer * (row_bytes >= 1024 ? min_of(n, count) : n);
@@ -258,6 +278,32 @@ static int add_rows(const wry_call *call, const char *op, T *out, const T *x, St
         for (int64_t i = 0; i < row; ++i) to[i] = T(A(to[i]) + A(from[i]));
       }
     }
+    return WRY_OK;
+  }
+  // Short rows are added where they are: finding a row's updates would take longer.
+  if (row <= 8 && (outer > 1 || row <= 2)) {
+    A *totals = sizeof(T) == sizeof(A) ? nullptr : workspace<A>(call, threads_for(call, outer) * n * row);
+    if (!totals && sizeof(T) != sizeof(A)) return fail_memory(call, op, n * row * int64_t(sizeof(A)));
+    parallel_for(call, outer, max_of<int64_t>(1, 16384 / ((n + count) * row)), [&](int64_t begin, int64_t end) {
+      for (int64_t o = begin; o < end; ++o) {
+        T *to = out + o * n * row;
+        const T *base = x + (start == Start::zero ? 0 : o * n * row), *from = updates + o * count * row;
+        A *total = totals ? totals + thread_index() * n * row : (A *)to;
+        if (start == Start::zero) memset((void *)total, 0, size_t(n * row) * sizeof(A));
+        else if ((const void *)base != (void *)total)
+          for (int64_t i = 0; i < n * row; ++i) total[i] = A(base[i]);
+        if (start == Start::x_cleared)
+          for (int64_t m = 0; m < count; ++m) memset((void *)(total + positions[m] * row), 0, size_t(row) * sizeof(A));
+        if (row == 1) {
+          for (int64_t m = 0; m < count; ++m) total[positions[m]] += A(from[m]);
+        } else {
+          for (int64_t m = 0; m < count; ++m)
+            for (int64_t i = 0; i < row; ++i) total[positions[m] * row + i] += A(from[m * row + i]);
+        }
+        if (totals)
+          for (int64_t i = 0; i < n * row; ++i) to[i] = T(total[i]);
+      }
+    });
     return WRY_OK;
   }
   int64_t *first = workspace<int64_t>(call, n + 1);
@@ -561,9 +607,62 @@ static void along_axis(const wry_call *call, const wry_tensor *index, const int6
   });
 }
 
+// The indices of one line as checked positions: the indices themselves where all count from 0, else `own`
+// filled with them; null where one is out of range.
+static WRY_INLINE const int64_t *check_line(const int64_t *index, int64_t count, int64_t n, int64_t *own) {
+  int64_t outside = 0;
+  for (int64_t j = 0; j < count; ++j) outside |= index[j] | (n - 1 - index[j]);
+  if (WRY_LIKELY(outside >= 0)) return index;
+  for (int64_t j = 0; j < count; ++j) {
+    own[j] = index[j] + (index[j] < 0 ? n : 0);
+    if (uint64_t(own[j]) >= uint64_t(n)) return nullptr;
+  }
+  return own;
+}
+
+// f(line, where the line of x begins, positions, n of them) for each line of contiguous int64 indices along the
+// last axis, checked while they are in the cache. False where that is not what the operands are, or an index is out of range: the
+// caller then goes the long way, which says what is wrong.
+template <typename F>
+static bool along_lines(const wry_call *call, const wry_tensor *x, const wry_tensor *index, int axis, F f) {
+  if (axis != x->rank - 1 || index->dtype != WRY_INT64 || !is_contiguous(index) || index->size == 0) return false;
+  for (int i = 0; i < axis; ++i)
+    if (index->shape[i] != x->shape[i]) return false;
+  const int64_t n = x->shape[axis], count = index->shape[axis], lines = index->size / count;
+  int64_t *own = workspace<int64_t>(call, threads_for(call, lines) * count);
+  if (!own) return false;
+  int wrong = 0;
+  parallel_for(call, lines, max_of<int64_t>(1, 16384 / (count + n / 4)), [&](int64_t begin, int64_t end) {
+    for (int64_t line = begin; line < end; ++line) {
+      const int64_t *positions = check_line(data<int64_t>(index) + line * count, count, n, own + thread_index() * count);
+      if (WRY_UNLIKELY(!positions)) return __atomic_store_n(&wrong, 1, __ATOMIC_RELAXED);
+      int64_t from = 0, rest = line;
+      for (int i = axis - 1; i >= 0; --i) from += rest % x->shape[i] * x->strides[i], rest /= x->shape[i];
+      f(line, from, positions, count);
+    }
+  });
+  return !wrong;
+}
+
 static int take_along_axis(const wry_call *call) {
   const wry_tensor *x = input(call, 0), *index = input(call, 1), *out = output(call, 0);
   const int axis = int(attr_int(call, 0));
+  bool done = false;
+  if (is_contiguous(out))
+    dispatch_size(item_size(out), [&](auto word) {
+      using W = decltype(word);
+      const int64_t step = x->strides[axis];
+      done = along_lines(call, x, index, axis, [=](int64_t line, int64_t first, const int64_t *WRY_RESTRICT place, int64_t n) {
+        const W *WRY_RESTRICT from = data<W>(x) + first;
+        W *WRY_RESTRICT to = data<W>(out) + line * n;
+        if (step == 1) {
+          for (int64_t j = 0; j < n; ++j) to[j] = from[place[j]];
+        } else {
+          for (int64_t j = 0; j < n; ++j) to[j] = from[place[j] * step];
+        }
+      });
+    });
+  if (done) return WRY_OK;
   const int64_t *positions;
   if (const int status = read_positions(call, "take_along_axis", index, x, axis, true, &positions)) return status;
   if (out->size == 0) return WRY_OK;
@@ -603,25 +702,55 @@ static void put_assign(const wry_call *call, const wry_tensor *index, const int6
 }
 
 // reduce  "assign", "add", "multiply"
-// x, out  contiguous; out may be x itself
+// x       any strides
+// out     may be x itself
 template <typename T>
 static int put_along_axis(const wry_call *call) {
   using A = arithmetic_t<T>;
   const wry_tensor *x = input(call, 0), *index = input(call, 1), *out = output(call, 0);
   const int axis = int(attr_int(call, 0));
   const char *reduce = attr_string(call, 1);
-  const int64_t *positions;
-  if (const int status = read_positions(call, "put_along_axis", index, x, axis, true, &positions)) return status;
-  if (out->data != x->data) copy_bytes(call, out->data, x->data, x->size * item_size(x));
-  if (index->size == 0) return WRY_OK;
+  const bool assign = strcmp(reduce, "assign") == 0, add = strcmp(reduce, "add") == 0;
   View values(index);
   spread_values(values, input(call, 2));
-  if (strcmp(reduce, "assign") == 0) {
+  bool repeated = true;
+  for (int i = 0; i < index->rank; ++i) repeated &= values.strides[i] == 0;
+  // Not in place: what is written before an index turns out to be wrong must not be seen.
+  if (out->data != x->data && is_contiguous(out) && (repeated || is_contiguous(&values.tensor))) {
+    const void *const given = values.tensor.data;
+    const int64_t length = x->shape[axis], x_step = x->strides[axis], step = repeated ? 0 : 1;
+    bool done = false;
+    if (assign)
+      dispatch_size(item_size(out), [&](auto word) {
+        using W = decltype(word);
+        done = along_lines(call, x, index, axis, [=](int64_t line, int64_t first, const int64_t *WRY_RESTRICT place, int64_t n) {
+          W *WRY_RESTRICT to = data<W>(out) + line * length;
+          const W *WRY_RESTRICT from = (const W *)given + line * n * step;
+          copy_run(to, 1, data<W>(x) + first, x_step, length);
+          for (int64_t j = 0; j < n; ++j) to[place[j]] = from[j * step];
+        });
+      });
+    else
+      done = along_lines(call, x, index, axis, [=](int64_t line, int64_t first, const int64_t *WRY_RESTRICT place, int64_t n) {
+        T *WRY_RESTRICT to = data<T>(out) + line * length;
+        const T *WRY_RESTRICT from = (const T *)given + line * n * step;
+        copy_run(to, 1, data<T>(x) + first, x_step, length);
+        for (int64_t j = 0; j < n; ++j) {
+          const A a = A(to[place[j]]), b = A(from[j * step]);
+          to[place[j]] = add ? T(a + b) : T(a * b);
+        }
+      });
+    if (done) return WRY_OK;
+  }
+  const int64_t *positions;
+  if (const int status = read_positions(call, "put_along_axis", index, x, axis, true, &positions)) return status;
+  if (out->data != x->data) copy_tensor(call, out, x);
+  if (index->size == 0) return WRY_OK;
+  if (assign) {
     put_assign(call, index, positions, out, &values.tensor, axis);
     return WRY_OK;
   }
   const int64_t out_step = out->strides[axis], value_step = values.strides[axis];
-  const bool add = strcmp(reduce, "add") == 0;
   along_axis<T, const T>(call, index, positions, out, &values.tensor, axis, [=](T *to, const T *from, int64_t j, int64_t place) {
     const A a = A(to[place * out_step]), b = A(from[j * value_step]);
     to[place * out_step] = add ? T(a + b) : T(a * b);
@@ -731,9 +860,8 @@ static int nonzero(const wry_call *call) {
   if (!out) return fail_memory(call, "nonzero", shape[0] * rank * 8);
   if (rank == 0) return WRY_OK;
   parallel_blocks(call, size, mask_block, [&](int64_t b, int64_t begin, int64_t end) {
-    int64_t *to = out + starts[b] * rank;
+    int64_t *to = out + starts[b] * rank, *const stop = out + starts[b + 1] * rank;
     if (rank == 1) {
-      int64_t *const stop = out + starts[b + 1];
       for (int64_t i = begin; to < stop; ++i) {
         *to = i;
         to += mask[i];
@@ -749,11 +877,18 @@ static int nonzero(const wry_call *call) {
         coordinates[a] = rest % x->shape[a];
         rest /= x->shape[a];
       }
-      for (int64_t k = 0; k < n; ++k) {
-        if (!mask[i + k]) continue;
-        for (int a = 0; a + 1 < rank; ++a) to[a] = coordinates[a];
-        to[rank - 1] = column + k;
-        to += rank;
+      // Branch free, as above: what was not wanted is overwritten.
+      if (rank == 2) {
+        for (int64_t k = 0; k < n && to < stop; ++k) {
+          to[0] = coordinates[0], to[1] = column + k;
+          to += 2 * mask[i + k];
+        }
+      } else {
+        for (int64_t k = 0; k < n && to < stop; ++k) {
+          for (int a = 0; a + 1 < rank; ++a) to[a] = coordinates[a];
+          to[rank - 1] = column + k;
+          to += rank * mask[i + k];
+        }
       }
       i += n;
     }
@@ -801,7 +936,7 @@ static const wry_kernel_entry table[] = {
     WRY_NUMBER_ROWS("scatter", WRY_WANTS_CONTIGUOUS | WRY_MAY_ALIAS, scatter),
     WRY_NUMBER_ROWS("index_add", WRY_WANTS_CONTIGUOUS | WRY_MAY_ALIAS, index_add),
     WRY_ANY_ROW("take_along_axis", 0, take_along_axis),
-    WRY_ALL_ROWS("put_along_axis", WRY_WANTS_CONTIGUOUS | WRY_MAY_ALIAS, put_along_axis),
+    WRY_ALL_ROWS("put_along_axis", WRY_MAY_ALIAS, put_along_axis),
     WRY_ANY_ROW("masked_select", WRY_WANTS_CONTIGUOUS, masked_select),
     WRY_ANY_ROW("masked_select_vjp", WRY_WANTS_CONTIGUOUS, masked_select_vjp),
     WRY_ALL_ROWS("nonzero", WRY_WANTS_CONTIGUOUS, nonzero),
