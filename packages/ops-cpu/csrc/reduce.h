@@ -11,6 +11,7 @@
 #define WHERRY_OPS_CPU_REDUCE_H
 
 #include "common.h"
+#include "copy.h"
 #include "parallel.h"
 #include "rows.h"
 
@@ -404,11 +405,52 @@ static inline bool reduce_few(const wry_tensor *x, const int64_t *axes, int n_ax
   return true;
 }
 
+static inline int reduce(const wry_call *call, const char *op, const wry_tensor *x, const int64_t *axes, int n_axes,
+                         const Reducer &r, const void *parameter_, void *out_, double divisor = 1);
+
+// Where x is repeated along kept axes (the cotangent of a sum is), so are the outputs: one of them is reduced, then
+// repeated. -1 where that is not so.
+static inline int reduce_repeated(const wry_call *call, const char *op, const wry_tensor *x, const int64_t *axes, int n_axes,
+                                  const Reducer &r, void *out, double divisor) {
+  View once(x), target(x);
+  bool repeated = false;
+  for (int i = 0; i < n_axes; ++i) target.shape[axes[i]] = 1;
+  for (int i = 0; i < x->rank; ++i) {
+    if (target.shape[i] <= 1 || x->strides[i] != 0) continue;
+    once.shape[i] = 1;
+    repeated = true;
+  }
+  if (!repeated || x->size == 0) return -1;
+  View result(x);
+  int64_t pace = 1, full = 1;
+  for (int i = x->rank - 1; i >= 0; --i) {
+    result.shape[i] = min_of(target.shape[i], once.shape[i]);
+    result.strides[i] = pace, target.strides[i] = full;
+    pace *= result.shape[i], full *= target.shape[i];
+  }
+  View *const views[] = {&once, &result, &target};
+  for (View *view : views) view->measure();
+  target.tensor.data = out;
+  result.tensor.data = workspace<char>(call, pace * r.result);
+  if (!result.tensor.data) return fail_memory(call, op, pace * r.result);
+  const int status = reduce(call, op, &once.tensor, axes, n_axes, r, nullptr, result.tensor.data, divisor);
+  if (status != WRY_OK) return status;
+  // Only the size of an element matters to a copy.
+  const int32_t word = r.result == 1 ? WRY_UINT8 : r.result == 2 ? WRY_INT16 : r.result == 4 ? WRY_INT32 : r.result == 8 ? WRY_INT64 : WRY_COMPLEX128;
+  result.tensor.dtype = target.tensor.dtype = word;
+  copy_strided(call, &target.tensor, &result.tensor);
+  return WRY_OK;
+}
+
 // Reduces `axes` of x into the contiguous `out`, dividing by `divisor` at the end (1: not at all).
 // `parameter` holds a value for every output where the reducer takes one.
 static inline int reduce(const wry_call *call, const char *op, const wry_tensor *x, const int64_t *axes, int n_axes,
-                         const Reducer &r, const void *parameter_, void *out_, double divisor = 1) {
+                         const Reducer &r, const void *parameter_, void *out_, double divisor) {
   if (reduce_few(x, axes, n_axes, r, parameter_, out_, divisor)) return WRY_OK;
+  if (!parameter_) {
+    const int status = reduce_repeated(call, op, x, axes, n_axes, r, out_, divisor);
+    if (status >= 0) return status;
+  }
   ReducePlan p = plan_reduction(x, axes, n_axes);
   const char *from = data<char>(x), *parameter = (const char *)parameter_;
   char *out = (char *)out_;

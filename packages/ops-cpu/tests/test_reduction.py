@@ -72,3 +72,17 @@ def test_integer_sums_do_not_overflow_their_dtype():
     total = ops.reduce_sum(x, axes=(0,), keepdim=False)
     assert total.dtype == wherry_tensor.int64
     assert total.item() == 100_000 * (2**31 - 1)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int8, np.bool_, np.complex64, np.float16])
+@pytest.mark.parametrize("kept", [(1, 1, 1, 1), (1, 1, 30, 1), (20, 1, 1, 9), (1, 3, 30, 1), (20, 1, 30, 9)])
+def test_repeated_tensors_reduce_as_their_copies(dtype, kept):
+    x = np.random.default_rng(2).integers(0, 3, kept).astype(dtype)
+    shape = (20, 3, 30, 9)
+    view = ops.broadcast_to(wherry_tensor.to_tensor(x), shape=shape)
+    whole = np.broadcast_to(x, shape)
+    for axes in (0,), (1,), (3,), (0, 2), (1, 3), (0, 1, 2, 3):
+        got = ops.reduce_sum(view, axes=axes, keepdim=False).numpy()
+        np.testing.assert_array_equal(got, whole.astype(np.complex128 if dtype is np.complex64 else np.float64).sum(axis=axes).astype(got.dtype))
+        if dtype not in (np.bool_, np.complex64):
+            np.testing.assert_array_equal(ops.reduce_max(view, axes=axes, keepdim=True).numpy(), whole.max(axis=axes, keepdims=True))
