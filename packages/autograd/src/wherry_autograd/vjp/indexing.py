@@ -42,7 +42,7 @@ def vjp_index_add(ct, _out, _x, index, _value, *, axis):
 
 @vjp.rule(ops.take_along_axis)
 def vjp_take_along_axis(ct, _out, _x, index, *, axis):
-    return ops.put_along_axis(_zeros(ct, _x), index, ct, axis=axis, reduce="add"), None
+    return _put_back(_x, ct, index, axis), None
 
 
 @vjp.rule(ops.put_along_axis)
@@ -134,4 +134,10 @@ def _back_to(x, ct, positions, axis):
         return None
     if x.ndim == 0:
         return ct
-    return ops.put_along_axis(_zeros(ct, x), positions, ct, axis=axis, reduce="add")
+    return _put_back(x, ct, positions, axis)
+
+
+def _put_back(x, ct, positions, axis):
+    # Of the zeros there is one, repeated: the kernel writes them where it adds.
+    zeros = ops.broadcast_like(ops.full(shape=(), value=0, dtype=ct.dtype), x)
+    return ops.put_along_axis(zeros, positions, ct, axis=axis, reduce="add")
