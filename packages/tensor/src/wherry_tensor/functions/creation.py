@@ -715,7 +715,12 @@ def triu(x: Tensor, diagonal: int = 0, name: str | None = None) -> Tensor:
 
 def _embedded(x: Tensor, offset: int, axis1: int, axis2: int, shape: Sequence[int]) -> Tensor:
     """Zeros of `shape` with `x` on the diagonal of two axes."""
-    return ops.diagonal_vjp(x, _full(sizes_of(tuple(shape), "diag"), 0, x.dtype), offset, axis1, axis2)
+    sizes = sizes_of(tuple(shape), "diag")
+    if any(map(is_unknown, sizes)):
+        like = _full(sizes, 0, x.dtype)
+    else:  # nothing but the shape counts: one zero, repeated
+        like = ops.broadcast_to(_full((), 0, x.dtype), sizes)
+    return ops.diagonal_vjp(x, like, offset, axis1, axis2)
 
 
 def diag(x: Tensor, offset: int = 0, padding_value: Any = 0, name: str | None = None) -> Tensor:

@@ -593,7 +593,7 @@ def median(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None 
         middle = ops.where(low == high, low, (low + high) / 2)  # of an odd number both are the one in the middle
     else:
         middle = low if n % 2 else (low + high) / 2
-    spoilt = ops.reduce_any(ops.isnan(rows), (last,), False)
+    spoilt = ops.isnan(ops.select(values, last, n - 1))  # NaN is sorted behind the numbers
     return _kept(ops.where(spoilt, ops.full_like(middle, float("nan"), x.dtype), middle), axes, keepdim)
 
 
