@@ -656,6 +656,7 @@ static int take_along_axis(const wry_call *call) {
         const W *WRY_RESTRICT from = data<W>(x) + first;
         W *WRY_RESTRICT to = data<W>(out) + line * n;
         if (step == 1) {
+#pragma GCC unroll 4
           for (int64_t j = 0; j < n; ++j) to[j] = from[place[j]];
         } else {
           for (int64_t j = 0; j < n; ++j) to[j] = from[place[j] * step];
@@ -727,6 +728,7 @@ static int put_along_axis(const wry_call *call) {
           W *WRY_RESTRICT to = data<W>(out) + line * length;
           const W *WRY_RESTRICT from = (const W *)given + line * n * step;
           copy_run(to, 1, data<W>(x) + first, x_step, length);
+#pragma GCC unroll 4
           for (int64_t j = 0; j < n; ++j) to[place[j]] = from[j * step];
         });
       });
@@ -735,6 +737,7 @@ static int put_along_axis(const wry_call *call) {
         T *WRY_RESTRICT to = data<T>(out) + line * length;
         const T *WRY_RESTRICT from = (const T *)given + line * n * step;
         copy_run(to, 1, data<T>(x) + first, x_step, length);
+#pragma GCC unroll 4
         for (int64_t j = 0; j < n; ++j) {
           const A a = A(to[place[j]]), b = A(from[j * step]);
           to[place[j]] = add ? T(a + b) : T(a * b);

@@ -425,6 +425,7 @@ static void count_values(const wry_call *call, const I *values, int64_t n, int64
     int64_t i = n * p / pieces;
     const int64_t end = n * (p + 1) / pieces;
     for (; i + 4 <= end; i += 4)
+#pragma GCC unroll 4
       for (int k = 0; k < 4; ++k) ++mine[k * bins + values[i + k]];
     for (; i < end; ++i) ++mine[values[i]];
   });
@@ -442,12 +443,16 @@ static int bincount(const wry_call *call) {
   I *bounds = workspace<I>(call, 2 * blocks + 1);
   if (!bounds) return fail_memory(call, "bincount", blocks * 16);
   parallel_blocks(call, x->size, block, [&](int64_t b, int64_t begin, int64_t end) {
-    I low = 0, high = -1;
-    for (int64_t i = begin; i < end; ++i) low = min_of(low, values[i]), high = max_of(high, values[i]);
-    bounds[2 * b] = low, bounds[2 * b + 1] = high;
+    I bits = 0, high = -1;
+    for (int64_t i = begin; i < end; ++i) bits |= values[i], high = max_of(high, values[i]);
+    bounds[2 * b] = bits, bounds[2 * b + 1] = high;
   });
   I lowest = 0, highest = -1;
-  for (int64_t b = 0; b < blocks; ++b) lowest = min_of(lowest, bounds[2 * b]), highest = max_of(highest, bounds[2 * b + 1]);
+  for (int64_t b = 0; b < blocks; ++b) {
+    if (bounds[2 * b] < 0)
+      for (int64_t i = b * block; i < min_of(x->size, (b + 1) * block); ++i) lowest = min_of(lowest, values[i]);
+    highest = max_of(highest, bounds[2 * b + 1]);
+  }
   if (lowest < 0)
     return fail(call, WRY_INVALID,
                 "bincount: value %lld is negative. Got %lld as the smallest value of x, expected values of 0 or more. "
