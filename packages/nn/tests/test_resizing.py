@@ -188,6 +188,21 @@ def test_interpolate_refuses(x, options, error, match):
         F.interpolate(x, **options)
 
 
+def test_nearest_keeps_every_bit():
+    x = np.tile(np.array([-0.0, 0.0, np.nan, np.inf, -np.inf, 1e-45], np.float32), (1, 20, 2, 1))
+    out = F.interpolate(wt.to_tensor(x), [3, 12]).numpy()
+    assert out.tobytes() == x[:, :, [0, 0, 1]].repeat(2, -1).tobytes()
+
+
+def test_axes_in_either_order_give_one_result():
+    x = rng.normal(size=(2, 5, 9, 6))
+    for sizes in ([20, 30], [4, 3], [20, 3], [4, 30]):
+        for mode in ("nearest", "bilinear", "bicubic"):
+            both = F.interpolate(wt.to_tensor(x), sizes, mode=mode).numpy()
+            one = F.interpolate(F.interpolate(wt.to_tensor(x), [sizes[0], 6], mode=mode), sizes, mode=mode).numpy()
+            np.testing.assert_allclose(both, one, rtol=1e-12, atol=1e-12)
+
+
 def test_layers_are_the_function():
     x = wt.to_tensor(rng.normal(size=(1, 2, 5, 7)))
     pairs = [

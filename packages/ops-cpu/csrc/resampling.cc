@@ -8,6 +8,7 @@
 //
 // The transpose is first sorted by the places of its sums (a counting sort, as in indexing.cc), so
 // each is one sum that one thread writes once, in the order of the indices.
+#include "copy.h"
 #include "rows.h"
 
 #include <wherry/kernels/indices.h>
@@ -26,32 +27,65 @@ int check_places(const wry_call *call, const char *op, const int64_t *index, con
 }
 
 // to[:] = sum over p < count of weight(p) * from(p)[:]
-template <typename T, typename From, typename Weight>
-WRY_INLINE void sum_rows(T *to, int64_t row, int64_t count, From &&from, Weight &&weight) {
+template <typename Where, typename T, typename From, typename Weight>
+WRY_INLINE void sum_rows(T *to, int64_t row, int64_t count, From &&from, Weight &&weight, Where) {
   using A = arithmetic_t<T>;
   over<T>(row, [&](int64_t c, auto part) {
+    // Not 0 and what is added to it, which would turn -0 into +0.
+    const A one = count > 0 ? weight(0) : A(0);
     vec<T> total = {};
-    for (int64_t p = 0; p < count; ++p) {
+    if (one != 0) total = get(from(0) + c, part) * one;
+    for (int64_t p = 1; p < count; ++p) {
       const A w = weight(p);
       if (w != 0) total += get(from(p) + c, part) * w;
     }
-    put(to + c, total, part);
+    put_to<Where>(to + c, total, part);
   });
 }
 
-// One element for each result: K taps, or any number where K is 0.
-template <typename T, int K>
-void sum_elements(T *to, const T *from, const ResampleSizes &z, const int64_t *index, const T *weight) {
+// The rows of single elements of [outer, places] that give [outer, results]: result i sums the terms from start(i) to start(i + 1), each an
+// element place[p] of the line by weight[p]. A few lines at once, turned so that those of a place lie side by side.
+template <typename T, typename Start, typename Weight>
+bool sum_lines(const wry_call *call, int64_t outer, int64_t places, int64_t results, int64_t terms, const T *from, T *to, const Start &start, const int64_t *place,
+               const Weight *weight) {
   using A = arithmetic_t<T>;
-  const int64_t taps = K ? K : z.taps;
-  for (int64_t i = 0; i < z.results; ++i) {
-    A total = 0;
-    for (int64_t k = 0; k < taps; ++k) {
-      const A w = A(weight[i * taps + k]), product = w * A(from[index[i * taps + k]]);
-      total += w == 0 ? A(0) : product;
-    }
-    to[i] = T(total);
+  using Word = std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
+  constexpr int64_t side = 64 / sizeof(T);  // lines, and results that are turned back together
+  if (outer < 8 || places > 65536) {
+    parallel_for(call, outer, max_of<int64_t>(1, 8192 / max_of<int64_t>(1, terms)), [&](int64_t begin, int64_t end) {
+      for (int64_t o = begin; o < end; ++o)
+        for (int64_t i = 0; i < results; ++i) {
+          A total = 0;
+          for (int64_t first = start(i), p = first; p < start(i + 1); ++p) {
+            const A w = A(weight[p]), product = w * A(from[o * places + place[p]]);
+            total = w == 0 ? total : p == first ? product
+                                                : total + product;
+          }
+          to[o * results + i] = T(total);
+        }
+    });
+    return true;
   }
+  const int64_t blocks = (outer + side - 1) / side, held = (places + side) * side;
+  T *scratch = workspace<T>(call, held * threads_for(call, blocks));
+  if (!scratch) return false;
+  parallel_for(call, blocks, max_of<int64_t>(1, 8192 / (side * max_of<int64_t>(1, terms))), [&](int64_t begin, int64_t end) {
+    T *turned = scratch + held * thread_index(), *sums = turned + places * side;
+    for (int64_t o = begin * side; o < min_of(outer, end * side); o += side) {
+      const int64_t n = min_of(side, outer - o);
+      if (n < side) memset(turned, 0, size_t(places * side) * sizeof(T));
+      transpose_block((Word *)turned, side, (const Word *)(from + o * places), places, places, n);
+      for (int64_t i = 0; i < results; i += side) {
+        const int64_t count = min_of(side, results - i);
+        for (int64_t r = 0; r < count; ++r) {
+          const int64_t first = start(i + r);
+          sum_rows(sums + r * side, side, start(i + r + 1) - first, [&](int64_t p) { return turned + place[first + p] * side; }, [&](int64_t p) { return A(weight[first + p]); }, Near());
+        }
+        transpose_block((Word *)(to + o * results + i), results, (const Word *)sums, side, n, count);
+      }
+    }
+  });
+  return true;
 }
 
 template <typename T>
@@ -65,26 +99,20 @@ int resample(const wry_call *call) {
   T *out = data<T>(output(call, 0));
   if (const int status = check_places(call, "resample", index, z, axis)) return status;
   if (output(call, 0)->size == 0) return WRY_OK;
-  if (z.row == 1) {
-    parallel_for(call, z.outer, max_of<int64_t>(1, 8192 / max_of<int64_t>(1, z.results * z.taps)), [&](int64_t begin, int64_t end) {
-      for (int64_t o = begin; o < end; ++o) {
-        T *to = out + o * z.results;
-        const T *line = from + o * z.places;
-        switch (z.taps) {
-          case 2: sum_elements<T, 2>(to, line, z, index, weight); break;
-          case 4: sum_elements<T, 4>(to, line, z, index, weight); break;
-          default: sum_elements<T, 0>(to, line, z, index, weight);
-        }
+  if (z.row == 1)
+    return sum_lines(call, z.outer, z.places, z.results, z.results * z.taps, from, out, [&](int64_t i) { return i * z.taps; }, index, weight) ? WRY_OK : fail_memory(call, "resample", z.places * 64);
+  const auto sums = [&](auto where) {
+    parallel_for(call, z.outer * z.results, max_of<int64_t>(1, 8192 / (z.row * max_of<int64_t>(1, z.taps))), [&](int64_t begin, int64_t end) {
+      for (int64_t at = begin; at < end; ++at) {
+        const int64_t o = at / z.results, i = at % z.results;
+        sum_rows(out + at * z.row, z.row, z.taps, [&](int64_t k) { return from + (o * z.places + index[i * z.taps + k]) * z.row; }, [&](int64_t k) { return A(weight[i * z.taps + k]); }, where);
       }
+      if constexpr (decltype(where)::value) stream_fence();
     });
-    return WRY_OK;
-  }
-  parallel_for(call, z.outer * z.results, max_of<int64_t>(1, 8192 / (z.row * max_of<int64_t>(1, z.taps))), [&](int64_t begin, int64_t end) {
-    for (int64_t at = begin; at < end; ++at) {
-      const int64_t o = at / z.results, i = at % z.results;
-      sum_rows(out + at * z.row, z.row, z.taps, [&](int64_t k) { return from + (o * z.places + index[i * z.taps + k]) * z.row; }, [&](int64_t k) { return A(weight[i * z.taps + k]); });
-    }
-  });
+  };
+  const int64_t size = output(call, 0)->size;
+  if ((x->size + size) * int64_t(sizeof(T)) >= wry_cpu_cached_bytes) to_memory(out, size, z.row, sums);
+  else sums(Near());
   return WRY_OK;
 }
 
@@ -118,24 +146,12 @@ int resample_vjp(const wry_call *call) {
   for (int64_t r = z.places; r > 0; --r) first[r] = first[r - 1];
   first[0] = 0;
   const int64_t mean = 1 + terms / z.places;
-  if (z.row == 1) {
-    parallel_for(call, z.outer, max_of<int64_t>(1, 8192 / (z.places * mean)), [&](int64_t begin, int64_t end) {
-      for (int64_t o = begin; o < end; ++o) {
-        const T *from = ct + o * z.results;
-        T *to = out + o * z.places;
-        for (int64_t r = 0; r < z.places; ++r) {
-          A total = 0;
-          for (int64_t p = first[r]; p < first[r + 1]; ++p) total += share[p] * A(from[result[p]]);
-          to[r] = T(total);
-        }
-      }
-    });
-    return WRY_OK;
-  }
+  if (z.row == 1)
+    return sum_lines(call, z.outer, z.results, z.places, terms, ct, out, [&](int64_t r) { return first[r]; }, result, share) ? WRY_OK : fail_memory(call, "resample_vjp", z.results * 64);
   parallel_for(call, z.outer * z.places, max_of<int64_t>(1, 8192 / (z.row * mean)), [&](int64_t begin, int64_t end) {
     for (int64_t at = begin; at < end; ++at) {
       const int64_t o = at / z.places, r = at % z.places, start = first[r];
-      sum_rows(out + at * z.row, z.row, first[r + 1] - start, [&](int64_t p) { return ct + (o * z.results + result[start + p]) * z.row; }, [&](int64_t p) { return share[start + p]; });
+      sum_rows(out + at * z.row, z.row, first[r + 1] - start, [&](int64_t p) { return ct + (o * z.results + result[start + p]) * z.row; }, [&](int64_t p) { return share[start + p]; }, Near());
     }
   });
   return WRY_OK;

@@ -1,7 +1,7 @@
 """Indexing along one axis, so that the gradient of a whole image is one pass over it.
 
-`gather` serves any index of any dtype; its gradient adds single elements where the axis is the last
-one. Floating tensors go through `resample`, whose gradient sums each position once.
+`gather` serves any index of any dtype; where the axis is the last one it takes, and its gradient adds, single elements.
+Floating tensors go through `resample` there, and where there is a gradient, which sums each position once.
 """
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["add_along", "clip_indices", "gather_along", "int64_scalar"]
 
 def gather_along(x: Tensor, indices: Tensor, axis: int) -> Tensor:
     """`x` at `indices`, 1-D and int64, along `axis`."""
-    if x.stop_gradient or not x.dtype.is_floating:
+    if not x.dtype.is_floating or (x.stop_gradient and (axis != x.ndim - 1 or _core.is_symbolic(x))):
         return ops.gather(x, indices, axis)
     return ops.resample(x, *_one_index_each(indices, x), axis)
 

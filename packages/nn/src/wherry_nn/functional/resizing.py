@@ -88,7 +88,10 @@ def interpolate(
             f"interpolate: x is not floating. Got x of dtype {x.dtype.name} with mode={short(mode)}, expected a "
             f"floating dtype. Cast it with astype('float32'), or use mode 'nearest'."
         )
-    for axis, length, scale in zip(axes, sizes, scales, strict=True):
+    order = list(zip(axes, sizes, scales, strict=True))
+    if not has_sizes((*counts, *sizes)) and sizes[0] >= counts[0]:
+        order.reverse()  # what grows grows last along the axis whose rows are the longest
+    for axis, length, scale in order:
         count = shape[axis]
         if length is count and not isinstance(scale, Tensor) and scale == 1.0:
             continue  # a size that is not known yet, and stays
