@@ -1,14 +1,18 @@
 """Im2col and col2im: sliding windows as columns, and columns summed into images.
 
 A window is a product of rows and columns of the image, so both directions go over one axis after the
-other: unfolding reads places along it, folding adds into them.
+other: unfolding reads places along it, folding adds into them. Windows of few elements are slices of the image, one for
+each element: a pass over what is larger in place of three.
 """
 from __future__ import annotations
 
+import functools
+import itertools
+from collections.abc import Iterator
 from typing import Any
 
 from wherry_tensor import ops
-from wherry_tensor._core import Tensor, int64
+from wherry_tensor._core import Tensor, float32, float64, int64, is_symbolic
 from wherry_tensor.arguments import require_tensor
 from wherry_tensor.axis_sampling import add_along, gather_along
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, short
@@ -59,8 +63,12 @@ def unfold(
     top, left, bottom, right = windows.paddings
     if top or left or bottom or right:
         x = ops.pad(x, (0, 0, 0, 0, top, bottom, left, right), 0.0)
-    x = gather_along(gather_along(x, windows.positions(0), 2), windows.positions(1), 3)
     (height, width), (rows, columns) = windows.kernel, windows.counts
+    # The gradient of a slice is an image, which costs more than the slice where windows lie apart.
+    if windows.few(x) and (x.stop_gradient or windows.strides == (1, 1)):
+        parts = [ops.unsqueeze(ops.slice(x, *one), (2,)) for one in windows.slices()]
+        return ops.reshape(ops.concat(*parts, axis=2), (n, channels * height * width, rows * columns))
+    x = gather_along(gather_along(x, windows.positions(0), 2), windows.positions(1), 3)
     x = ops.reshape(x, (n, channels, height, rows, width, columns))
     return ops.reshape(ops.transpose(x, (0, 1, 2, 4, 3, 5)), (n, channels * height * width, rows * columns))
 
@@ -121,10 +129,16 @@ def fold(
     channels = rows_of_x // (height * width)
     top, left, bottom, right = windows.paddings
     padded = image[0] + top + bottom, image[1] + left + right
-    x = ops.transpose(ops.reshape(x, (n, channels, height, width, rows, columns)), (0, 1, 2, 4, 3, 5))
-    x = ops.reshape(x, (n, channels, height * rows, width * columns))
-    x = add_along(x, windows.positions(1), (n, channels, height * rows, padded[1]), 3)
-    x = add_along(x, windows.positions(0), (n, channels, *padded), 2)
+    if windows.few(x) and x.stop_gradient and windows.strides == (1, 1) and x.dtype in (float32, float64):  # 16 bits would round each sum
+        x = ops.reshape(x, (n, channels, height * width, rows, columns))
+        like = ops.broadcast_to(ops.full(shape=(), value=0, dtype=x.dtype), (n, channels, *padded))
+        images = (ops.slice_vjp(ops.select(x, 2, i), like, *one) for i, one in enumerate(windows.slices()))
+        x = functools.reduce(ops.add, images)
+    else:
+        x = ops.transpose(ops.reshape(x, (n, channels, height, width, rows, columns)), (0, 1, 2, 4, 3, 5))
+        x = ops.reshape(x, (n, channels, height * rows, width * columns))
+        x = add_along(x, windows.positions(1), (n, channels, height * rows, padded[1]), 3)
+        x = add_along(x, windows.positions(0), (n, channels, *padded), 2)
     if top or left or bottom or right:
         x = ops.pad(x, (0, 0, 0, 0, -top, -bottom, -left, -right), 0.0)
     return x
@@ -161,6 +175,17 @@ class _Windows:
                 f"{paddings}, dilations={dilations}, which gives {list(self.counts)} windows, expected a positive integer of them "
                 f"in each direction. Use a smaller window, or padding."
             )
+
+    def few(self, x: Tensor) -> bool:
+        """Whether the elements of a window are so few that a slice for each takes less time; a program keeps its size."""
+        return self.kernel[0] * self.kernel[1] <= 49 and not is_symbolic(x)
+
+    def slices(self) -> Iterator[tuple[tuple[int, ...], ...]]:
+        """Axes, starts, ends and steps of the elements of all windows at one place of theirs, place by place."""
+        for place in itertools.product(*map(range, self.kernel)):
+            starts = tuple(at * apart for at, apart in zip(place, self.dilations))
+            ends = tuple(start + (n - 1) * step + 1 for start, n, step in zip(starts, self.counts, self.strides))
+            yield (2, 3), starts, ends, self.strides
 
     def positions(self, axis: int) -> Tensor:
         """The places along an axis of the padded image: those of the first element of all windows, and so on."""
