@@ -3,6 +3,7 @@
 // Inputs are contiguous, seen as [outer, n, inner] around the axis; outputs overlap no input. One
 // thread walks an axis from end to end, so a single long row uses one thread. Running sums and products of
 // floats are doubles, for the reason given in reduce.h.
+#include "copy.h"
 #include "lanemath.h"
 #include "parallel.h"
 #include "rows.h"
@@ -87,12 +88,61 @@ int scan(const wry_call *call, int axis, bool reverse, W start, F &&step) {
   return WRY_OK;
 }
 
+// Rows of floats, whose next state is step(state, elements of the inputs, whether they are the first): a row alone would wait for its own
+// arithmetic, so a few are turned, until those of a place lie side by side in vectors. False where there are none of them.
+template <typename T, int Inputs, typename F>
+bool scan_rows(const wry_call *call, int axis, bool reverse, double start, const F &step) {
+  const AxisView v = around(input(call, 0), axis);
+  if constexpr (is_float<T>) {
+    using Word = std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
+    constexpr int64_t side = 64 / sizeof(T);
+    constexpr int vectors = int(side) / lanes<T>;
+    if (v.inner != 1 || v.outer < 4) return false;
+    each_row(call, (v.outer + side - 1) / side, v.n * side, [&](int64_t block) {
+      alignas(64) T tile[Inputs][side * side] = {};
+      f64x2 state[vectors];
+      for (f64x2 &one : state) one = {splat<f64>(start), splat<f64>(start)};
+      const int64_t at = block * side * v.n, rows = min_of(side, v.outer - block * side);
+      for (int64_t done = 0; done < v.n; done += side) {
+        const int64_t n = min_of(side, v.n - done), from = at + (reverse ? v.n - done - n : done);
+        for (int i = 0; i < Inputs; ++i) transpose_block((Word *)tile[i], side, (const Word *)(data<T>(input(call, i)) + from), v.n, n, rows);
+        for (int64_t k = 0; k < n; ++k)
+          for (int part = 0; part < vectors; ++part) {
+            const int64_t place = (reverse ? n - 1 - k : k) * side + part * lanes<T>;
+            f64 low[Inputs], high[Inputs];
+            for (int i = 0; i < Inputs; ++i) {
+              if constexpr (sizeof(T) == 8) {
+                low[i] = load(tile[i] + place);
+              } else {
+                const f64x2 wide = to_double(load(tile[i] + place));
+                low[i] = wide.lo, high[i] = wide.hi;
+              }
+            }
+            state[part].lo = step(state[part].lo, low, done + k == 0);
+            if constexpr (sizeof(T) == 8) {
+              store(tile[0] + place, state[part].lo);
+            } else {
+              state[part].hi = step(state[part].hi, high, done + k == 0);
+              store(tile[0] + place, to_float(state[part]));
+            }
+          }
+        transpose_block((Word *)(data<T>(output(call, 0)) + from), v.n, (const Word *)tile[0], side, rows, n);
+      }
+    });
+    return true;
+  }
+  return false;
+}
+
 template <typename T>
 int cumsum(const wry_call *call) {
   using W = typename running<T>::type;
+  const int axis = int(attr_int(call, 0));
+  const bool reverse = attr_bool(call, 1);
+  if (scan_rows<T, 1>(call, axis, reverse, 0, [](auto state, const auto *x, bool) { return state + *x; })) return WRY_OK;
   const T *WRY_RESTRICT x = data<T>(input(call, 0));
   T *WRY_RESTRICT out = data<T>(output(call, 0));
-  return scan<T>(call, int(attr_int(call, 0)), attr_bool(call, 1), W(0), [=](W &state, int64_t i) {
+  return scan<T>(call, axis, reverse, W(0), [=](W &state, int64_t i) {
     state = plus<W>(state, lift(x[i]));
     out[i] = lower<T>(state);
   });
@@ -101,9 +151,11 @@ int cumsum(const wry_call *call) {
 template <typename T>
 int cumprod(const wry_call *call) {
   using W = typename running<T>::type;
+  const int axis = int(attr_int(call, 0));
+  if (scan_rows<T, 1>(call, axis, false, 1, [](auto state, const auto *x, bool) { return state * *x; })) return WRY_OK;
   const T *WRY_RESTRICT x = data<T>(input(call, 0));
   T *WRY_RESTRICT out = data<T>(output(call, 0));
-  return scan<T>(call, int(attr_int(call, 0)), false, W(1), [=](W &state, int64_t i) {
+  return scan<T>(call, axis, false, W(1), [=](W &state, int64_t i) {
     state = times<W>(state, lift(x[i]));
     out[i] = lower<T>(state);
   });
@@ -166,6 +218,9 @@ int cummin(const wry_call *call) { return record<T, false>(call); }
 template <typename T>
 int linear_scan(const wry_call *call) {
   using W = typename running<T>::type;
+  const int axis = int(attr_int(call, 0));
+  const bool reverse = attr_bool(call, 1);
+  if (scan_rows<T, 2>(call, axis, reverse, 0, [](auto state, const auto *x, bool first) { return first ? x[1] : x[0] * state + x[1]; })) return WRY_OK;
   const T *WRY_RESTRICT a = data<T>(input(call, 0));
   const T *WRY_RESTRICT b = data<T>(input(call, 1));
   T *WRY_RESTRICT out = data<T>(output(call, 0));
@@ -174,7 +229,7 @@ int linear_scan(const wry_call *call) {
     W value;
     bool begun;
   };
-  return scan<T>(call, int(attr_int(call, 0)), attr_bool(call, 1), State{W(0), false}, [=](State &state, int64_t i) {
+  return scan<T>(call, axis, reverse, State{W(0), false}, [=](State &state, int64_t i) {
     state.value = state.begun ? lift(a[i]) * state.value + lift(b[i]) : lift(b[i]);
     state.begun = true;
     out[i] = lower<T>(state.value);
