@@ -17,7 +17,9 @@ namespace WRY_NAMESPACE {
 namespace {
 
 int check_places(const wry_call *call, const char *op, const int64_t *index, const ResampleSizes &z, int axis) {
-  for (int64_t i = 0; i < z.results * z.taps; ++i)
+  uint64_t farthest = 0;
+  for (int64_t i = 0; i < z.results * z.taps; ++i) farthest = max_of(farthest, uint64_t(index[i]));
+  for (int64_t i = 0; i < z.results * z.taps && farthest >= uint64_t(z.places); ++i)
     if (WRY_UNLIKELY(uint64_t(index[i]) >= uint64_t(z.places)))
       return fail(call, WRY_OUT_OF_RANGE,
                   "%s: index %lld (element %lld of the indices) is out of range for axis %d. Got %lld, expected each index "
@@ -103,9 +105,10 @@ int resample(const wry_call *call) {
     return sum_lines(call, z.outer, z.places, z.results, z.results * z.taps, from, out, [&](int64_t i) { return i * z.taps; }, index, weight) ? WRY_OK : fail_memory(call, "resample", z.places * 64);
   const auto sums = [&](auto where) {
     parallel_for(call, z.outer * z.results, max_of<int64_t>(1, 8192 / (z.row * max_of<int64_t>(1, z.taps))), [&](int64_t begin, int64_t end) {
-      for (int64_t at = begin; at < end; ++at) {
-        const int64_t o = at / z.results, i = at % z.results;
-        sum_rows(out + at * z.row, z.row, z.taps, [&](int64_t k) { return from + (o * z.places + index[i * z.taps + k]) * z.row; }, [&](int64_t k) { return A(weight[i * z.taps + k]); }, where);
+      const T *x_of = from + begin / z.results * z.places * z.row;
+      for (int64_t at = begin, i = begin % z.results; at < end; ++at, ++i) {
+        if (i == z.results) i = 0, x_of += z.places * z.row;
+        sum_rows(out + at * z.row, z.row, z.taps, [&](int64_t k) { return x_of + index[i * z.taps + k] * z.row; }, [&](int64_t k) { return A(weight[i * z.taps + k]); }, where);
       }
       if constexpr (decltype(where)::value) stream_fence();
     });

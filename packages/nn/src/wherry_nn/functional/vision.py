@@ -148,25 +148,20 @@ def grid_sample(
         _in_elements(ops.select(grid, spatial + 1, spatial - 1 - axis), sizes[axis], padding_mode, align_corners)
         for axis in range(spatial)
     ]
-    # Rows and weights of the corners around each position: every axis doubles their number, except in mode "nearest".
-    index = ops.broadcast_to(
-        ops.reshape(ops.arange(start=0, step=1, length=n, dtype=int64), (n, *(1,) * (spatial + 1))), (n, *places, 1)
-    )
-    weight = ops.full(shape=(1,) * (spatial + 2), value=1, dtype=grid.dtype)
-    corners = 1
+    # Rows and weights of the corners around each position: every axis doubles their number, except in mode "nearest". The corners
+    # come first, so that what is done to all positions goes over long rows.
+    index = ops.reshape(ops.arange(start=0, step=1, length=n, dtype=int64), (1, n, *(1,) * spatial))
+    weight = None
     for size, one in zip(sizes, at, strict=True):
         ends, shares = _ends(one, mode)
         inside = clip_indices(ends, size)
         if padding_mode == "zeros":
             shares = ops.multiply(shares, ops.cast(ops.equal(inside, ends), grid.dtype))
-        corners *= inside.shape[-1]
-        index = ops.add(ops.unsqueeze(ops.multiply(index, int64_scalar(size)), (spatial + 2,)), ops.unsqueeze(inside, (spatial + 1,)))
-        weight = ops.multiply(ops.unsqueeze(weight, (spatial + 2,)), ops.unsqueeze(shares, (spatial + 1,)))
-        index = ops.reshape(index, (n, *places, corners))
-        weight = ops.reshape(weight, (n, *places, corners))
-    flat = (n * count, corners)
+        index = _each_with_each(ops.add, ops.multiply(index, int64_scalar(size)), inside)
+        weight = shares if weight is None else _each_with_each(ops.multiply, weight, shares)
+    flat = (index.shape[0], n * count)
     try:
-        out = ops.resample(rows, ops.reshape(index, flat), ops.reshape(weight, flat), 0)
+        out = ops.resample(rows, ops.transpose(ops.reshape(index, flat), (1, 0)), ops.transpose(ops.reshape(weight, flat), (1, 0)), 0)
     except TypeError as error:  # two dtypes, and no auto_cast around
         raise refused("grid_sample", error, x=x, grid=grid) from None
     out = ops.reshape(out, (n, *places, channels))
@@ -225,17 +220,23 @@ def _mirrored(at: Tensor, span: float) -> Tensor:
     return ops.minimum(at, 2.0 * span - at)
 
 
+def _each_with_each(op: Any, a: Tensor, b: Tensor) -> Tensor:
+    """`op` of each element of the first axis of `a` with each of that of `b`, as the first axis of the result."""
+    out = op(ops.unsqueeze(a, (1,)), ops.unsqueeze(b, (0,)))
+    return ops.reshape(out, (a.shape[0] * b.shape[0], *out.shape[2:]))
+
+
 def _ends(at: Tensor, mode: str) -> tuple[Tensor, Tensor]:
-    """The elements along an axis on both sides of each place (or the nearest one), and their shares, on a new last axis."""
-    new = (at.ndim,)
+    """The elements along an axis on both sides of each place (or the nearest one), and their shares, on a new first axis."""
+    new = (0,)
     if mode == "nearest":
         share = _flat(at) if not at.stop_gradient else ops.full_like(at, value=1, dtype=at.dtype)
         return ops.unsqueeze(ops.cast(ops.round(at.detach()), int64), new), ops.unsqueeze(share, new)
     low = ops.floor(at.detach())
     share = at - low
     position = ops.unsqueeze(ops.cast(low, int64), new)
-    ends = ops.concat(position, ops.add(position, int64_scalar(1)), axis=at.ndim)
-    return ends, ops.concat(ops.unsqueeze(1.0 - share, new), ops.unsqueeze(share, new), axis=at.ndim)
+    ends = ops.concat(position, ops.add(position, int64_scalar(1)), axis=0)
+    return ends, ops.concat(ops.unsqueeze(1.0 - share, new), ops.unsqueeze(share, new), axis=0)
 
 
 def _flat(at: Tensor) -> Tensor:
