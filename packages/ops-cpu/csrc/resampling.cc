@@ -28,21 +28,31 @@ int check_places(const wry_call *call, const char *op, const int64_t *index, con
   return WRY_OK;
 }
 
-// to[:] = sum over p < count of weight(p) * from(p)[:]
+// to[:] = sum over p < count of weight(p) * from(p)[:], some vectors at a time.
 template <typename Where, typename T, typename From, typename Weight>
 WRY_INLINE void sum_rows(T *to, int64_t row, int64_t count, From &&from, Weight &&weight, Where) {
   using A = arithmetic_t<T>;
-  over<T>(row, [&](int64_t c, auto part) {
+  constexpr int N = lanes<T>;
+  int64_t c = 0;
+  const auto sum = [&](auto vectors, auto part) {
+    constexpr int V = decltype(vectors)::value;
+    vec<T> total[V] = {};
     // Not 0 and what is added to it, which would turn -0 into +0.
     const A one = count > 0 ? weight(0) : A(0);
-    vec<T> total = {};
-    if (one != 0) total = get(from(0) + c, part) * one;
+    if (one != 0)
+      for (int v = 0; v < V; ++v) total[v] = get(from(0) + c + v * N, part) * one;
     for (int64_t p = 1; p < count; ++p) {
       const A w = weight(p);
-      if (w != 0) total += get(from(p) + c, part) * w;
+      if (w != 0)
+        for (int v = 0; v < V; ++v) total[v] += get(from(p) + c + v * N, part) * w;
     }
-    put_to<Where>(to + c, total, part);
-  });
+    for (int v = 0; v < V; ++v) put_to<Where>(to + c + v * N, total[v], part);
+    c += V * N;
+  };
+  while (c + 4 * N <= row) sum(std::integral_constant<int, 4>(), Whole());
+  if (c + 2 * N <= row) sum(std::integral_constant<int, 2>(), Whole());
+  if (c + N <= row) sum(std::integral_constant<int, 1>(), Whole());
+  if (c < row) sum(std::integral_constant<int, 1>(), Part{row - c});
 }
 
 // The rows of single elements of [outer, places] that give [outer, results]: result i sums the terms from start(i) to start(i + 1), each an
