@@ -28,50 +28,70 @@ WRY_INLINE vecn<float, N> load_apart(const float *p) {
   return even_lanes(a, b, std::make_index_sequence<N>());
 }
 
-// N neighbouring windows of rows x columns values, the first of which begins at `at`, position `place` of
-// its plane. Ties, NaN and windows of NaN alone as max_windows (pooling.cc) has them.
-template <int N, int step>
-WRY_INLINE void best_of(const float *at, int64_t w, int64_t rows, int64_t columns, int32_t place, float *best_to,
+// N neighbouring windows of rows x columns values, from window `o` of a row on, and so on for B such blocks, which fill each other's waits; none
+// begins behind window `last`. Window 0 begins at `at`, position `place` of its plane. Ties, NaN and windows of NaN alone as max_windows
+// (pooling.cc) has them.
+template <int N, int B, int step>
+WRY_INLINE void best_of(const float *at, int64_t w, int64_t rows, int64_t columns, int32_t place, int64_t o, int64_t last, float *best_to,
                         int32_t *where_to) {
   using F = vecn<float, N>;
   using I = vecn<int32_t, N>;
-  I first;
-  for (int i = 0; i < N; ++i) first[i] = place + step * i;
-  F best = load_apart<N, step>(at);
-  I where = first;
+  I lane;
+  for (int i = 0; i < N; ++i) lane[i] = step * i;
+  const float *from[B];
+  F best[B];
+  I where[B], first[B];
+  for (int b = 0; b < B; ++b) {
+    const int64_t window = min_of(o + b * N, last);
+    from[b] = at + step * window;
+    first[b] = where[b] = lane + int32_t(place + step * window);
+    best[b] = load_apart<N, step>(from[b]);
+  }
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < columns; ++j) {
-      const F value = load_apart<N, step>(at + i * w + j);
-      const I wins = ~(best >= value) & (value == value);  // also where `best` is NaN
-      best = wins ? value : best;
-      where = wins ? first + int32_t(i * w + j) : where;
+      const int64_t tap = i * w + j;
+      for (int b = 0; b < B; ++b) {
+        const F value = load_apart<N, step>(from[b] + tap);
+        const I wins = ~(best[b] >= value) & (value == value);  // also where `best` is NaN
+        best[b] = wins ? value : best[b];
+        where[b] = wins ? first[b] + int32_t(tap) : where[b];
+      }
     }
-  const I number = best == best;
-  best = number ? best : F{} - FLT_MAX;
-  where = number ? where : I{} - 1;
-  __builtin_memcpy(best_to, &best, sizeof best);
-  __builtin_memcpy(where_to, &where, sizeof where);
+  for (int b = 0; b < B; ++b) {
+    const int64_t window = min_of(o + b * N, last);
+    const I number = best[b] == best[b];
+    best[b] = number ? best[b] : F{} - FLT_MAX;
+    where[b] = number ? where[b] : I{} - 1;
+    __builtin_memcpy(best_to + window, best + b, sizeof(F));
+    __builtin_memcpy(where_to + window, where + b, sizeof(I));
+  }
 }
 
-// Windows [begin, end) of a row, all of them whole. Returns where it stopped: a few of the last may be
-// left, and those of the last row of a tensor, after which nothing may be read.
+// The first `count` windows of a row, all of them whole. Returns how many it did: a few of the last may be left in narrow rows, and in the last
+// row of a tensor, after which nothing may be read.
 template <int step>
-WRY_INLINE int64_t best_along(const float *at, const float *limit, int64_t w, int64_t rows, int64_t columns, int32_t place,
-                              int64_t begin, int64_t end, float *best, int32_t *where) {
-  // `at` and `place` belong to window `begin`. The last read of a block begins at the window's last value.
-  int64_t room = limit - at - ((rows - 1) * w + columns - 1), o = begin;
-#define WRY_BLOCKS(N)                                                                                   \
-  for (; o + N <= end && step * N <= room; o += N, at += step * N, place += step * N, room -= step * N) \
-    best_of<N, step>(at, w, rows, columns, place, best + o, where + o);
+WRY_INLINE int64_t best_along(const float *at, const float *limit, int64_t w, int64_t rows, int64_t columns, int32_t place, int64_t count, float *best,
+                              int32_t *where) {
+  // The last read of a block begins at the window's last value.
+  const int64_t room = (limit - at - ((rows - 1) * w + columns - 1)) / step;
+  const int64_t whole = min_of(count, room);
+  int64_t o = 0;
 #if WRY_VECTOR_BYTES == 64
-  WRY_BLOCKS(16)
+  if (whole >= 16) {
+    for (; whole - o > 32; o += 64) best_of<16, 4, step>(at, w, rows, columns, place, o, whole - 16, best, where);
+    for (; o < whole; o += 16) best_of<16, 1, step>(at, w, rows, columns, place, o, whole - 16, best, where);
+    return whole;
+  }
 #endif
 #if WRY_VECTOR_BYTES >= 32
-  WRY_BLOCKS(8)
+  if (whole >= 8) {
+    for (; o < whole; o += 16) best_of<8, 2, step>(at, w, rows, columns, place, o, whole - 8, best, where);
+    return whole;
+  }
 #endif
-  WRY_BLOCKS(4)
-#undef WRY_BLOCKS
-  return o;
+  if (whole < 4) return 0;
+  for (; o < whole; o += 8) best_of<4, 2, step>(at, w, rows, columns, place, o, whole - 4, best, where);
+  return whole;
 }
 
 }  // namespace WRY_NAMESPACE

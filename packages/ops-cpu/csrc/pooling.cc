@@ -4,6 +4,7 @@
 // ranges for each axis. 16 bit floats are computed in float32.
 #include "images.h"
 #include "pool_rows.h"
+#include "rows.h"
 
 namespace WRY_NAMESPACE {
 namespace {
@@ -13,7 +14,7 @@ struct Windows {
   int64_t count;
   int64_t *first, *last;  // the part inside the input, [first, last)
   int64_t *extent;        // how many positions an average counts
-  int64_t kernel, step;   // of fixed windows; 0 for adaptive ones
+  int64_t kernel, step;   // of windows that are alike; 0 for others
 };
 
 bool make_room(const wry_call *call, Windows *windows, int64_t count) {
@@ -44,6 +45,7 @@ bool adaptive_windows(const wry_call *call, Windows *windows, int64_t count, int
     windows->last[i] = ((i + 1) * size + count - 1) / count;
     windows->extent[i] = windows->last[i] - windows->first[i];
   }
+  if (size % count == 0) windows->kernel = windows->step = size / count;
   return true;
 }
 
@@ -61,10 +63,55 @@ void for_each_row(const wry_call *call, const Geometry &in, bool last, int64_t r
   });
 }
 
+// Rows of a plane up to this wide are summed, or compared, row by row: first down the window, whole rows at a time, then
+// across it. Wider ones window by window.
+constexpr int64_t most_wide = 2048;
+
 // ---- maximum ------------------------------------------------------------------------------------
 
 // The first maximum in row-major order wins. NaN is never greater, so it loses against any number;
 // a window without any gives the lowest float and position -1. Both are Paddle's ways.
+//
+// The first maximum of each column of a row of windows, then that of each window: of equal ones, the one whose place comes first.
+template <typename A>
+void best_down_and_across(const A *plane, int64_t w, int64_t top, int64_t bottom, const Windows &xs, A *out, int32_t *mask) {
+  using V = vec<A>;
+  using Places = typename vector_traits<V>::mask;
+  using Place = typename vector_traits<Places>::scalar;
+  struct {
+    A value[most_wide + lanes<A>];
+    Place place[most_wide + lanes<A>];
+  } column;
+  Places lane;
+  for (int l = 0; l < lanes<A>; ++l) lane[l] = l;
+  over<A>(top < bottom ? w : 0, [&](int64_t j, auto part) {
+    V best = get(plane + top * w + j, part);
+    Places place = lane + Place(top * w + j);
+    Places at = place;
+    for (int64_t i = top + 1; i < bottom; ++i) {
+      at += Place(w);
+      const V value = get(plane + i * w + j, part);
+      const Places wins = ~(best >= value) & (value == value);  // also where `best` is NaN
+      best = wins ? value : best;
+      place = wins ? at : place;
+    }
+    store(column.value + j, best);
+    memcpy(column.place + j, &place, sizeof place);
+  });
+  for (int64_t o = 0; o < xs.count; ++o) {
+    A most = A(-FLT_MAX);
+    int64_t found = -1;
+    for (int64_t j = xs.first[o]; j < (top < bottom ? xs.last[o] : 0); ++j) {
+      const A value = column.value[j];
+      const int64_t place = column.place[j];
+      const bool wins = (value > most) | ((value == most) & (place < found)) | ((found < 0) & (value == value));
+      most = wins ? value : most;
+      found = wins ? place : found;
+    }
+    out[o] = most, mask[o] = int32_t(found);
+  }
+}
+
 template <typename A>
 void max_windows_of_planes(const wry_call *call, const A *x, const Geometry &in, const Windows &ys, const Windows &xs, A *out,
                            int32_t *mask) {
@@ -74,18 +121,27 @@ void max_windows_of_planes(const wry_call *call, const A *x, const Geometry &in,
     while (begin < xs.count && xs.last[begin] - xs.first[begin] < xs.kernel) ++begin;
     for (end = begin; end < xs.count && xs.last[end] - xs.first[end] == xs.kernel;) ++end;
   }
+  // Others, whose windows are wide, go down all columns first.
+  if (begin == end && in.w <= most_wide && in.w * 2 <= xs.count * (xs.last[0] - xs.first[0]) * 3) {
+    for_each_row(call, in, false, ys.count, in.w * 4, [&](int64_t plane, int64_t at, int64_t y) {
+      best_down_and_across(x + plane * in.h * in.w, in.w, ys.first[y], ys.last[y], xs, out + at * xs.count, mask + at * xs.count);
+    });
+    return;
+  }
   for_each_row(call, in, false, ys.count, xs.count * 4, [&](int64_t plane, int64_t at, int64_t y) {
     const A *from = x + plane * in.h * in.w;
     A *best = out + at * xs.count;
     int32_t *where = mask + at * xs.count;
     const auto one = [&](int64_t o) {
-      A most = A(-FLT_MAX);
-      int64_t place = -1;
+      // Two loops, of which the first has no branch.
+      A most = A(-INFINITY);
       for (int64_t i = ys.first[y]; i < ys.last[y]; ++i)
-        for (int64_t j = xs.first[o]; j < xs.last[o]; ++j) {
-          const A value = from[i * in.w + j];
-          if (value > most || (place < 0 && value == value)) most = value, place = i * in.w + j;
-        }
+        for (int64_t j = xs.first[o]; j < xs.last[o]; ++j) most = from[i * in.w + j] > most ? from[i * in.w + j] : most;
+      int64_t place = -1;
+      for (int64_t i = ys.first[y]; i < ys.last[y] && place < 0; ++i)
+        for (int64_t j = xs.first[o]; j < xs.last[o] && place < 0; ++j)
+          if (from[i * in.w + j] == most) place = i * in.w + j;
+      most = place < 0 ? A(-FLT_MAX) : from[place];
       best[o] = most, where[o] = int32_t(place);
     };
     int64_t done = begin;
@@ -94,9 +150,8 @@ void max_windows_of_planes(const wry_call *call, const A *x, const Geometry &in,
       if (begin < end && rows > 0) {
         const int64_t place = ys.first[y] * in.w + xs.first[begin];
         const float *limit = x + in.n * in.channels * in.h * in.w;
-        done = xs.step == 1
-                   ? best_along<1>(from + place, limit, in.w, rows, xs.kernel, int32_t(place), begin, end, best, where)
-                   : best_along<2>(from + place, limit, in.w, rows, xs.kernel, int32_t(place), begin, end, best, where);
+        const auto along = xs.step == 1 ? best_along<1> : best_along<2>;
+        done += along(from + place, limit, in.w, rows, xs.kernel, int32_t(place), end - begin, best + begin, where + begin);
       }
     }
     for (int64_t o = 0; o < begin; ++o) one(o);
@@ -293,10 +348,6 @@ int max_unpool2d(const wry_call *call) {
 }
 
 // ---- average ------------------------------------------------------------------------------------
-
-// Rows of a plane up to this wide are summed row by row: first down the window, whole rows at a time, then
-// across it. Wider ones window by window.
-constexpr int64_t most_wide = 2048;
 
 WRY_INLINE double elements_of(const Windows &ys, const Windows &xs, int64_t y, int64_t x, double divisor) {
   // A window that holds nothing gives 0.
