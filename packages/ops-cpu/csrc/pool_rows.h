@@ -1,5 +1,5 @@
 // The maximum of windows along a row of a plane, several windows at a time: what most pooling of
-// images is, with steps of 1 or 2. float only.
+// images is, with steps of 1 or 2. The maxima are of float only.
 //
 // One comparison at a time, a window's maximum is a branch that nothing foresees: on random values the
 // loop over windows of 2x2 took fourteen times as long (Zen 4, 32 x 32 planes).
@@ -19,9 +19,9 @@ WRY_INLINE V even_lanes(V a, V b, std::index_sequence<I...>) {
 }
 
 // N values that lie `step` apart. With 2, one more is read than is used.
-template <int N, int step>
-WRY_INLINE vecn<float, N> load_apart(const float *p) {
-  vecn<float, N> a, b;
+template <int N, int step, typename A>
+WRY_INLINE vecn<A, N> load_apart(const A *p) {
+  vecn<A, N> a, b;
   __builtin_memcpy(&a, p, sizeof a);
   if (step == 1) return a;
   __builtin_memcpy(&b, p + N, sizeof b);

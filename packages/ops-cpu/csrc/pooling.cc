@@ -49,6 +49,13 @@ bool adaptive_windows(const wry_call *call, Windows *windows, int64_t count, int
   return true;
 }
 
+// The windows that lie wholly between the left and the right border, with steps of 1 or 2; none where they are not alike.
+void whole_windows(const Windows &xs, int64_t *begin, int64_t *end) {
+  if (xs.step != 1 && xs.step != 2) return;
+  while (*begin < xs.count && xs.last[*begin] - xs.first[*begin] < xs.kernel) ++*begin;
+  for (*end = *begin; *end < xs.count && xs.last[*end] - xs.first[*end] == xs.kernel;) ++*end;
+}
+
 int no_memory(const wry_call *call, const char *op) {
   return fail_memory(call, op, input(call, 0)->size * item_size(input(call, 0)));
 }
@@ -115,12 +122,8 @@ void best_down_and_across(const A *plane, int64_t w, int64_t top, int64_t bottom
 template <typename A>
 void max_windows_of_planes(const wry_call *call, const A *x, const Geometry &in, const Windows &ys, const Windows &xs, A *out,
                            int32_t *mask) {
-  // The windows that lie wholly between the left and the right border.
   int64_t begin = 0, end = 0;
-  if (std::is_same<A, float>::value && (xs.step == 1 || xs.step == 2)) {
-    while (begin < xs.count && xs.last[begin] - xs.first[begin] < xs.kernel) ++begin;
-    for (end = begin; end < xs.count && xs.last[end] - xs.first[end] == xs.kernel;) ++end;
-  }
+  if (std::is_same<A, float>::value) whole_windows(xs, &begin, &end);
   // Others, whose windows are wide, go down all columns first.
   if (begin == end && in.w <= most_wide && in.w * 2 <= xs.count * (xs.last[0] - xs.first[0]) * 3) {
     for_each_row(call, in, false, ys.count, in.w * 4, [&](int64_t plane, int64_t at, int64_t y) {
@@ -354,28 +357,52 @@ WRY_INLINE double elements_of(const Windows &ys, const Windows &xs, int64_t y, i
   return divisor != 0 ? divisor : double(max_of<int64_t>(1, ys.extent[y] * xs.extent[x]));
 }
 
+// The averages of windows that lie `step` apart, of the sums of their columns. What is read behind the last is of no account.
+template <int step, typename A>
+WRY_INLINE void average_along(const A *sums, int64_t count, int64_t kernel, A size, A *out) {
+  over<A>(count, [&](int64_t o, auto part) {
+    vec<A> sum = load_apart<lanes<A>, step>(sums + step * o);
+    for (int64_t j = 1; j < kernel; ++j) sum += load_apart<lanes<A>, step>(sums + step * o + j);
+    put(out + o, sum / size, part);
+  });
+}
+
 template <typename A>
 void average_planes(const wry_call *call, const A *x, const Geometry &in, const Windows &ys, const Windows &xs, double divisor,
                     A *out) {
+  int64_t begin = 0, end = 0;
+  whole_windows(xs, &begin, &end);
   for_each_row(call, in, false, ys.count, in.w * 4 + xs.count * 4, [&](int64_t plane, int64_t at, int64_t y) {
-    alignas(64) A sums[most_wide];
+    alignas(64) A sums[most_wide + 2 * lanes<A>];
     const A *from = x + plane * in.h * in.w;
     const A *down = from + ys.first[y] * in.w;
-    if (ys.first[y] < ys.last[y]) {
-      for (int64_t j = 0; j < in.w; ++j) sums[j] = down[j];
-    } else {
-      for (int64_t j = 0; j < in.w; ++j) sums[j] = A(0);
-    }
-    for (int64_t i = ys.first[y] + 1; i < ys.last[y]; ++i) {
-      down += in.w;
-      for (int64_t j = 0; j < in.w; ++j) sums[j] += down[j];
-    }
+    const int64_t rows = ys.last[y] - ys.first[y];
+    const auto sum_down = [&](int64_t j, auto vectors, auto part) {
+      constexpr int V = decltype(vectors)::value;
+      vec<A> sum[V] = {};
+      for (int64_t i = 0; i < rows; ++i)
+        for (int v = 0; v < V; ++v) sum[v] += get(down + i * in.w + j + v * lanes<A>, part);
+      for (int v = 0; v < V; ++v) store(sums + j + v * lanes<A>, sum[v]);
+    };
+    int64_t j = 0;
+    for (; j + 4 * lanes<A> <= in.w; j += 4 * lanes<A>) sum_down(j, std::integral_constant<int, 4>(), Whole());
+    over<A>(in.w - j, [&](int64_t more, auto part) { sum_down(j + more, std::integral_constant<int, 1>(), part); });
     A *to = out + at * xs.count;
-    for (int64_t o = 0; o < xs.count; ++o) {
+    const auto one = [&](int64_t o) {
       A sum = 0;
-      for (int64_t j = xs.first[o]; j < xs.last[o]; ++j) sum += sums[j];
+      const A *across = sums + xs.first[o];
+      const int64_t n = xs.last[o] - xs.first[o];
+      if (n >= 2 * lanes<A>) sum = row_reduce<A>(n, A(0), [&](int64_t j, auto part) { return get(across + j, part); }, Plus());
+      else
+        for (int64_t j = 0; j < n; ++j) sum += across[j];
       to[o] = sum / A(elements_of(ys, xs, y, o, divisor));
-    }
+    };
+    for (int64_t o = 0; o < begin; ++o) one(o);
+    for (int64_t o = end; o < xs.count; ++o) one(o);
+    if (begin == end) return;
+    const A size = A(elements_of(ys, xs, y, begin, divisor));
+    if (xs.step == 1) average_along<1>(sums + xs.first[begin], end - begin, xs.kernel, size, to + begin);
+    else average_along<2>(sums + xs.first[begin], end - begin, xs.kernel, size, to + begin);
   });
 }
 

@@ -64,3 +64,27 @@ def test_adaptive_windows(dtype, sizes):
     x, values = _of((2, 3, 6, 24), dtype)
     ranges = [[(i * n // count, -(-(i + 1) * n // count)) for i in range(count)] for n, count in zip((6, 24), sizes, strict=True)]
     _check(ops.adaptive_max_pool2d(x, sizes, "NCHW"), _largest(values, *ranges))
+
+
+@pytest.mark.parametrize("dtype, error", [("float32", 1e-6), ("float64", 1e-13), ("bfloat16", 1e-2)])
+@pytest.mark.parametrize("width", [1, 3, 7, 16, 19, 40, 131, 2100])
+@pytest.mark.parametrize("kernel, step, border, exclusive", [(2, 2, 0, True), (3, 2, 1, True), (3, 2, 1, False), (3, 1, 1, False), (4, 3, 2, True)])
+def test_averages_of_rows_of_every_width(dtype, error, width, kernel, step, border, exclusive):
+    x = wherry_tensor.to_tensor(np.round(rng.standard_normal((1, 2, 6, width)) * 8) / 8).astype(dtype)
+    if width + 2 * border < kernel:
+        return
+    out = ops.avg_pool2d(x, (kernel, kernel), (step, step), (border,) * 4, False, exclusive, None, "NCHW").astype("float64").numpy()
+    padded = np.pad(x.astype("float64").numpy(), [(0, 0), (0, 0), (border, border), (border, border)])
+    ones = np.pad(np.ones((6, width)), border, constant_values=0 if exclusive else 1)
+    for i, j in np.ndindex(out.shape[2:]):
+        at = np.s_[i * step : i * step + kernel, j * step : j * step + kernel]
+        np.testing.assert_allclose(out[:, :, i, j], padded[(..., *at)].sum((2, 3)) / ones[at].sum(), rtol=error, atol=error)
+
+
+def test_infinity_and_nan_stay_in_their_windows():
+    x = np.ones((1, 1, 4, 40), np.float32)
+    x[0, 0, 1, 3], x[0, 0, 2, 39] = np.inf, np.nan
+    out = ops.avg_pool2d(wherry_tensor.to_tensor(x), (2, 2), (2, 2), (0, 0, 0, 0), False, True, None, "NCHW").numpy()[0, 0]
+    expected = np.ones((2, 20), np.float32)
+    expected[0, 1], expected[1, 19] = np.inf, np.nan
+    np.testing.assert_array_equal(out, expected)
