@@ -57,6 +57,14 @@ WRY_INLINE V mixed_high(V a, V b, std::index_sequence<I...>) {
   return __builtin_shufflevector(a, b, (sizeof...(I) / 2 + I / 2 + I % 2 * sizeof...(I))...);
 }
 
+template <typename V, size_t... I>
+WRY_INLINE V backwards(V v, std::index_sequence<I...>) {
+  return __builtin_shufflevector(v, v, (sizeof...(I) - 1 - I)...);
+}
+// The values before and at p, the last one first.
+template <typename T>
+WRY_INLINE vec<T> load_back(const T *p) { return backwards(load(p - (lanes<T> - 1)), std::make_index_sequence<lanes<T>>()); }
+
 // `count` neighbouring complex numbers; `step` complex numbers apart where it is not 1.
 template <typename T>
 WRY_INLINE Pair<T> load_pairs(const T *from, int64_t count, int64_t step) {
@@ -598,9 +606,19 @@ int back_to_real_axis(const wry_call *call, const char *op, Axis axis, bool forw
     for (int64_t line = begin; line < end; ++line) {
       const T *WRY_RESTRICT const in = from + 2 * line * kept;
       T *const out = to + line * n;
-      for (int64_t k = 0; k < kept; ++k) re[k] = in[2 * k], im[k] = in[2 * k + 1] * sign;
+      int64_t k = 0;
+      for (; k + lanes<T> <= kept; k += lanes<T>) {
+        const Pair<T> v = load_pairs(in + 2 * k, lanes<T>, 1);
+        store(re + k, v.re), store(im + k, v.im * sign);
+      }
+      for (; k < kept; ++k) re[k] = in[2 * k], im[k] = in[2 * k + 1] * sign;
       im[0] = im[half] = T(0);
-      for (int64_t k = 0; k < half; ++k) {
+      for (k = 0; k + lanes<T> <= half; k += lanes<T>) {
+        const vec<T> a = load(re + k), b = load(im + k), d = load_back(re + half - k), e = load_back(im + half - k);
+        const vec<T> odd_re = a - d, odd_im = b + e, cos_k = load(c + k), sin_k = load(s + k);
+        store(x + k, a + d - (cos_k * odd_im - sin_k * odd_re)), store(y + k, b - e + (cos_k * odd_re + sin_k * odd_im));
+      }
+      for (; k < half; ++k) {
         const T a = re[k], b = im[k], d = re[half - k], e = im[half - k];
         const T odd_re = a - d, odd_im = b + e;
         // even + i odd exp(2 pi i k / n)
