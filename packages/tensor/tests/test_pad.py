@@ -34,3 +34,18 @@ def test_pad_with_a_value():
 def test_bad_input_is_refused(call, error, match):
     with pytest.raises(error, match=match):
         call(to_tensor([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]))
+
+
+@pytest.mark.parametrize("mode, numpys", [("reflect", "reflect"), ("replicate", "edge"), ("circular", "wrap")])
+@pytest.mark.parametrize("counts", [[1, 1, 1, 1], [1, 2, 0, 3], [3, 0, 2, 2], [0, 0, 1, 0], [15, 15, 31, 31], [-1, 2, 1, -1]])
+@pytest.mark.parametrize("dtype", ["float32", "int64", "bool", "complex64", "float16"])
+def test_large_images_are_padded_with_their_own_elements(mode, numpys, counts, dtype):
+    numbers = (np.random.default_rng(0).random((8, 16, 32, 16)) * 100).astype(dtype)  # as many elements as are padded in one pass
+    left, right, top, bottom = counts
+    expected = np.pad(numbers, [(0, 0), (0, 0), (max(top, 0), max(bottom, 0)), (max(left, 0), max(right, 0))], mode=numpys)
+    expected = expected[:, :, max(-top, 0) : expected.shape[2] - max(-bottom, 0), max(-left, 0) : expected.shape[3] - max(-right, 0)]
+    x = to_tensor(numbers)
+    np.testing.assert_array_equal(w.pad(x, counts, mode).numpy(), expected)
+    np.testing.assert_array_equal(x.numpy(), numbers)
+    last = w.pad(to_tensor(numbers.transpose(0, 2, 3, 1)), counts, mode, data_format="NHWC").numpy()
+    np.testing.assert_array_equal(last, expected.transpose(0, 2, 3, 1))

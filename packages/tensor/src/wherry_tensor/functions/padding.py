@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from wherry_tensor import ops
-from wherry_tensor._core import Tensor, int64
+from wherry_tensor._core import Tensor, int64, is_symbolic
 from wherry_tensor.arguments import among, fitted, integer, number, require_tensor
 from wherry_tensor.axis_sampling import clip_indices, gather_along, int64_scalar
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
@@ -72,6 +72,11 @@ def pad(
         return _filled(x, tuple(count for border in borders for count in border), value)
     for axis, (before, behind) in enumerate(borders):
         if before or behind:
+            _check_continued(x, axis, before, behind, mode)
+    if x.stop_gradient and not is_symbolic(x) and x.size >= 1 << 16 and all(0 <= count <= size for size, border in zip(x.shape, borders) for count in border):
+        return _bordered(x, borders, mode)
+    for axis, (before, behind) in enumerate(borders):
+        if before or behind:
             x = _continued(x, axis, before, behind, mode)
     return x
 
@@ -122,8 +127,7 @@ def _spatial(x: Tensor, counts: tuple[int, ...], data_format: str) -> list[tuple
     return [(0, 0), *borders, (0, 0)] if data_format[-1] == "C" else [(0, 0), (0, 0), *borders]
 
 
-def _continued(x: Tensor, axis: int, before: int, behind: int, mode: str) -> Tensor:
-    """`x` with places added along `axis` whose values are those of other places."""
+def _check_continued(x: Tensor, axis: int, before: int, behind: int, mode: str) -> None:
     size = x.shape[axis]
     if equals(size, 0):
         raise InvalidArgumentError(
@@ -141,7 +145,12 @@ def _continued(x: Tensor, axis: int, before: int, behind: int, mode: str) -> Ten
             f"pad: negative counts cut away more than there is. Got counts {before} and {behind} for axis {axis} of x of shape {x.shape}, "
             f"expected at least {-size} in sum. Use smaller counts."
         )
-    at = ops.arange(start=-before, step=1, length=length, dtype=int64)
+
+
+def _continued(x: Tensor, axis: int, before: int, behind: int, mode: str) -> Tensor:
+    """`x` with places added along `axis` whose values are those of other places."""
+    size = x.shape[axis]
+    at = ops.arange(start=-before, step=1, length=size + before + behind, dtype=int64)
     if mode == "replicate":
         at = clip_indices(at, size)
     elif mode == "circular":
@@ -149,6 +158,24 @@ def _continued(x: Tensor, axis: int, before: int, behind: int, mode: str) -> Ten
     else:
         at = ops.subtract(int64_scalar(size - 1), ops.abs(ops.subtract(int64_scalar(size - 1), ops.abs(at))))
     return gather_along(x, at, axis)
+
+
+def _bordered(x: Tensor, borders: list[tuple[int, int]], mode: str) -> Tensor:
+    """All axes of `_continued` in one pass over `x`, to whose borders slices of it are copied: more calls, but few of so much."""
+    out = ops.pad(x, tuple(count for border in borders for count in border), 0.0)
+    for axis, (before, behind) in enumerate(borders):
+        end = before + x.shape[axis]
+        # How many are added, where, and from where on they are copied.
+        left = before, 0, {"replicate": before, "circular": end - before, "reflect": before + 1}[mode]
+        right = behind, end, {"replicate": end - 1, "circular": before, "reflect": end - 1 - behind}[mode]
+        for count, start, source in (left, right):
+            if count:
+                part = ops.slice(out, (axis,), (source,), (source + (1 if mode == "replicate" else count),), (1,))
+                part = ops.flip(part, (axis,)) if mode == "reflect" else ops.copy(part)  # it may not be what is written to
+                if mode == "replicate" and count > 1:
+                    part = ops.broadcast_to(part, (*out.shape[:axis], count, *out.shape[axis + 1 :]))
+                ops.slice_put.into((out,), out, part, axes=(axis,), starts=(start,), ends=(start + count,), steps=(1,))
+    return out
 
 
 spelled(globals())
