@@ -60,6 +60,25 @@ def test_fold_is_the_transpose_of_unfold(kernel, strides, paddings, dilations, c
     check_gradient(lambda x: F.fold(x, [7, 8], kernel, strides, paddings, dilations), b[:1])
 
 
+@pytest.mark.parametrize("kernel, strides, paddings, dilations", WINDOWS)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+def test_large_images_go_by_slices(kernel, strides, paddings, dilations, dtype):
+    x = rng.integers(-9, 9, (2, 9, 31, 34)).astype(dtype)
+    unfolded = columns(x, kernel, strides, paddings, dilations)
+    assert unfolded.size >= 1 << 14 or kernel == 1
+    for still in (True, False):
+        given = wt.to_tensor(x, stop_gradient=still or dtype == "int64")
+        out = F.unfold(given, kernel, strides, paddings, dilations)
+        np.testing.assert_array_equal(out.numpy(), unfolded)
+        ones = wt.ones_like(out)
+        folded = F.fold(ones, [31, 34], kernel, strides, paddings, dilations)
+        if not given.stop_gradient:
+            out.sum().backward()
+            np.testing.assert_array_equal(given.grad.numpy(), folded.numpy())
+    ones.stop_gradient = dtype == "int64"
+    np.testing.assert_array_equal(F.fold(ones, [31, 34], kernel, strides, paddings, dilations).numpy(), folded.numpy())
+
+
 def test_sizes_may_be_zero():
     assert F.unfold(wt.zeros([0, 3, 5, 5]), 3).shape == [0, 27, 9]
     assert F.fold(wt.zeros([0, 27, 9]), 5, 3).shape == [0, 3, 5, 5]

@@ -85,12 +85,14 @@ WRY_INLINE int64_t best_along(const float *at, const float *limit, int64_t w, in
 #endif
 #if WRY_VECTOR_BYTES >= 32
   if (whole >= 8) {
-    for (; o < whole; o += 16) best_of<8, 2, step>(at, w, rows, columns, place, o, whole - 8, best, where);
+    for (; whole - o > 8; o += 16) best_of<8, 2, step>(at, w, rows, columns, place, o, whole - 8, best, where);
+    if (o < whole) best_of<8, 1, step>(at, w, rows, columns, place, o, whole - 8, best, where);
     return whole;
   }
 #endif
   if (whole < 4) return 0;
-  for (; o < whole; o += 8) best_of<4, 2, step>(at, w, rows, columns, place, o, whole - 4, best, where);
+  for (; whole - o > 4; o += 8) best_of<4, 2, step>(at, w, rows, columns, place, o, whole - 4, best, where);
+  if (o < whole) best_of<4, 1, step>(at, w, rows, columns, place, o, whole - 4, best, where);
   return whole;
 }
 

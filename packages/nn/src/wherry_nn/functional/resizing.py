@@ -89,7 +89,7 @@ def interpolate(
             f"floating dtype. Cast it with astype('float32'), or use mode 'nearest'."
         )
     order = list(zip(axes, sizes, scales, strict=True))
-    if not has_sizes((*counts, *sizes)) and sizes[0] >= counts[0]:
+    if type(sizes[0]) is type(counts[0]) is int and sizes[0] >= counts[0]:
         order.reverse()  # what grows grows last along the axis whose rows are the longest
     for axis, length, scale in order:
         count = shape[axis]

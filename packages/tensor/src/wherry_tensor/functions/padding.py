@@ -73,8 +73,9 @@ def pad(
     for axis, (before, behind) in enumerate(borders):
         if before or behind:
             _check_continued(x, axis, before, behind, mode)
-    if x.stop_gradient and not is_symbolic(x) and x.size >= 1 << 16 and all(0 <= count <= size for size, border in zip(x.shape, borders) for count in border):
-        return _bordered(x, borders, mode)
+    if x.stop_gradient and not is_symbolic(x) and x.size >= 1 << 16:
+        if all(0 <= count <= size for size, border in zip(x.shape, borders) for count in border):
+            return _bordered(x, borders, mode)
     for axis, (before, behind) in enumerate(borders):
         if before or behind:
             x = _continued(x, axis, before, behind, mode)
