@@ -177,7 +177,7 @@ class _Windows:
             )
 
     def few(self, x: Tensor, columns: int) -> bool:
-        """Whether the elements of a window are so few that a slice for each takes less time, for so many elements of columns. (A program stays small.)"""
+        """Whether the elements of a window are so few that a slice for each takes less time, for columns of so many. (A program stays small.)"""
         return not is_symbolic(x) and columns >= 1 << 14 and self.kernel[0] * self.kernel[1] <= 49
 
     def slices(self) -> Iterator[tuple[tuple[int, ...], ...]]:
