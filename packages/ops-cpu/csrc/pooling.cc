@@ -45,7 +45,7 @@ bool adaptive_windows(const wry_call *call, Windows *windows, int64_t count, int
     windows->last[i] = ((i + 1) * size + count - 1) / count;
     windows->extent[i] = windows->last[i] - windows->first[i];
   }
-  if (size % count == 0) windows->kernel = windows->step = size / count;
+  if (count > 0 && size % count == 0) windows->kernel = windows->step = size / count;
   return true;
 }
 

@@ -88,3 +88,9 @@ def test_infinity_and_nan_stay_in_their_windows():
     expected = np.ones((2, 20), np.float32)
     expected[0, 1], expected[1, 19] = np.inf, np.nan
     np.testing.assert_array_equal(out, expected)
+
+
+def test_no_adaptive_window_gives_a_gradient_of_zeros():
+    x = wherry_tensor.to_tensor(np.ones((2, 3, 4, 5), np.float32))
+    out = ops.adaptive_avg_pool2d(x, (0, 0), "NCHW")
+    assert (ops.adaptive_avg_pool2d_vjp(out, x, "NCHW").numpy() == 0).all()
