@@ -2,6 +2,8 @@
 //
 // Inputs may be strided; outputs are contiguous and overlap no input. Totals of floats are doubles,
 // of integers and bool int64 (reduce.h says how); products stay in the dtype of the arithmetic.
+#include <type_traits>
+
 #include "lanemath.h"
 #include "reduce.h"
 
@@ -61,6 +63,84 @@ struct IntegerSum {
   static WRY_INLINE Out finish(W total, double) { return total; }
 };
 
+// Of bytes, words and int64 by vectors: what a compiler makes of one total waits for itself, and widens each value to 64 bits.
+template <typename T>
+int64_t contiguous_sum(const T *x, int64_t n) {
+  constexpr int bytes = WRY_VECTOR_BYTES;
+  using Sum = u64;  // wraps around
+  Sum total{};
+  int64_t i = 0;
+  uint64_t rest = 0;
+  if constexpr (sizeof(T) == 1) {
+    using V = vecn<uint16_t, bytes / 2>;
+    constexpr bool is_signed = T(-1) < T(0);
+    while (i + 4 * bytes <= n) {
+      V sum{};  // of 256 bytes in each lane at most
+      for (const int64_t end = min_of(n, i + 64 * bytes * 2) - 2 * bytes; i <= end; i += 2 * bytes) {
+        V a, b;
+        memcpy(&a, x + i, bytes), memcpy(&b, x + i + bytes, bytes);
+        if constexpr (is_signed) a ^= uint16_t(0x8080), b ^= uint16_t(0x8080);
+        sum += (a & uint16_t(0xff)) + (a >> 8) + (b & uint16_t(0xff)) + (b >> 8);
+      }
+      for (int k = 0; k < bytes / 2; ++k) rest += sum[k];
+    }
+    if constexpr (is_signed) rest -= uint64_t(i) * 128;
+  } else if constexpr (sizeof(T) == 4) {
+    Sum low{}, high{};
+    for (; i + lanes<T> <= n; i += lanes<T>) {
+      vec<int32_t> v;
+      memcpy(&v, x + i, sizeof v);
+      const i64 words = (i64)v;
+      low += (u64)(words << 32 >> 32), high += (u64)(words >> 32);
+    }
+    total = low + high;
+  } else if constexpr (sizeof(T) == 8) {
+    Sum sums[4] = {};
+    for (; i + 4 * lanes<T> <= n; i += 4 * lanes<T>)
+      for (int k = 0; k < 4; ++k) {
+        Sum v;
+        memcpy(&v, x + i + k * lanes<T>, sizeof v);
+        sums[k] += v;
+      }
+    total = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  }
+  for (int k = 0; k < lanes<int64_t>; ++k) rest += total[k];
+  for (; i < n; ++i) rest += uint64_t(int64_t(x[i]));
+  return int64_t(rest);
+}
+
+template <typename P>
+struct IntegerReducer : PlainReducer<P> {
+  static void row(const void *x, int64_t step, int64_t n, const void *parameter, void *acc) {
+    if (step != 1) return PlainReducer<P>::row(x, step, n, parameter, acc);
+    int64_t &total = *(int64_t *)acc;
+    total = P::combine(total, contiguous_sum((const typename P::T *)x, n));
+  }
+  // Four rows at a time; of bytes the sums of 128 rows are words.
+  static void columns(const void *x_, int64_t row_step, int64_t rows, int64_t step, int64_t n, const void *parameter, void *acc) {
+    using T = std::conditional_t<std::is_same<typename P::T, bool>::value, uint8_t, typename P::T>;
+    using Word = std::conditional_t<sizeof(T) == 1, int16_t, uint64_t>;
+    const T *x = (const T *)x_;
+    if (step != 1 || rows < 4) return PlainReducer<P>::columns(x, row_step, rows, step, n, parameter, acc);
+    uint64_t *WRY_RESTRICT sums = (uint64_t *)acc;
+    Word words[reduce_columns] = {};
+    Word *WRY_RESTRICT to = sizeof(T) == 1 ? words : (Word *)acc;
+    int64_t r = 0;
+    for (; r + 4 <= rows; r += 4, x += 4 * row_step) {
+      for (int64_t j = 0; j < n; ++j)
+        to[j] = Word(to[j] + (Word(x[j]) + Word(x[j + row_step])) + (Word(x[j + 2 * row_step]) + Word(x[j + 3 * row_step])));
+      if (sizeof(T) == 1 && (r % 128 == 124 || r + 8 > rows))
+        for (int64_t j = 0; j < n; ++j) sums[j] += uint64_t(int64_t(words[j])), words[j] = 0;
+    }
+    PlainReducer<P>::columns(x, row_step, rows - r, step, n, parameter, acc);
+  }
+  static Reducer reducer() {
+    Reducer r = PlainReducer<P>::reducer();
+    r.row = row, r.columns = columns;
+    return r;
+  }
+};
+
 template <typename T>
 struct IntegerMean : IntegerSum<T> {
   using Out = T;
@@ -102,7 +182,7 @@ template <typename T>
 Reducer sum_reducer() {
   if constexpr (is_float<T>) return VectorReducer<SumOf<T>>::reducer();
   else if constexpr (is_complex<T>::value) return PlainReducer<ComplexSum<T>>::reducer();
-  else return PlainReducer<IntegerSum<T>>::reducer();
+  else return IntegerReducer<IntegerSum<T>>::reducer();
 }
 
 template <typename T>
@@ -125,7 +205,7 @@ template <typename T>
 int reduce_mean(const wry_call *call) {
   const double n = double(reduced_count(input(call, 0), attr_ints(call, 0)));
   if constexpr (is_float<T> || is_complex<T>::value) return reduce_call(call, "reduce_mean", sum_reducer<T>(), n);
-  else return reduce_call(call, "reduce_mean", PlainReducer<IntegerMean<T>>::reducer(), n);
+  else return reduce_call(call, "reduce_mean", IntegerReducer<IntegerMean<T>>::reducer(), n);
 }
 
 template <typename T>

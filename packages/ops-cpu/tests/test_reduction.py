@@ -86,3 +86,16 @@ def test_repeated_tensors_reduce_as_their_copies(dtype, kept):
         np.testing.assert_array_equal(got, whole.astype(np.complex128 if dtype is np.complex64 else np.float64).sum(axis=axes).astype(got.dtype))
         if dtype not in (np.bool_, np.complex64):
             np.testing.assert_array_equal(ops.reduce_max(view, axes=axes, keepdim=True).numpy(), whole.max(axis=axes, keepdims=True))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "int16", "int32", "int64"])
+@pytest.mark.parametrize("value", ["drawn", "most", "least"])
+def test_sums_of_integers_are_exact_by_rows_and_by_columns(dtype, value):
+    low, high = (0, 1) if dtype == "bool" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    for shape in (3, 5), (4, 1), (7, 33), (130, 70), (129, 1100), (513, 3), (2, 70001):
+        x = {"most": np.full(shape, high), "least": np.full(shape, low)}.get(value)
+        x = (np.random.default_rng(3).integers(low, high, shape, np.int64, endpoint=True) if x is None else x).astype(dtype)
+        for axes in (0,), (1,), (0, 1):
+            for each in x, x[:, ::2], x[1:]:
+                total = ops.reduce_sum(wherry_tensor.to_tensor(each), axes=axes, keepdim=False)
+                np.testing.assert_array_equal(total.numpy(), each.sum(axis=axes, dtype=np.int64))
