@@ -244,6 +244,85 @@ int kl_div(const wry_call *call) {
   return from_two<T>(call, [](V x, V y) { return select<V>(y > A(0), y * (lane_log(y) - x), splat<V>(A(0))); });
 }
 
+// ---- differences, summed --------------------------------------------------------------------------
+
+struct Squared {
+  template <typename V>
+  WRY_INLINE V loss(V d) const { return d * d; }
+  template <typename V>
+  WRY_INLINE V slope(V d) const { return d + d; }
+};
+struct Absolute {
+  template <typename V>
+  WRY_INLINE V loss(V d) const { return abs(d); }
+  template <typename V>
+  WRY_INLINE V slope(V d) const {
+    const V one = V{} + 1;
+    return select<V>(d > V{}, one, select<V>(d < V{}, -one, d));
+  }
+};
+struct Smooth {
+  double delta;
+  template <typename V>
+  WRY_INLINE V loss(V d) const {
+    const V far = abs(d), near = minimum(far, limit<V>());
+    return near * (far - near * typename vector_traits<V>::scalar(0.5));
+  }
+  template <typename V>
+  WRY_INLINE V slope(V d) const { return maximum(minimum(d, limit<V>()), -limit<V>()); }
+  template <typename V>
+  WRY_INLINE V limit() const { return splat<V>(typename vector_traits<V>::scalar(delta)); }
+};
+
+// f(kind) for the attributes kind and delta.
+template <typename F>
+WRY_INLINE void dispatch_difference(const wry_call *call, F &&f) {
+  if (attr_equals(call, 0, "squared")) f(Squared());
+  else if (attr_equals(call, 0, "absolute")) f(Absolute());
+  else f(Smooth{attr_float(call, 1)});
+}
+
+// In double over blocks, as reduce.h sums, in order.
+template <typename T>
+int difference_loss(const wry_call *call) {
+  using V = vec<T>;
+  constexpr int64_t block = 8192;
+  const T *x = data<T>(input(call, 0)), *y = data<T>(input(call, 1));
+  const int64_t n = input(call, 0)->size, blocks = (n + block - 1) / block;
+  double few[16], *sums = blocks <= 16 ? few : workspace<double>(call, blocks);
+  if (!sums) return fail_memory(call, "difference_loss", blocks * 8);
+  dispatch_difference(call, [&](auto kind) {
+    parallel_for(call, blocks, 2, [&](int64_t first, int64_t last) {
+      for (int64_t b = first; b < last; ++b) {
+        const T *xs = x + b * block, *ys = y + b * block;
+        sums[b] = double(row_reduce<T>(min_of(block, n - b * block), 0, [&](int64_t i, auto part) -> V {
+          return kind.loss(get(xs + i, part) - get(ys + i, part));
+        }, Plus()));
+      }
+    });
+  });
+  double total = 0;
+  for (int64_t b = 0; b < blocks; ++b) total += sums[b];
+  *data<T>(output(call, 0)) = T(arithmetic_t<T>(attr_bool(call, 2) ? total / double(n) : total));
+  return WRY_OK;
+}
+
+template <typename T>
+int difference_loss_vjp(const wry_call *call) {
+  using A = arithmetic_t<T>;
+  const T *x = data<T>(input(call, 1)), *y = data<T>(input(call, 2));
+  T *out = data<T>(output(call, 0));
+  const double ct = double(A(*data<T>(input(call, 0))));
+  const A each = A(attr_bool(call, 2) ? ct / double(output(call, 0)->size) : ct);
+  dispatch_difference(call, [&](auto kind) {
+    each_element<T>(call, [&](int64_t i, auto part) { put(out + i, kind.slope(get(x + i, part) - get(y + i, part)) * each, part); });
+  });
+  return WRY_OK;
+}
+
+#define LOSS_ROWS                                     \
+  WRY_FLOAT_ROWS("difference_loss", flags, difference_loss), \
+      WRY_FLOAT_ROWS("difference_loss_vjp", flags, difference_loss_vjp),
 #include <wherry/kernels/rows/loss.h>
 
 }  // namespace

@@ -4,6 +4,7 @@
 // of integers and bool int64 (reduce.h says how); products stay in the dtype of the arithmetic.
 #include <type_traits>
 
+#include "distance.h"
 #include "lanemath.h"
 #include "reduce.h"
 
@@ -265,6 +266,18 @@ int squared_l2_norm(const wry_call *call) {
                 output(call, 0)->data);
 }
 
+template <typename T>
+int l2_norm(const wry_call *call) {
+  Reducer r = VectorReducer<SquaresOf<T>>::reducer();
+  r.finish = [](const void *acc, void *out, int64_t out_step, int64_t n, double) {
+    for (int64_t i = 0; i < n; ++i) ((T *)out)[i * out_step] = T(arithmetic_t<T>(::sqrt(((const double *)acc)[i])));
+  };
+  return reduce_call(call, "l2_norm", r);
+}
+
+#define REDUCTION_ROWS                                                                              \
+  WRY_FLOAT_ROWS("l2_norm", 0, l2_norm), WRY_FLOAT_ROWS("cdist", WRY_WANTS_CONTIGUOUS, cdist),      \
+      WRY_FLOAT_ROWS("cdist_vjp", WRY_WANTS_CONTIGUOUS, cdist_vjp),
 #include <wherry/kernels/rows/reduction.h>
 
 }  // namespace

@@ -99,3 +99,26 @@ def test_sums_of_integers_are_exact_by_rows_and_by_columns(dtype, value):
             for each in x, x[:, ::2], x[1:]:
                 total = ops.reduce_sum(wherry_tensor.to_tensor(each), axes=axes, keepdim=False)
                 np.testing.assert_array_equal(total.numpy(), each.sum(axis=axes, dtype=np.int64))
+
+
+def test_distances_of_close_points_keep_their_digits():
+    x = np.random.default_rng(4).standard_normal((40, 70)) + 100
+    x[20:] = x[:20] + 1e-3 * np.random.default_rng(5).standard_normal((20, 70))
+    x = x.astype(np.float32)
+    wide = x.astype(np.float64)
+    out = ops.cdist(wherry_tensor.to_tensor(x), wherry_tensor.to_tensor(x), p=2.0).numpy()
+    np.testing.assert_allclose(out, np.sqrt(((wide[:, None] - wide) ** 2).sum(-1)), rtol=1e-6)
+    assert not out.diagonal().any()
+
+
+def test_distances_do_not_depend_on_the_number_of_threads(threads):
+    rng = np.random.default_rng(6)
+    x, y, ct = (wherry_tensor.to_tensor(rng.standard_normal(s).astype(np.float32)) for s in ((3, 170, 90), (3, 131, 90), (3, 170, 131)))
+    results = []
+    for count in 1, 3:
+        threads(count)
+        out = ops.cdist(x, y, p=2.0)
+        loss = ops.difference_loss(x, x + x, kind="squared", delta=0.0, mean=True)
+        results.append([z.numpy() for z in (out, ops.cdist_vjp(ct, out, x, y, p=2.0), ops.l2_norm(ct, axes=(0, 2), keepdim=False), loss)])
+    for one, three in zip(*results, strict=True):
+        np.testing.assert_array_equal(one, three)

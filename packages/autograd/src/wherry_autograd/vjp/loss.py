@@ -51,6 +51,12 @@ def vjp_smooth_l1_loss(ct, _out, x, y, *, delta):
     return x_ct, -x_ct
 
 
+@vjp.rule(ops.difference_loss)
+def vjp_difference_loss(ct, _out, x, y, *, kind, delta, mean, needs):
+    x_ct = ops.difference_loss_vjp(ct, x, y, kind=kind, delta=delta, mean=mean)
+    return x_ct if needs[0] else None, -x_ct if needs[1] else None
+
+
 @vjp.rule(ops.kl_div)
 def vjp_kl_div(ct, _out, _x, label):
     return -ct * ops.relu(label), None

@@ -83,6 +83,24 @@ def vjp_squared_l2_norm(ct, _out, x):
     return x * (ct * 2.0)
 
 
+@vjp.rule(ops.l2_norm)
+def vjp_l2_norm(ct, out, x, *, axes, keepdim):
+    # The slope of a root is infinite at 0, where the gradient of a length is 0 and not NaN.
+    none = ops.equal(out, ops.full_like(out, value=0, dtype=out.dtype))
+    share = ops.where(none, out, ct / (out + ops.cast(none, dtype=out.dtype)))
+    return x * ops.unreduce_like(share, x, axes=axes, keepdim=keepdim)
+
+
+@vjp.rule(ops.cdist)
+def vjp_cdist(ct, out, x, y, *, p, needs):
+    rank = len(x.shape)
+    turned = (*range(rank - 2), rank - 1, rank - 2)
+    return (
+        ops.cdist_vjp(ct, out, x, y, p=p) if needs[0] else None,
+        ops.cdist_vjp(ops.transpose(ct, perm=turned), ops.transpose(out, perm=turned), y, x, p=p) if needs[1] else None,
+    )
+
+
 # Scans.
 
 

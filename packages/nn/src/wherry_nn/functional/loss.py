@@ -37,7 +37,7 @@ from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, Invali
 from wherry_tensor.functions.reduction import mean, sum
 from wherry_tensor.ops.loss import kept_labels, label_divisor
 from wherry_tensor.ops.normalization import label_weight
-from wherry_tensor.sizes import equals, same_shapes
+from wherry_tensor.sizes import equals, is_unknown, same_shapes
 from wherry_tensor.spellings import spelled
 from wherry_tensor.tracebacks import warn
 
@@ -631,6 +631,8 @@ def mse_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | 
     """
     if reduction not in ("mean", "sum", "none"):
         raise unknown_reduction("mse_loss", reduction)
+    if reduction != "none" and _alike(input, label):
+        return ops.difference_loss(input, label, kind="squared", delta=0.0, mean=reduction == "mean")
     return reduced(ops.square(_of_both("mse_loss", ops.subtract, input, label)), reduction)
 
 
@@ -661,6 +663,8 @@ def l1_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | N
     """
     if reduction not in ("mean", "sum", "none"):
         raise unknown_reduction("l1_loss", reduction)
+    if reduction != "none" and _alike(input, label):
+        return ops.difference_loss(input, label, kind="absolute", delta=0.0, mean=reduction == "mean")
     return reduced(ops.abs(_of_both("l1_loss", ops.subtract, input, label)), reduction)
 
 
@@ -705,6 +709,8 @@ def smooth_l1_loss(
     require_floating("smooth_l1_loss", input)
     require_tensor(label, "smooth_l1_loss", "label")
     require_same_shape("smooth_l1_loss", input, label)
+    if reduction != "none" and _alike(input, label):
+        return ops.difference_loss(input, label, kind="smooth", delta=float(delta), mean=reduction == "mean")
     loss = _of_both("smooth_l1_loss", lambda x, y: ops.smooth_l1_loss(x, y, delta=float(delta)), input, label)
     return reduced(loss, reduction)
 
@@ -878,6 +884,14 @@ def gaussian_nll_loss(
 
 
 # Helpers.
+
+
+def _alike(input: Any, label: Any) -> bool:
+    """Whether both are floating tensors of one dtype and one shape, which is known."""
+    if not (isinstance(input, Tensor) and isinstance(label, Tensor) and input.dtype is label.dtype and input.dtype.is_floating):
+        return False
+    shape = input.shape
+    return not any(map(is_unknown, shape)) and shape == label.shape
 
 
 def _of_both(op_name: str, op: Callable[[Any, Any], Tensor], input: Any, label: Any) -> Tensor:

@@ -21,6 +21,8 @@ from wherry_tensor.arguments import (
 from wherry_tensor.dtype import promote_floating
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PreconditionNotMetError, short
 from wherry_tensor.functions.positions import diagonal_axes
+from wherry_tensor.ops.reduction import row_differences
+from wherry_tensor.ops.shapes import broadcast_shapes
 from wherry_tensor.sizes import Size, equals, is_unknown, same_shapes
 from wherry_tensor.spellings import spelled
 from wherry_tensor.static_builder import described
@@ -370,13 +372,21 @@ def kron(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         raise refused("kron", TypeError(), x=x, y=y)
     rank = max(len(a), len(b))
     a, b = [1] * (rank - len(a)) + a, [1] * (rank - len(b)) + b
-    left: list[int] = []
-    right: list[int] = []
-    for n, m in zip(a, b, strict=True):
-        left += [n, 1]
-        right += [1, m]
-    product = ops.multiply(ops.reshape(x, tuple(left)), ops.reshape(y, tuple(right)))
-    return ops.reshape(product, tuple([n * m for n, m in zip(a, b, strict=True)]))
+    sizes = tuple([n * m for n, m in zip(a, b, strict=True)])
+    if rank > 1 and not (_core.is_symbolic(x) or _core.is_symbolic(y)):
+        n, m = a[-1], b[-1]
+        # A product runs along the rows of one block, which costs more than its numbers where they are short: rows of the whole length first.
+        if 1 < m < 256 <= n * m and math.prod(a[:-1]) > 3 and math.prod(b[:-1]) > 3:
+            x = ops.reshape(ops.broadcast_to(ops.reshape(x, (*a, 1)), (*a, m)), (*a[:-1], n * m))
+            y = ops.reshape(ops.broadcast_to(ops.reshape(y, (*b[:-1], 1, m)), (*b[:-1], n, m)), (*b[:-1], n * m))
+            x = ops.reshape(x, (*_spread(a[:-1], left=True), n * m))
+            return ops.reshape(ops.multiply(x, ops.reshape(y, (*_spread(b[:-1], left=False), n * m))), sizes)
+    return ops.reshape(ops.multiply(ops.reshape(x, _spread(a, left=True)), ops.reshape(y, _spread(b, left=False))), sizes)
+
+
+def _spread(sizes: Sequence[int], left: bool) -> tuple[int, ...]:
+    """A 1 behind each size, or before it: the axes of two tensors that alternate."""
+    return tuple([n for size in sizes for n in ((size, 1) if left else (1, size))])
 
 
 def cross(x: Tensor, y: Tensor, axis: int = 9, name: str | None = None) -> Tensor:
@@ -540,10 +550,11 @@ def norm(
                 f"Use None for all, or flatten axes first."
             )
         axes = tuple(sorted({one_axis(a, rank, "norm") for a in chosen})) if rank else ()
-    return _vector_norm(x, real_number(p, "norm", "p"), axes, flag(keepdim, "norm", "keepdim"))
+    return lengths_along(x, real_number(p, "norm", "p"), axes, flag(keepdim, "norm", "keepdim"))
 
 
-def _vector_norm(x: Tensor, p: float, axes: tuple[int, ...], keepdim: bool) -> Tensor:
+def lengths_along(x: Tensor, p: float, axes: tuple[int, ...], keepdim: bool) -> Tensor:
+    """The `p`-norms of what lies along `axes`, which are sorted and not negative."""
     if p == math.inf:
         return ops.reduce_max(ops.abs(x), axes=axes, keepdim=keepdim)
     if p == -math.inf:
@@ -559,14 +570,14 @@ def _vector_norm(x: Tensor, p: float, axes: tuple[int, ...], keepdim: bool) -> T
     if p == 1:
         return ops.reduce_sum(ops.abs(x), axes=axes, keepdim=keepdim)
     if p == 2:
-        return _root(ops.reduce_sum(ops.square(x), axes=axes, keepdim=keepdim), 0.5, x)
+        return ops.l2_norm(x, axes=axes, keepdim=keepdim)
     power = ops.power(ops.abs(x), _core.scalar(p, x.dtype))
     return _root(ops.reduce_sum(power, axes=axes, keepdim=keepdim), 1 / p, x)
 
 
 def _root(total: Tensor, exponent: float, x: Tensor) -> Tensor:
     def root(t: Tensor) -> Tensor:
-        return ops.sqrt(t) if exponent == 0.5 else ops.power(t, _core.scalar(exponent, t.dtype))
+        return ops.power(t, _core.scalar(exponent, t.dtype))
 
     if x.stop_gradient or not _core.is_grad_enabled() or exponent < 0:
         return root(total)
@@ -603,7 +614,7 @@ def dist(x: Tensor, y: Tensor, p: float = 2, name: str | None = None) -> Tensor:
     """
     _require_floating_pair("dist", x, y)
     difference = ops.subtract(x, y)
-    return _vector_norm(difference, real_number(p, "dist", "p"), tuple(range(difference.ndim)), False)
+    return lengths_along(difference, real_number(p, "dist", "p"), tuple(range(difference.ndim)), False)
 
 
 def cdist(
@@ -657,8 +668,13 @@ def cdist(
         raise InvalidArgumentError(
             f"cdist: unknown mode. Got compute_mode={short(compute_mode)}, expected one of {', '.join(modes)}. Leave it out."
         )
-    difference = ops.subtract(ops.unsqueeze(x, (len(a) - 1,)), ops.unsqueeze(y, (len(b) - 2,)))
-    return _vector_norm(difference, value, (difference.ndim - 1,), False)
+    if value in (1, 2, math.inf) and not any(is_unknown(n) for n in (*a[:-2], *b[:-2])):
+        if a[:-2] != b[:-2]:
+            batch = broadcast_shapes("cdist", tuple(a[:-2]), tuple(b[:-2]))
+            x, y = (ops.broadcast_to(z, (*batch, *z.shape[-2:])) for z in (x, y))
+        return ops.cdist(x, y, p=value)
+    difference = row_differences(x, y)
+    return lengths_along(difference, value, (difference.ndim - 1,), False)
 
 
 def _require_floating_pair(op_name: str, x: Any, y: Any) -> None:

@@ -600,9 +600,10 @@ def equal_all(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     require_tensor(y, "equal_all", "y")
     if x.dtype is not y.dtype:
         raise refused("equal_all", TypeError(), x=x, y=y)
-    if not same_shapes(x.shape, y.shape):
+    known = not (_core.is_symbolic(x) or _core.is_symbolic(y))
+    if not (x.shape == y.shape if known else same_shapes(x.shape, y.shape)):
         return _core.scalar(False, bool_)
-    if not any(is_unknown(n) or is_unknown(m) for n, m in zip(x.shape, y.shape, strict=True)):
+    if known or not any(is_unknown(n) or is_unknown(m) for n, m in zip(x.shape, y.shape, strict=True)):
         return ops.reduce_all(ops.equal(x, y), tuple(range(x.ndim)), False)
     # A program compares what it is given if the sizes are those of the other one then, and otherwise first elements: some element, for Paddle.
     alike = ops.reduce_all(ops.equal(ops.shape_of(x), ops.shape_of(y)), (0,), False)

@@ -1,14 +1,13 @@
 """Covariance, correlation and Vandermonde matrices; slices of bounded norm; vector products along an axis."""
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import flag, integer, one_axis, real_number, refused, require_tensor, write
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
-from wherry_tensor.functions.linalg import norm
+from wherry_tensor.functions.linalg import lengths_along
 from wherry_tensor.sizes import is_unknown, largest
 from wherry_tensor.spellings import spelled
 
@@ -238,12 +237,7 @@ def _renorm(op_name: str, x: Any, p: Any, axis: Any, max_norm: Any) -> Tensor:
             f"{op_name}: `p` or `max_norm` is negative. Got p={p} and max_norm={max_norm}, expected 0 or more. Check the order of arguments."
         )
     others = tuple(i for i in range(x.ndim) if i != at)
-    if not others:
-        lengths = ops.abs(x)
-    else:
-        flat = ops.reshape(ops.transpose(x, perm=(at, *others)), shape=(x.shape[at], math.prod(x.shape[i] for i in others)))
-        lengths = norm(flat, p=power, axis=1)
-        lengths = ops.reshape(lengths, shape=tuple(x.shape[i] if i == at else 1 for i in range(x.ndim)))
+    lengths = lengths_along(x, power, others, True) if others else ops.abs(x)
     bound = _core.scalar(most, x.dtype)
     longer = ops.greater_than(lengths, bound)
     one = ops.full_like(lengths, value=1, dtype=x.dtype)

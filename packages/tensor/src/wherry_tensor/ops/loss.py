@@ -7,7 +7,7 @@ from wherry_tensor import ops
 from wherry_tensor._core import float32, float64, int64
 from wherry_tensor.ops.declare import Meta, decompose, infer, op
 from wherry_tensor.ops.normalization import labelled_shapes
-from wherry_tensor.ops.reduction import widened
+from wherry_tensor.ops.reduction import count_of, widened
 from wherry_tensor.ops.shapes import (
     floats,
     integers,
@@ -36,6 +36,10 @@ binary_cross_entropy_logits_vjp = op("binary_cross_entropy_logits_vjp", "ct, log
 # Huber's: d * d / 2 of a difference up to delta, delta * (d - delta / 2) beyond.
 smooth_l1_loss = op("smooth_l1_loss", "x, y", delta=float)
 smooth_l1_loss_vjp = op("smooth_l1_loss_vjp", "ct, x, y", delta=float)  # the cotangent of x; that of y is its negative
+
+# The mean (the sum) of a function of all differences, 0-d: their squares, their absolute values, or Huber's loss with `delta`.
+difference_loss = op("difference_loss", "x, y", kind=str, delta=float, mean=bool)
+difference_loss_vjp = op("difference_loss_vjp", "ct, x, y", kind=str, delta=float, mean=bool)  # the cotangent of x
 
 # label * (log(label) - x), 0 where the label is not positive. The label is data.
 kl_div = op("kl_div", "x, label")
@@ -110,6 +114,20 @@ def infer_smooth_l1_loss(x, y, *, delta):
 @infer.rule(smooth_l1_loss_vjp)
 def infer_smooth_l1_loss_vjp(ct, x, y, *, delta):
     return _alike("smooth_l1_loss_vjp", ct=ct, x=x, y=y)
+
+
+@infer.rule(difference_loss)
+def infer_difference_loss(x, y, *, kind, delta, mean):
+    if kind not in ("squared", "absolute", "smooth"):
+        raise ValueError(f"difference_loss: unknown kind. Got {kind!r}, expected 'squared', 'absolute' or 'smooth'. Use one of them.")
+    return Meta((), _alike("difference_loss", x=x, y=y).dtype)
+
+
+@infer.rule(difference_loss_vjp)
+def infer_difference_loss_vjp(ct, x, y, *, kind, delta, mean):
+    require_same_shape("difference_loss_vjp", "ct", ct.shape, "the loss", ())
+    require_one_dtype("difference_loss_vjp", ct=ct.dtype, x=x.dtype)
+    return _alike("difference_loss_vjp", x=x, y=y)
 
 
 @infer.rule(kl_div)
@@ -211,6 +229,28 @@ def decompose_smooth_l1_loss_vjp(ct, x, y, *, delta):
     difference = widened(x) - widened(y)
     limit = ops.full(shape=(), value=delta, dtype=difference.dtype)
     return ops.cast(widened(ct) * ops.clip(difference, -limit, limit), dtype=x.dtype)
+
+
+@decompose.rule(difference_loss)
+def decompose_difference_loss(x, y, *, kind, delta, mean):
+    wide, other, axes = widened(x), widened(y), tuple(range(x.ndim))
+    if kind == "smooth":
+        loss = smooth_l1_loss(wide, other, delta=delta)
+    else:
+        loss = (ops.square if kind == "squared" else ops.abs)(wide - other)
+    return ops.cast((ops.reduce_mean if mean else ops.reduce_sum)(loss, axes=axes, keepdim=False), dtype=x.dtype)
+
+
+@decompose.rule(difference_loss_vjp)
+def decompose_difference_loss_vjp(ct, x, y, *, kind, delta, mean):
+    difference, each = widened(x) - widened(y), widened(ct)
+    if mean:
+        each = each / count_of(x, tuple(range(x.ndim)), each.dtype, keepdim=False)
+    if kind == "smooth":
+        slope = smooth_l1_loss_vjp(ops.full_like(difference, value=1, dtype=difference.dtype), widened(x), widened(y), delta=delta)
+    else:
+        slope = difference * 2.0 if kind == "squared" else ops.sign(difference)
+    return ops.cast(slope * each, dtype=x.dtype)
 
 
 @decompose.rule(kl_div)

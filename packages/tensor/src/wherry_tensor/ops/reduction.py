@@ -11,11 +11,13 @@ from wherry_tensor.ops.shapes import (
     element_count,
     floats,
     integers,
+    merge_size,
     reduced_shape,
     require_axis,
     require_dtype,
     require_one_dtype,
     require_same_shape,
+    same_size,
     show,
 )
 from wherry_tensor.sizes import is_unknown
@@ -37,6 +39,11 @@ logsumexp = op("logsumexp", "x", axes=tuple, keepdim=bool)
 # Divides by n - correction, or by n where that is not positive: one value varies by 0, as in Paddle.
 variance = op("variance", "x", axes=tuple, keepdim=bool, correction=int)
 squared_l2_norm = op("squared_l2_norm", "x")  # of all elements, 0-d
+l2_norm = op("l2_norm", "x", axes=tuple, keepdim=bool)  # the root of the sum of squares
+
+# The distance of each row of x [..., m, d] to each of y [..., n, d], [..., m, n]; p is 1, 2 or infinite.
+cdist = op("cdist", "x, y", p=float)
+cdist_vjp = op("cdist_vjp", "ct, out, x, y", p=float)  # the cotangent of x; 0 from rows that are equal
 
 # Position of the first extreme value along one axis, int64. NaN loses against any number, as in
 # Paddle; where all are NaN the position is 0.
@@ -118,6 +125,34 @@ def infer_variance(x, *, axes, keepdim, correction):
 def infer_squared_l2_norm(x):
     require_dtype("squared_l2_norm", "x", x.dtype, floats)
     return Meta((), x.dtype)
+
+
+@infer.rule(l2_norm)
+def infer_l2_norm(x, *, axes, keepdim):
+    return _reduced("l2_norm", x, axes, keepdim, floats)
+
+
+@infer.rule(cdist)
+def infer_cdist(x, y, *, p):
+    dtype = require_one_dtype("cdist", x=x.dtype, y=y.dtype)
+    require_dtype("cdist", "x", dtype, floats)
+    if p not in (1, 2, math.inf):
+        raise ValueError(f"cdist: no kernel has this order. Got p={p}, expected 1, 2 or inf. Use wherry.cdist, which composes the others.")
+    if len(x.shape) < 2 or len(x.shape) != len(y.shape) or not all(map(same_size, (*x.shape[:-2], x.shape[-1]), (*y.shape[:-2], y.shape[-1]))):
+        raise ValueError(
+            f"cdist: these are not rows of one length. Got x of shape {show(x.shape)} and y of shape {show(y.shape)}, expected "
+            f"[..., m, d] and [..., n, d] with equal leading axes. Broadcast or transpose one of them."
+        )
+    return Meta((*map(merge_size, x.shape[:-2], y.shape[:-2]), x.shape[-2], y.shape[-2]), dtype)
+
+
+@infer.rule(cdist_vjp)
+def infer_cdist_vjp(ct, out, x, y, *, p):
+    distances = infer_cdist(x, y, p=p)
+    for name, meta in ("ct", ct), ("out", out):
+        require_one_dtype("cdist_vjp", **{name: meta.dtype, "x": x.dtype})
+        require_same_shape("cdist_vjp", name, meta.shape, "the distances", distances.shape)
+    return x
 
 
 @infer.rule(argmax)
@@ -329,7 +364,43 @@ def decompose_squared_l2_norm(x):
     return ops.cast(total, dtype=x.dtype)
 
 
+@decompose.rule(l2_norm)
+def decompose_l2_norm(x, *, axes, keepdim):
+    return ops.cast(ops.sqrt(reduce_sum(ops.square(widened(x)), axes=axes, keepdim=keepdim)), dtype=x.dtype)
+
+
+@decompose.rule(cdist)
+def decompose_cdist(x, y, *, p):
+    distance, axes = row_differences(widened(x), widened(y)), (x.ndim,)
+    if p == 2:
+        out = l2_norm(distance, axes=axes, keepdim=False)
+    else:
+        out = (reduce_sum if p == 1 else reduce_max)(ops.abs(distance), axes=axes, keepdim=False)
+    return ops.cast(out, dtype=x.dtype)
+
+
+@decompose.rule(cdist_vjp)
+def decompose_cdist_vjp(ct, out, x, y, *, p):
+    rank = x.ndim
+    difference = row_differences(widened(x), widened(y))
+    weight, distance = (ops.unsqueeze(widened(each), axes=(rank,)) for each in (ct, out))
+    if p == 2:
+        none = ops.equal(distance, ops.full_like(distance, value=0, dtype=distance.dtype))
+        weight = weight / (distance + ops.cast(none, dtype=distance.dtype))  # equal rows have differences of 0
+    else:
+        if p != 1:
+            weight = weight * ops.cast(ops.equal(ops.abs(difference), distance), dtype=weight.dtype)
+        difference = ops.sign(difference)
+    return ops.cast(reduce_sum(weight * difference, axes=(rank - 1,), keepdim=False), dtype=x.dtype)
+
+
 # Helpers of decompositions and gradient rules.
+
+
+def row_differences(x, y):
+    """Of each row of `x` and each of `y`, `[..., m, n, d]`."""
+    return ops.subtract(ops.unsqueeze(x, axes=(x.ndim - 1,)), ops.unsqueeze(y, axes=(y.ndim - 2,)))
+
 
 
 def count(x, axis):

@@ -88,9 +88,9 @@ _rules = {
     black: (
         ops.acos, ops.asin, ops.atanh, ops.cosh, ops.sinh, ops.tan, ops.exp, ops.expm1, ops.log, ops.log2, ops.log10,
         ops.log1p, ops.erfinv, ops.power, ops.square, ops.rsqrt, ops.reciprocal, ops.softplus, ops.tanhshrink,
-        ops.reduce_sum, ops.reduce_mean, ops.reduce_prod, ops.variance, ops.squared_l2_norm, ops.cumsum, ops.cumprod,
+        ops.reduce_sum, ops.reduce_mean, ops.reduce_prod, ops.variance, ops.squared_l2_norm, ops.l2_norm, ops.cumsum, ops.cumprod,
         ops.softmax, ops.log_softmax, ops.layer_norm, ops.cross_entropy, ops.nll_loss, ops.label_mean,
-        ops.binary_cross_entropy, ops.binary_cross_entropy_logits, ops.smooth_l1_loss, ops.ctc_loss,
+        ops.binary_cross_entropy, ops.binary_cross_entropy_logits, ops.smooth_l1_loss, ops.difference_loss, ops.ctc_loss,
         ops.roi_align, ops.roi_pool, ops.psroi_pool, ops.deform_columns, ops.suppress,
     ),
     always_black: (ops.scatter,),

@@ -173,6 +173,44 @@ def spec_smooth_l1_loss_vjp(rng):
         yield case(rng.standard_normal(shape), rng.standard_normal(shape) * 2, rng.standard_normal(shape), delta=1.0)
 
 
+def _difference_loss(x, y, kind, delta, mean):
+    d = np.abs(x - y)
+    near = np.minimum(d, delta)
+    loss = d * d if kind == "squared" else d if kind == "absolute" else near * (d - near / 2)
+    if mean:
+        return loss.mean() if loss.size else np.array(np.nan, x.dtype)
+    return loss.sum()
+
+
+def _difference_loss_vjp(ct, x, y, kind, delta, mean):
+    d = x - y
+    slope = 2 * d if kind == "squared" else np.sign(d) if kind == "absolute" else np.clip(d, -delta, delta)
+    return slope * ct / (max(d.size, 1) if mean else 1)
+
+
+@spec(ops.difference_loss, reference=_difference_loss, tolerance={"float16": (5e-3, 5e-3), "bfloat16": (2e-2, 2e-2)})
+def spec_difference_loss(rng):
+    for kind in "squared", "absolute", "smooth":
+        for shape in _PAIRS:
+            small = 0 not in shape and shape != (40, 33)
+            for mean in (False, True) if small else (True,):
+                yield case(rng.standard_normal(shape), rng.standard_normal(shape), kind=kind, delta=0.5, mean=mean, differentiable=small)
+        yield case(rng.standard_normal(20001), rng.standard_normal(20001), kind=kind, delta=0.5, mean=True, differentiable=False)
+        yield case(np.array([1.0, np.inf, 2]), np.zeros(3), kind=kind, delta=0.5, mean=False, differentiable=False)
+        yield case(np.array([1.0, np.nan, 2]), np.zeros(3), kind=kind, delta=0.5, mean=True, differentiable=False)
+    yield bad(np.zeros(2), np.zeros(3), kind="squared", delta=0.0, mean=True, error=ValueError, match="`y` and `x` must have one shape")
+    yield bad(np.zeros(2), np.zeros(2), kind="cubed", delta=0.0, mean=True, error=ValueError, match="unknown kind")
+
+
+@spec(ops.difference_loss_vjp, reference=_difference_loss_vjp, tolerance=_DIFFERENCES)
+def spec_difference_loss_vjp(rng):
+    for kind in "squared", "absolute", "smooth":
+        for shape in _PAIRS:
+            yield case(rng.standard_normal(()), rng.standard_normal(shape), rng.standard_normal(shape), kind=kind, delta=0.5,
+                       mean=len(shape) != 1, differentiable=0 not in shape and shape != (40, 33))
+        yield case(np.array(2.0), np.array([0.0, -0.0, np.nan, np.inf]), np.zeros(4), kind=kind, delta=0.5, mean=False, differentiable=False)
+
+
 def _kl_div(x, label):
     with np.errstate(all="ignore"):
         return np.where(label > 0, label * (np.log(label) - x), 0)

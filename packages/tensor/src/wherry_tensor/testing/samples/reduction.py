@@ -209,6 +209,62 @@ def spec_squared_l2_norm(rng):
         yield case(rng.standard_normal(shape))
 
 
+def _l2_norm(x, axes, keepdim):
+    return np.sqrt((x * x).sum(axis=axes, keepdims=keepdim))
+
+
+@spec(ops.l2_norm, reference=_l2_norm)
+def spec_l2_norm(rng):
+    yield from _reductions(rng, values=lambda shape: rng.standard_normal(shape) + 3)  # without a corner at 0 nearby
+    yield from _large(rng)
+    yield case(np.array([[np.inf, 1], [np.nan, 1], [0, 0]]), axes=(1,), keepdim=True, differentiable=False)
+    yield bad(np.zeros(3, np.int64), axes=(0,), keepdim=False, error=TypeError, match="has dtype int64")
+
+
+def _cdist(x, y, p):
+    distance = np.abs(x[..., :, None, :] - y[..., None, :, :])
+    if p == 1:
+        return distance.sum(-1)
+    return np.sqrt((distance * distance).sum(-1)) if p == 2 else distance.max(-1, initial=0)
+
+
+def _cdist_vjp(ct, out, x, y, p):
+    difference = x[..., :, None, :] - y[..., None, :, :]
+    if p == 2:
+        weight = np.divide(ct, out, out=np.zeros_like(out), where=out != 0)
+        return (weight[..., None] * difference).sum(-2)
+    hit = 1 if p == 1 else np.abs(difference) == out[..., None]
+    return (ct[..., None] * np.sign(difference) * hit).sum(-2)
+
+
+# [..., m, d] and [..., n, d]: parts of tiles and vectors, several of both, and more values than are summed at once.
+_ROWS = ((3, 2), (5, 2)), ((2, 3, 4), (2, 1, 4)), ((1, 1), (1, 1)), ((0, 3), (4, 3)), ((3, 2, 5), (3, 0, 5)), (
+    (9, 33), (35, 33)
+), ((2, 17, 70), (2, 68, 70)), ((70, 300), (3, 300))
+
+
+@spec(ops.cdist, reference=_cdist, tolerance={"float16": (3e-3, 3e-3), "bfloat16": (2e-2, 2e-2)})
+def spec_cdist(rng):
+    for x, y in _ROWS:
+        for p in 1.0, 2.0, np.inf:
+            yield case(rng.standard_normal(x), rng.standard_normal(y), p=p, differentiable=x[-1] < 6)
+    for p in 1.0, 2.0, np.inf:
+        yield case(np.array([[1, np.nan], [np.inf, 1]]), np.array([[1.0, 2]]), p=p, differentiable=False)
+    yield bad(np.zeros((2, 3)), np.zeros((2, 4)), p=2.0, error=ValueError, match="not rows of one length")
+    yield bad(np.zeros((2, 3)), np.zeros((2, 3)), p=3.0, error=ValueError, match="no kernel has this order")
+
+
+@spec(ops.cdist_vjp, reference=_cdist_vjp, tolerance={"float32": (1e-5, 1e-4), "float16": (5e-3, 5e-2), "bfloat16": (4e-2, 0.5)})
+def spec_cdist_vjp(rng):
+    for x, y in _ROWS:
+        for p in 1.0, 2.0, np.inf:
+            a, b = rng.integers(-9, 9, x) / 4, rng.integers(-9, 9, y) / 4
+            out = _cdist(a, b, p)
+            if p == 2:
+                out = np.ceil(out)  # a number in every dtype
+            yield case(rng.standard_normal(out.shape), out, a, b, p=p, differentiable=False)
+
+
 def _positions(rng):
     yield case(rng.permutation(12).reshape(3, 4) / 4.0, axis=1, keepdim=False)
     yield case(rng.permutation(12).reshape(3, 4) / 4.0, axis=0, keepdim=True)

@@ -13,4 +13,7 @@ const wry_kernel_entry table[] = {
     WRY_FLOAT_ROWS("smooth_l1_loss", in_its_place, smooth_l1_loss),
     WRY_FLOAT_ROWS("smooth_l1_loss_vjp", in_its_place, smooth_l1_loss_vjp),
     WRY_FLOAT_ROWS("kl_div", in_its_place, kl_div),
+#ifdef LOSS_ROWS  // the device's own
+    LOSS_ROWS
+#endif
 };

@@ -8,4 +8,7 @@ const wry_kernel_entry table[] = {
     WRY_FLOAT_ROWS("variance", 0, variance),
     WRY_FLOAT_ROWS("logsumexp", 0, logsumexp),
     WRY_FLOAT_ROWS("squared_l2_norm", 0, squared_l2_norm),
+#ifdef REDUCTION_ROWS  // the device's own
+    REDUCTION_ROWS
+#endif
 };
