@@ -1,6 +1,8 @@
 // Losses of class labels, their mean, the cross entropy of yes and no, and losses of differences.
 //
 // All inputs are contiguous. Arithmetic on 16-bit floats is in float, sums are in double.
+#include <type_traits>
+
 #include "labels.h"
 #include "lanemath.h"
 #include "parallel.h"
@@ -24,16 +26,23 @@ int nll_loss(const wry_call *call) {
   const Labels label = labels_of(input(call, 1));
   const int status = check_labels(call, "nll_loss", label, n, v.n, ignored);
   if (status != WRY_OK) return status;
-  parallel_for(call, n, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t c = label[i];
-      A value = 0;
-      if (c != ignored) {
-        value = -A(x[(i / v.inner * v.n + c) * v.inner + i % v.inner]);
-        if (weight) value *= A(weight[c]);
+  const auto losses = [&](const auto *labels, auto inner) {
+    parallel_for(call, n, grain, [=](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t c = int64_t(labels[i]);
+        A value = 0;
+        if (c != ignored) {
+          value = -A(x[(i / inner * v.n + c) * inner + i % inner]);
+          if (weight) value *= A(weight[c]);
+        }
+        out[i] = T(value);
       }
-      out[i] = T(value);
-    }
+    });
+  };
+  dispatch<int64_t, int32_t, int16_t, int8_t, uint8_t>(label.dtype, [&](auto tag) {
+    const auto *labels = static_cast<const decltype(tag) *>(label.data);
+    if (v.inner == 1) losses(labels, std::integral_constant<int64_t, 1>());  // no division
+    else losses(labels, v.inner);
   });
   return WRY_OK;
 }

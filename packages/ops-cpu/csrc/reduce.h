@@ -475,10 +475,11 @@ static inline int reduce(const wry_call *call, const char *op, const wry_tensor 
                  });
     return WRY_OK;
   }
-  // Few outputs of many elements each: cut the longest reduced axis.
-  int64_t *length = p.by_columns ? nullptr : &p.inner, step = p.inner_x;
+  // Few outputs of many elements each: cut the longest reduced axis, but leave rows whole where another is long enough.
+  int64_t *length = nullptr, step = 0;
   for (int i = 0; i < p.reduced; ++i)
     if (!length || p.reduced_shape[i] > *length) length = &p.reduced_shape[i], step = p.reduced_x[i];
+  if (!p.by_columns && (!length || (*length < 32 && p.inner > *length))) length = &p.inner, step = p.inner_x;
   int64_t segments = min_of<int64_t>(32, total / piece);
   if (length) segments = min_of(segments, *length);
   // The partial results are written and read once more: keep them small beside x.

@@ -191,3 +191,8 @@ def attention_cts(q_ct, k_ct, v_ct, out_ct, lse_ct, q, k, v, mask, out, lse, sca
 
 def _plus(x, y):
     return y if x is None else x + ops.cast(y, dtype=x.dtype)
+
+
+@vjp.rule(ops.glu)
+def vjp_glu(ct, _out, x, *, axis):
+    return ops.glu_vjp(ct, x, axis=axis)

@@ -17,7 +17,7 @@ from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions.inplace import inplace_form, tanh_
 from wherry_tensor.functions.math import sigmoid, tanh
-from wherry_tensor.sizes import uneven
+from wherry_tensor.sizes import is_unknown, uneven
 from wherry_tensor.spellings import spelled
 
 __all__ = [
@@ -836,6 +836,11 @@ def glu(x: Tensor, axis: int = -1, name: str | None = None) -> Tensor:
             f"glu: the axis cannot be halved. Got size {shape[axis]} along axis {axis} of x of shape {shape}, expected an even "
             f"size. Choose another axis."
         )
+    if not is_unknown(shape[axis]):
+        try:
+            return ops.glu(x, axis=axis)
+        except TypeError as error:
+            raise checked("glu", x, error) from None
     half = shape[axis] // 2
     first = ops.slice(x, (axis,), (0,), (half,), (1,))
     second = ops.slice(x, (axis,), (half,), (2 * half,), (1,))

@@ -37,7 +37,7 @@ from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, Invali
 from wherry_tensor.functions.reduction import mean, sum
 from wherry_tensor.ops.loss import kept_labels, label_divisor
 from wherry_tensor.ops.normalization import label_weight
-from wherry_tensor.sizes import equals, is_unknown, same_shapes
+from wherry_tensor.sizes import equals, same_shapes
 from wherry_tensor.spellings import spelled
 from wherry_tensor.tracebacks import warn
 
@@ -365,6 +365,8 @@ def nll_loss(
         )
     column = input.ndim == 2 and label.ndim == 2  # [N, 1], as cross_entropy takes it
     labels = label if column else ops.unsqueeze(label, axes=(1,)) if label.ndim == input.ndim - 1 else label
+    if reduction == "mean" and not is_symbolic(labels):
+        labels = labels.contiguous()  # once for both ops
     try:
         loss = ops.nll_loss(input, labels, weight, ignore_index=ignore_index, axis=1)
         if reduction == "mean":
@@ -890,8 +892,7 @@ def _alike(input: Any, label: Any) -> bool:
     """Whether both are floating tensors of one dtype and one shape, which is known."""
     if not (isinstance(input, Tensor) and isinstance(label, Tensor) and input.dtype is label.dtype and input.dtype.is_floating):
         return False
-    shape = input.shape
-    return not any(map(is_unknown, shape)) and shape == label.shape
+    return not (is_symbolic(input) or is_symbolic(label)) and input.shape == label.shape
 
 
 def _of_both(op_name: str, op: Callable[[Any, Any], Tensor], input: Any, label: Any) -> Tensor:

@@ -497,7 +497,7 @@ def trace(x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str 
 def _sum(x: Tensor, axes: tuple[int, ...]) -> Tensor:
     """The sum in the dtype of `x`: the op sums integers in int64 alone."""
     if x.dtype.is_integer and x.dtype is not int64:
-        return ops.cast(ops.reduce_sum(ops.cast(x, int64), axes=axes, keepdim=False), x.dtype)
+        return ops.cast(ops.reduce_sum(x, axes=axes, keepdim=False), x.dtype)
     return ops.reduce_sum(x, axes=axes, keepdim=False)
 
 

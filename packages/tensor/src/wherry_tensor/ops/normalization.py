@@ -25,6 +25,9 @@ softmax = op("softmax", "x", axis=int)
 log_softmax = op("log_softmax", "x", axis=int)
 softmax_vjp = op("softmax_vjp", "ct, out", axis=int)
 log_softmax_vjp = op("log_softmax_vjp", "ct, out", axis=int)
+# The first half along an axis times the sigmoid of the second one, and the cotangent of both halves.
+glu = op("glu", "x", axis=int)
+glu_vjp = op("glu_vjp", "ct, x", axis=int)
 
 # Normalizes the axes from begin_axis on; scale and bias have their shape. mean and rstd (1 / sqrt(
 # variance + epsilon)) have the shape of the leading axes, in float32 (float64 for float64). Scale
@@ -86,6 +89,23 @@ def infer_softmax(x, *, axis):
 @infer.rule(log_softmax)
 def infer_log_softmax(x, *, axis):
     return _along("log_softmax", x, axis)
+
+
+@infer.rule(glu)
+def infer_glu(x, *, axis):
+    require_dtype("glu", "x", x.dtype, floats)
+    require_axis("glu", axis, x.shape)
+    n = x.shape[axis]
+    if n != UNKNOWN and n % 2:
+        raise ValueError(f"glu: the axis cannot be halved. Got size {n} along axis {axis}, expected an even size. Choose another axis.")
+    return Meta((*x.shape[:axis], n if n == UNKNOWN else n // 2, *x.shape[axis + 1 :]), x.dtype)
+
+
+@infer.rule(glu_vjp)
+def infer_glu_vjp(ct, x, *, axis):
+    require_one_dtype("glu_vjp", ct=ct.dtype, x=x.dtype)
+    require_same_shape("glu_vjp", "ct", ct.shape, "a half", infer_glu(x, axis=axis).shape)
+    return x
 
 
 @infer.rule(softmax_vjp)
@@ -388,6 +408,28 @@ def decompose_log_softmax(x, *, axis):
     shifted = wide - largest_of(wide, (axis,))
     total = ops.reduce_sum(ops.exp(shifted), axes=(axis,), keepdim=True)
     return ops.cast(shifted - ops.log(total), dtype=x.dtype)
+
+
+@decompose.rule(glu)
+def decompose_glu(x, *, axis):
+    first, second = _halves("glu", widened(x), axis)
+    return ops.cast(first * ops.sigmoid(second), dtype=x.dtype)
+
+
+@decompose.rule(glu_vjp)
+def decompose_glu_vjp(ct, x, *, axis):
+    first, second = _halves("glu_vjp", widened(x), axis)
+    gate, wide = ops.sigmoid(second), widened(ct)
+    return ops.cast(ops.concat(wide * gate, wide * first * gate * (1.0 - gate), axis=axis), dtype=x.dtype)
+
+
+def _halves(op_name, x, axis):
+    n = x.shape[axis]
+    if n == UNKNOWN:
+        raise ValueError(
+            f"{op_name}: the size of the axis must be known here. Got x of shape {show(x.shape)}, expected a known size of axis {axis}. Fix it."
+        )
+    return (ops.slice(x, axes=(axis,), starts=(first,), ends=(first + n // 2,), steps=(1,)) for first in (0, n // 2))
 
 
 @decompose.rule(softmax_vjp)

@@ -27,7 +27,7 @@ for _names, _reason in (
         "the kernels hand what the gradient needs over in a form of their own",
     ),
     ("all_finite", "check_finite_and_unscale scales gradients too"),
-    ("l2_norm cdist cdist_vjp difference_loss difference_loss_vjp", "the cpu's ways with fewer passes; the parts of them are served"),
+    ("glu glu_vjp l2_norm cdist cdist_vjp difference_loss difference_loss_vjp", "the cpu's ways with fewer passes; the parts of them are served"),
     ("label_mean label_mean_vjp", "the kernels of losses take their mean themselves; the parts of it are served"),
 ):
     for _name in _names.split():

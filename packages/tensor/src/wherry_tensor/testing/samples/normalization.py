@@ -501,3 +501,37 @@ def spec_attention_vjp(rng):
                 rng.standard_normal(out.shape), q, k, v, mask, out, lse.astype(dtype), **attrs, dtypes=dtype,
                 differentiable=0 < q.size < 100 and k.size > 0,
             )
+
+
+# Halves of an axis.
+
+
+def _glu(x, axis):
+    first, second = np.split(x, 2, axis)
+    return first / (1 + np.exp(-second))
+
+
+def _glu_vjp(ct, x, axis):
+    first, second = np.split(x, 2, axis)
+    gate = 1 / (1 + np.exp(-second))
+    return np.concatenate([ct * gate, ct * first * gate * (1 - gate)], axis)
+
+
+_HALVED = ((2,), 0), ((3, 8), 1), ((4, 5), 0), ((2, 6, 3), 1), ((0, 4), 1), ((3, 0), 1), ((2, 9000), 1), ((300, 34), 1)
+
+
+@spec(ops.glu, reference=_glu)
+def spec_glu(rng):
+    for shape, axis in _HALVED:
+        yield case(rng.standard_normal(shape) * 3, axis=axis, differentiable=0 not in shape and len(shape) * max(shape) < 30)
+    yield case(np.array([1.0, 2, np.inf, 3, -80, 80, 0, np.nan]), axis=0, differentiable=False)
+    yield bad(np.zeros((2, 3)), axis=1, error=ValueError, match="the axis cannot be halved")
+    yield bad(np.zeros((2, 3)), axis=2, error=ValueError, match="out of range")
+
+
+@spec(ops.glu_vjp, reference=_glu_vjp, tolerance={"float16": (5e-3, 2e-3), "bfloat16": (4e-2, 2e-2)})
+def spec_glu_vjp(rng):
+    for shape, axis in _HALVED:
+        half = tuple(n // 2 if i == axis else n for i, n in enumerate(shape))
+        small = 0 not in shape and len(shape) * max(shape) < 30
+        yield case(rng.standard_normal(half), rng.standard_normal(shape) * 3, axis=axis, differentiable=small)
