@@ -482,8 +482,8 @@ static inline int reduce(const wry_call *call, const char *op, const wry_tensor 
   if (!p.by_columns && (!length || (*length < 32 && p.inner > *length))) length = &p.inner, step = p.inner_x;
   int64_t segments = min_of<int64_t>(32, total / piece);
   if (length) segments = min_of(segments, *length);
-  // The partial results are written and read once more: keep them small beside x.
-  segments = min_of(segments, max_of<int64_t>(1, p.depth / 8));
+  // The partial results are written and read once more: keep them small beside x, but leave work for some threads.
+  segments = min_of(segments, max_of(max_of<int64_t>(1, min_of<int64_t>(4, p.depth / 8)), p.depth / 128));
   char *partial = length && segments > 1 ? workspace<char>(call, segments * p.outputs * r.accumulator) : nullptr;
   if (!length || segments <= 1) {
     reduce_units(p, r, from, parameter, out, nullptr, divisor, 0, units);
