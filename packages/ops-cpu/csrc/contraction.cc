@@ -196,6 +196,7 @@ int multiply_complex(const wry_call *call, const Product &p, C *out, const C *bi
 template <typename T>
 int multiply_int(const wry_call *call, const Product &p, T *out, const T *bias) {
   using U = std::make_unsigned_t<T>;
+  using W = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;  // no wider than it must be
   parallel_for(call, p.count * p.m, max_of<int64_t>(1, 16384 / max_of<int64_t>(p.n * p.k, 1)),
                [&](int64_t first, int64_t last) {
                  for (int64_t line = first; line < last; ++line) {
@@ -205,13 +206,26 @@ int multiply_int(const wry_call *call, const Product &p, T *out, const T *bias) 
                    const T *right = static_cast<const T *>(p.y.data) + y;
                    U *WRY_RESTRICT to = reinterpret_cast<U *>(out + line * p.n);
                    for (int64_t j = 0; j < p.n; ++j) to[j] = bias ? U(bias[j]) : U(0);
-                   for (int64_t q = 0; q < p.k; ++q) {
-                     const uint64_t value = uint64_t(left[q * p.x.column]);
+                   int64_t q = 0;
+                   for (; p.y.column == 1 && q + 4 <= p.k; q += 4) {
+                     const T *from = left + q * p.x.column;
+                     const W f = W(from[0]), g = W(from[p.x.column]), h = W(from[2 * p.x.column]), e = W(from[3 * p.x.column]);
+                     const int64_t n = p.n, row = p.y.row;
+                     const T *WRY_RESTRICT a = right + q * row, *WRY_RESTRICT b = a + row, *WRY_RESTRICT c = b + row, *WRY_RESTRICT d = c + row;
+                     for (int64_t j = 0; j < n; ++j) to[j] = U(to[j] + (f * W(a[j]) + g * W(b[j])) + (h * W(c[j]) + e * W(d[j])));
+                   }
+                   if (p.y.row == 1 && p.y.column != 1 && p.x.column == 1) {  // columns lie in order
+                     for (int64_t j = 0; j < p.n; ++j) {
+                       W sum = 0;
+                       for (int64_t i = 0; i < p.k; ++i) sum += W(left[i]) * W(right[j * p.y.column + i]);
+                       to[j] = U(to[j] + sum);
+                     }
+                     q = p.k;
+                   }
+                   for (; q < p.k; ++q) {
+                     const W value = W(left[q * p.x.column]);
                      const T *row = right + q * p.y.row;
-                     if (p.y.column == 1)
-                       for (int64_t j = 0; j < p.n; ++j) to[j] = U(to[j] + U(value * uint64_t(row[j])));
-                     else
-                       for (int64_t j = 0; j < p.n; ++j) to[j] = U(to[j] + U(value * uint64_t(row[j * p.y.column])));
+                     for (int64_t j = 0; j < p.n; ++j) to[j] = U(to[j] + value * W(row[j * p.y.column]));
                    }
                  }
                });

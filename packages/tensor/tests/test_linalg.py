@@ -182,3 +182,18 @@ def test_bad_input_is_refused(call, error, match):
 def test_a_negative_number_of_rows_is_refused_before_the_kernel(rows):
     with pytest.raises(ValueError, match="pivots_to_permutation: size .* is negative"):
         w.ops.pivots_to_permutation(to_tensor([1, 2], dtype="int32"), rows=rows)
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_many_cross_products_are_those_of_numpy_along_every_axis(at):
+    shape = [40, 50]
+    shape.insert(at, 3)
+    x, y = np.random.default_rng(8).integers(-9, 9, (2, *shape))
+    np.testing.assert_array_equal(w.cross(w.to_tensor(x), w.to_tensor(y), at).numpy(), np.cross(x, y, axis=at))
+
+
+def test_kron_of_short_and_long_rows_is_that_of_numpy():
+    rng = np.random.default_rng(9)
+    for a, b in ((32, 32), (8, 40)), ((4, 9), (5, 30)), ((3, 4, 20), (2, 20)), ((20,), (30,)), ((2, 40), (4, 5, 40)), ((5, 3), (6, 100)), ((5, 2), (6, 300)):
+        x, y = rng.integers(-9, 9, a), rng.integers(-9, 9, b)
+        np.testing.assert_array_equal(w.kron(w.to_tensor(x), w.to_tensor(y)).numpy(), np.kron(x, y))

@@ -361,3 +361,15 @@ def test_what_is_no_tensor_is_named(call, said):
 def test_logit_near_nothing_is_logit():
     assert np.isnan(w.logit(w.to_tensor([-0.5, 1.5]), 0.0).numpy()).all()
     assert np.isfinite(w.logit(w.to_tensor([-0.5, 1.5]), 1e-3).numpy()).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_hypot_of_tiny_large_and_infinite_numbers_with_gradients_and_without(dtype):
+    numbers = np.array([0.0, -0.0, 1e-45, 1e-40, -3e-39, 3.0, 1e38, 3e38, np.inf, -np.inf], dtype)
+    x, y = np.meshgrid(numbers, numbers)
+    with np.errstate(over="ignore"):
+        expected = np.hypot(x.astype(np.float64), y.astype(np.float64)).astype(dtype)
+    for still in True, False:
+        out = w.hypot(w.to_tensor(x, stop_gradient=still), w.to_tensor(y)).numpy()
+        np.testing.assert_allclose(out, expected, rtol=1e-6, atol=2e-45)
+    assert np.isnan(w.hypot(w.to_tensor([np.nan, 1.0]), w.to_tensor([1.0, np.nan])).numpy()).all()

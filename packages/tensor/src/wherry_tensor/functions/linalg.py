@@ -456,11 +456,21 @@ def _crossed(x: Tensor, y: Tensor, ways: Sequence[int], found: Tensor | None) ->
 
 
 def _crossed_along(x: Tensor, y: Tensor, at: int) -> Tensor:
+    if x.size > 3000 and not (_core.is_symbolic(x) or _core.is_symbolic(y)):
+        # The three numbers first, and twice: rows are long, and what begins with the second or the third one is a view.
+        forth = (at, *[i for i in range(x.ndim) if i != at])
+        a, b = (ops.concat(z, z, axis=0) for z in (ops.copy(ops.transpose(x, perm=forth)), ops.copy(ops.transpose(y, perm=forth))))
+        out = ops.subtract(ops.multiply(_three(a, 1), _three(b, 2)), ops.multiply(_three(a, 2), _three(b, 1)))
+        return ops.copy(ops.transpose(out, perm=tuple(forth.index(i) for i in range(x.ndim))))
     # (a1, a2, a0) * (b2, b0, b1) - (a2, a0, a1) * (b1, b2, b0)
     return ops.subtract(
         ops.multiply(ops.roll(x, (-1,), (at,)), ops.roll(y, (-2,), (at,))),
         ops.multiply(ops.roll(x, (-2,), (at,)), ops.roll(y, (-1,), (at,))),
     )
+
+
+def _three(x: Tensor, first: int) -> Tensor:
+    return ops.slice(x, axes=(0,), starts=(first,), ends=(first + 3,), steps=(1,))
 
 
 def trace(x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None) -> Tensor:

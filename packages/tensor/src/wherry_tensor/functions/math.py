@@ -28,6 +28,7 @@ from wherry_tensor.arguments import (
     to_dtype,
     write,
 )
+from wherry_tensor.dtype import finfo
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.paddle_version import is_3
 from wherry_tensor.spellings import spelled
@@ -1827,6 +1828,10 @@ def hypot(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     a, b = ops.abs(x), ops.abs(y)
     large, small = ops.maximum(a, b), ops.minimum(a, b)
     # 0 / 0 and inf / inf would be NaN where the length is 0 and infinite.
+    if not (_core.is_symbolic(x) or _core.is_symbolic(y)) and (x.stop_gradient and y.stop_gradient or not _core.is_grad_enabled()):
+        limits = finfo(x.dtype)
+        least, most = _core.scalar(limits.smallest_normal * limits.eps, x.dtype), _core.scalar(limits.max, x.dtype)
+        return ops.multiply(large, ops.sqrt(1.0 + ops.square(ops.divide(ops.minimum(small, most), ops.maximum(large, least)))))
     plain = ops.logical_or(large == 0.0, ops.isinf(large))
     zero, one = _core.scalar(0.0, x.dtype), _core.scalar(1.0, x.dtype)
     ratio = ops.where(plain, zero, small / ops.where(plain, one, large))
