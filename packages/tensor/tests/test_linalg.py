@@ -194,6 +194,9 @@ def test_many_cross_products_are_those_of_numpy_along_every_axis(at):
 
 def test_kron_of_short_and_long_rows_is_that_of_numpy():
     rng = np.random.default_rng(9)
-    for a, b in ((32, 32), (8, 40)), ((4, 9), (5, 30)), ((3, 4, 20), (2, 20)), ((20,), (30,)), ((2, 40), (4, 5, 40)), ((5, 3), (6, 100)), ((5, 2), (6, 300)):
+    shapes = (
+        ((32, 32), (8, 40)), ((4, 9), (5, 30)), ((3, 4, 20), (2, 20)), ((20,), (30,)), ((2, 40), (4, 5, 40)), ((5, 3), (6, 100)), ((5, 2), (6, 300)),
+    )
+    for a, b in shapes:
         x, y = rng.integers(-9, 9, a), rng.integers(-9, 9, b)
         np.testing.assert_array_equal(w.kron(w.to_tensor(x), w.to_tensor(y)).numpy(), np.kron(x, y))
