@@ -107,6 +107,8 @@ WRY_INLINE void strided_range(const StridedLoop<N> &loop, int64_t begin, int64_t
     rest /= loop.shape[axis];
     for (int k = 0; k < N; ++k) at[k] += index[axis] * loop.strides[axis][k] * loop.item[k];
   }
+  int64_t next[N];
+  for (int k = 0; k < N; ++k) next[k] = loop.strides[inner - 1][k] * loop.item[k];
   int64_t left = end - begin;
   int64_t offset = index[inner];
   for (;;) {
@@ -115,15 +117,13 @@ WRY_INLINE void strided_range(const StridedLoop<N> &loop, int64_t begin, int64_t
     left -= n;
     if (left == 0) return;
     // To the start of the next run: back along the inner axis, then one step on the outer ones.
-    for (int k = 0; k < N; ++k) at[k] -= offset * step[k] * loop.item[k];
+    if (offset != 0)
+      for (int k = 0; k < N; ++k) at[k] -= offset * step[k] * loop.item[k];
     offset = 0;
-    for (int axis = inner - 1; axis >= 0; --axis) {
-      if (++index[axis] < loop.shape[axis]) {
-        for (int k = 0; k < N; ++k) at[k] += loop.strides[axis][k] * loop.item[k];
-        break;
-      }
+    for (int k = 0; k < N; ++k) at[k] += next[k];
+    for (int axis = inner - 1; ++index[axis] == loop.shape[axis]; --axis) {
       index[axis] = 0;
-      for (int k = 0; k < N; ++k) at[k] -= (loop.shape[axis] - 1) * loop.strides[axis][k] * loop.item[k];
+      for (int k = 0; k < N; ++k) at[k] += (loop.strides[axis - 1][k] - loop.shape[axis] * loop.strides[axis][k]) * loop.item[k];
     }
   }
 }
