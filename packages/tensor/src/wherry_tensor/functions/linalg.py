@@ -456,7 +456,7 @@ def _crossed(x: Tensor, y: Tensor, ways: Sequence[int], found: Tensor | None) ->
 
 
 def _crossed_along(x: Tensor, y: Tensor, at: int) -> Tensor:
-    if x.size > 3000 and not (_core.is_symbolic(x) or _core.is_symbolic(y)):
+    if not (_core.is_symbolic(x) or _core.is_symbolic(y)) and x.size > 3000:
         # The three numbers first, and twice: rows are long, and what begins with the second or the third one is a view.
         forth = (at, *[i for i in range(x.ndim) if i != at])
         a, b = (ops.concat(z, z, axis=0) for z in (ops.copy(ops.transpose(x, perm=forth)), ops.copy(ops.transpose(y, perm=forth))))
