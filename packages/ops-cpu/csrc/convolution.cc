@@ -504,12 +504,15 @@ struct Windows {
   }
   template <typename A, typename W = A>
   Correlation<A, W> correlation(const A *x, const W *weight, const W *bias, A *y) const {
+    // A step that leads to no second output may be of any size: 2^62 times the length of a row is no place in memory.
+    const int64_t step_y = to.h > 1 ? strides[0] : min_of(strides[0], max_of<int64_t>(in.h, 8));
+    const int64_t step_x = to.w > 1 ? strides[1] : min_of(strides[1], max_of<int64_t>(in.w, 8));
     // Columns are rows in memory, and rows are what loops run along.
     if (in.w == 1 && to.w == 1)
       return {in.n, groups, in.channels / groups, to.channels / groups, 1, in.h, 1, to.h,
-              strides[1], strides[0], taps, dx, dy, x, weight, bias, y, last};
+              step_x, step_y, taps, dx, dy, x, weight, bias, y, last};
     return {in.n, groups, in.channels / groups, to.channels / groups, in.h, in.w, to.h, to.w,
-            strides[0], strides[1], taps, dy, dx, x, weight, bias, y, last};
+            step_y, step_x, taps, dy, dx, x, weight, bias, y, last};
   }
 };
 

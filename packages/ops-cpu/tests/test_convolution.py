@@ -325,3 +325,15 @@ def test_windows_of_single_channels_are_sums_of_shifted_images(dtype, digits, ke
             rows, columns = (slice(at * dilation, at * dilation + (n - 1) * step + 1, step) for at, n in zip((i, j), out.shape[2:]))
             expected += weight[:, 0, i, j, None, None] * x[:, :, rows, columns]
     assert np.all(np.abs(out - expected) <= digits * height * width)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("shape", [(8, 1, 6, 36), (2, 3, 40, 1), (2, 3, 20, 20)])
+def test_a_step_that_leads_nowhere_may_be_of_any_size(dtype, shape):
+    x = wherry_tensor.to_tensor(np.ones(shape, np.float32)).astype(dtype)
+    weight = wherry_tensor.to_tensor(np.ones((6, shape[1], 4, 1), np.float32)).astype(dtype)
+    out = ops.conv2d(x, weight, None, strides=(1 << 62, 1 << 62), paddings=(0,) * 4, dilations=(1, 1), groups=1, data_format="NCHW")
+    assert out.shape == [shape[0], 6, 1, 1]
+    assert (out.astype("float32").numpy() == 4 * shape[1]).all()
+    back = ops.conv2d_weight_vjp(out, x, weight, strides=(1 << 62, 1 << 62), paddings=(0,) * 4, dilations=(1, 1), groups=1, data_format="NCHW")
+    assert (back.astype("float32").numpy() == 4 * shape[0] * shape[1]).all()
