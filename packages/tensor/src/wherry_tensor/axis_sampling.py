@@ -14,7 +14,7 @@ __all__ = ["add_along", "clip_indices", "gather_along", "int64_scalar"]
 
 def gather_along(x: Tensor, indices: Tensor, axis: int) -> Tensor:
     """`x` at `indices`, 1-D and int64, along `axis`."""
-    if not x.dtype.is_floating or (x.stop_gradient and (axis != x.ndim - 1 or x.size < 4096 or _core.is_symbolic(x))):
+    if not x.dtype.is_floating or (x.stop_gradient and (axis != x.ndim - 1 or _core.is_symbolic(x) or x.size < 4096)):
         return ops.gather(x, indices, axis)
     return ops.resample(x, *_one_index_each(indices, x), axis)
 

@@ -65,7 +65,7 @@ def unfold(
         x = ops.pad(x, (0, 0, 0, 0, top, bottom, left, right), 0.0)
     (height, width), (rows, columns) = windows.kernel, windows.counts
     # The gradient of a slice is an image, which costs more than the slice where windows lie apart.
-    if windows.few(x, x.size * height * width) and (x.stop_gradient or windows.strides == (1, 1)):
+    if windows.few(x, height * width) and (x.stop_gradient or windows.strides == (1, 1)):
         parts = [ops.unsqueeze(ops.slice(x, *one), (2,)) for one in windows.slices()]
         return ops.reshape(ops.concat(*parts, axis=2), (n, channels * height * width, rows * columns))
     x = gather_along(gather_along(x, windows.positions(0), 2), windows.positions(1), 3)
@@ -129,7 +129,7 @@ def fold(
     channels = rows_of_x // (height * width)
     top, left, bottom, right = windows.paddings
     padded = image[0] + top + bottom, image[1] + left + right
-    if windows.few(x, x.size) and x.stop_gradient and windows.strides == (1, 1) and x.dtype in (float32, float64):  # 16 bits would round each sum
+    if windows.few(x, 1) and x.stop_gradient and windows.strides == (1, 1) and x.dtype in (float32, float64):  # 16 bits would round each sum
         x = ops.reshape(x, (n, channels, height * width, rows, columns))
         like = ops.broadcast_to(ops.full(shape=(), value=0, dtype=x.dtype), (n, channels, *padded))
         images = (ops.slice_vjp(ops.select(x, 2, i), like, *one) for i, one in enumerate(windows.slices()))
@@ -176,9 +176,9 @@ class _Windows:
                 f"in each direction. Use a smaller window, or padding."
             )
 
-    def few(self, x: Tensor, columns: int) -> bool:
-        """Whether the elements of a window are so few that a slice for each takes less time, for columns of so many. (A program stays small.)"""
-        return not is_symbolic(x) and columns >= 1 << 14 and self.kernel[0] * self.kernel[1] <= 49
+    def few(self, x: Tensor, times: int) -> bool:
+        """Whether a slice for each element of a window takes less time: few of them, and much to copy. (A program stays small.)"""
+        return not is_symbolic(x) and x.size * times >= 1 << 14 and self.kernel[0] * self.kernel[1] <= 49
 
     def slices(self) -> Iterator[tuple[tuple[int, ...], ...]]:
         """Axes, starts, ends and steps of the elements of all windows at one place of theirs, place by place."""
