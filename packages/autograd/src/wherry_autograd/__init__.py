@@ -17,6 +17,6 @@ __all__ = [
     "Hessian", "Jacobian", "PyLayer", "PyLayerContext", "SelectedRows", "at_end_of_backward", "backward", "enable_grad", "grad", "hessian",
     "is_grad_enabled", "jacobian", "no_grad", "once_differentiable", "saved_tensors_hooks", "set_grad_enabled",
 ]
-__version__ = "0.17.0"
+__version__ = "0.18.0"
 
 _flags.when_set("FLAGS_call_stack_level", lambda level: _engine.show_frames(int(level) > 1))

@@ -43,4 +43,4 @@ __all__ = [
 __all__ += clip.__all__
 __all__ += layers.__all__
 
-__version__ = "0.15.0"
+__version__ = "0.16.0"

@@ -6,4 +6,4 @@ from wherry_ops_cpu._kernels import compiled_isas
 from wherry_ops_cpu.column import chosen_isa, supported_isas
 
 __all__ = ["chosen_isa", "compiled_isas", "supported_isas"]
-__version__ = "0.19.0"
+__version__ = "0.20.0"

@@ -177,4 +177,4 @@ __all__ = [  # noqa: PLE0604
     *padding.__all__, *positions.__all__, *random.__all__, *reduction.__all__, *search.__all__,
     *sequences.__all__, *special.__all__,
 ]
-__version__ = "0.23.0"
+__version__ = "0.24.0"
