@@ -9,6 +9,8 @@
 #define WRY_THREADS 1
 #define WRY_CPU_MOST_THREADS 16
 
+constexpr int64_t wry_cpu_cached_bytes = int64_t(24) << 20;  // a page is not told
+
 extern "C" {
 // Which participant of a loop this instance of the module is just now; -1 outside of loops.
 int wry_page_participant(void);
