@@ -262,7 +262,7 @@ bool correlate_floats(const wry_call *call, const Correlation<T> &given) {
     points = !op.channels_last;
   }
   if (op.channels_last && op.cin == 1 && op.cout == 1 && op.groups > 1) return depthwise_channels_last(call, op);
-#if defined(WRY_AVX512)
+#if defined(WRY_AVX512) && !defined(WRY_ONLY_BFLOAT16)
   if constexpr (std::is_same<T, float>::value) {
     if (side_of(op)) return direct_planes(call, op);
   }

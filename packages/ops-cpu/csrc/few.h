@@ -124,29 +124,26 @@ WRY_INLINE void depthwise_rows(const T *base, int64_t row, int64_t taps, const i
 
 // The same of K x K neighbouring taps, weight[K * i + j] for the one i rows below and j columns right of
 // the first. A vector of inputs is read once for all outputs it belongs to.
-template <typename T, int K, int Rows, int V>
+template <typename T, int K, int Rows>
 WRY_INLINE void depthwise_square(const T *base, int64_t pitch, const vec<T> *weight, T bias, T *out, int64_t out_row, int64_t n) {
-  constexpr int width = lanes<T>;
-  for (int64_t x = 0; x < n; x += V * width) {
-    vec<T> sum[Rows][V];
-#pragma GCC unroll 8
-    for (int i = 0; i < Rows * V; ++i) sum[i / V][i % V] = splat<vec<T>>(bias);
+  for (int64_t x = 0; x < n; x += lanes<T>) {
+    vec<T> sum[Rows];
+#pragma GCC unroll 4
+    for (int y = 0; y < Rows; ++y) sum[y] = splat<vec<T>>(bias);
     const T *from = base + x;
 #pragma GCC unroll 16
     for (int r = 0; r < Rows + K - 1; ++r, from += pitch) {
       __asm__ volatile("" : "+r"(from));  // else the places of all taps are kept, and there are not as many registers
 #pragma GCC unroll 8
-      for (int j = 0; j < K; ++j)
-#pragma GCC unroll 2
-        for (int v = 0; v < V; ++v) {
-          const vec<T> in = load(from + j + v * width);
-#pragma GCC unroll 8
-          for (int y = 0; y < Rows; ++y)
-            if (r - y >= 0 && r - y < K) sum[y][v] += in * weight[K * (r - y) + j];
-        }
+      for (int j = 0; j < K; ++j) {
+        const vec<T> in = load(from + j);
+#pragma GCC unroll 4
+        for (int y = 0; y < Rows; ++y)
+          if (r - y >= 0 && r - y < K) sum[y] += in * weight[K * (r - y) + j];
+      }
     }
-#pragma GCC unroll 8
-    for (int i = 0; i < Rows * V; ++i) store_some(out + i / V * out_row + x + i % V * width, sum[i / V][i % V], n - x - i % V * width);
+#pragma GCC unroll 4
+    for (int y = 0; y < Rows; ++y) store_some(out + y * out_row + x, sum[y], n - x);
   }
 }
 
@@ -159,13 +156,13 @@ WRY_INLINE void row_blocks(int64_t rows, F &&f) {
     for (int64_t y = 0; y < rows; ++y) f(y, std::integral_constant<int, 1>());
 }
 
-// K where these are K x K neighbours of single channels with a step of 1 or 2, else 0.
+// K where these are K x K neighbours of single channels, of 3 or 5 with a step of 1 or 2, of 7 with 1; else 0.
 template <typename T>
 int64_t side_of(const Correlation<T> &op) {
   if (op.channels_last || op.cin != 1 || op.cout != 1 || op.step_x != op.step_y || op.step_x > 2) return 0;
   const Strips s = strips_of(op, 1);
   for (int64_t k = 3; k <= 7; k += 2)
-    if (op.taps == k * k && s.span_x == k - 1 && s.span_y == k - 1) return k;
+    if (op.taps == k * k && s.span_x == k - 1 && s.span_y == k - 1 && (k < 7 || op.step_x == 1)) return k;
   return 0;
 }
 
@@ -174,29 +171,23 @@ template <typename T>
 __attribute__((noinline)) void depthwise_strip(const Correlation<T> &op, const Strips &s, int64_t side, const T *strip, const int64_t *offsets,
                                                const T *weight, T bias, T *out, int64_t rows) {
   const int64_t n = op.ow, pitch = s.pitch;
-  alignas(64) vec<T> w[49];
-  if (side > 0)
-    for (int64_t t = 0; t < op.taps; ++t) w[offsets[t] / pitch * side + offsets[t] % pitch] = splat<vec<T>>(weight[t]);
-  const auto square = [&](auto known, auto many, auto vectors) {
-    row_blocks<decltype(many)::value>(rows, [&](int64_t y, auto count) {
-      depthwise_square<T, decltype(known)::value, decltype(count)::value, decltype(vectors)::value>(strip + y * pitch, pitch, w, bias, out + y * n, n, n);
-    });
-  };
-  constexpr std::integral_constant<int, 1> one;
-  constexpr std::integral_constant<int, WRY_VECTOR_BYTES == 64 ? 2 : 1> two;
-  constexpr std::integral_constant<int, 4> four;
-  constexpr std::integral_constant<int, 7> seven;
-  const bool narrow = n <= lanes<T>;
-  switch (side) {
-    case 3: return square(std::integral_constant<int, 3>(), four, two);
-    case 5: return narrow ? square(std::integral_constant<int, 5>(), seven, one) : square(std::integral_constant<int, 5>(), four, two);
-    case 7: return narrow ? square(std::integral_constant<int, 7>(), seven, one) : square(std::integral_constant<int, 7>(), four, two);
-    default:
+  if constexpr (sizeof(T) == 4 && WRY_VECTOR_BYTES < 64) {  // others are read where they lie, or are rare
+    alignas(64) vec<T> w[49];
+    if (side > 0)
+      for (int64_t t = 0; t < op.taps; ++t) w[offsets[t] / pitch * side + offsets[t] % pitch] = splat<vec<T>>(weight[t]);
+    const auto square = [&](auto known) {
       row_blocks<4>(rows, [&](int64_t y, auto count) {
-        const int64_t row = op.step_y * pitch;
-        depthwise_rows<T, decltype(count)::value>(strip + y * row, row, op.taps, offsets, weight, bias, out + y * n, n, n);
+        depthwise_square<T, decltype(known)::value, decltype(count)::value>(strip + y * pitch, pitch, w, bias, out + y * n, n, n);
       });
+    };
+    if (side == 3) return square(std::integral_constant<int, 3>());
+    if (side == 5) return square(std::integral_constant<int, 5>());
+    if (side == 7) return square(std::integral_constant<int, 7>());
   }
+  row_blocks<4>(rows, [&](int64_t y, auto count) {
+    const int64_t row = op.step_y * pitch;
+    depthwise_rows<T, decltype(count)::value>(strip + y * row, row, op.taps, offsets, weight, bias, out + y * n, n, n);
+  });
 }
 
 #if defined(WRY_AVX512)
@@ -307,7 +298,7 @@ bool direct_planes(const wry_call *call, const Correlation<T> &op) {
   switch (side_of(op)) {
     case 3: one ? planes_of_neighbours<3, 1>(call, op) : planes_of_neighbours<3, 2>(call, op); break;
     case 5: one ? planes_of_neighbours<5, 1>(call, op) : planes_of_neighbours<5, 2>(call, op); break;
-    default: one ? planes_of_neighbours<7, 1>(call, op) : planes_of_neighbours<7, 2>(call, op);
+    default: planes_of_neighbours<7, 1>(call, op);
   }
   return true;
 }

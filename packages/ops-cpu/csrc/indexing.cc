@@ -705,6 +705,24 @@ static void put_assign(const wry_call *call, const wry_tensor *index, const int6
 // reduce  "assign", "add", "multiply"
 // x       any strides
 // out     may be x itself
+// For each line: that of x, with values of `given` (`step` apart, which may be 0) at the positions.
+static bool assign_lines(const wry_call *call, const wry_tensor *x, const wry_tensor *index, int axis, const void *given, int64_t step,
+                         const wry_tensor *out) {
+  const int64_t length = x->shape[axis], x_step = x->strides[axis];
+  bool done = false;
+  dispatch_size(item_size(out), [&](auto word) {
+    using W = decltype(word);
+    done = along_lines(call, x, index, axis, [=](int64_t line, int64_t first, const int64_t *WRY_RESTRICT place, int64_t n) {
+      W *WRY_RESTRICT to = data<W>(out) + line * length;
+      const W *WRY_RESTRICT from = (const W *)given + line * n * step;
+      copy_run(to, 1, data<W>(x) + first, x_step, length);
+#pragma GCC unroll 4
+      for (int64_t j = 0; j < n; ++j) to[place[j]] = from[j * step];
+    });
+  });
+  return done;
+}
+
 template <typename T>
 static int put_along_axis(const wry_call *call) {
   using A = arithmetic_t<T>;
@@ -722,16 +740,7 @@ static int put_along_axis(const wry_call *call) {
     const int64_t length = x->shape[axis], x_step = x->strides[axis], step = repeated ? 0 : 1;
     bool done = false;
     if (assign)
-      dispatch_size(item_size(out), [&](auto word) {
-        using W = decltype(word);
-        done = along_lines(call, x, index, axis, [=](int64_t line, int64_t first, const int64_t *WRY_RESTRICT place, int64_t n) {
-          W *WRY_RESTRICT to = data<W>(out) + line * length;
-          const W *WRY_RESTRICT from = (const W *)given + line * n * step;
-          copy_run(to, 1, data<W>(x) + first, x_step, length);
-#pragma GCC unroll 4
-          for (int64_t j = 0; j < n; ++j) to[place[j]] = from[j * step];
-        });
-      });
+      done = assign_lines(call, x, index, axis, given, step, out);
     else
       done = along_lines(call, x, index, axis, [=](int64_t line, int64_t first, const int64_t *WRY_RESTRICT place, int64_t n) {
         T *WRY_RESTRICT to = data<T>(out) + line * length;

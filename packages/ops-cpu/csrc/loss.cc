@@ -304,9 +304,7 @@ int difference_loss(const wry_call *call) {
     parallel_for(call, blocks, 2, [&](int64_t first, int64_t last) {
       for (int64_t b = first; b < last; ++b) {
         const T *xs = x + b * block, *ys = y + b * block;
-        sums[b] = double(row_reduce<T>(min_of(block, n - b * block), 0, [&](int64_t i, auto part) -> V {
-          return kind.loss(get(xs + i, part) - get(ys + i, part));
-        }, Plus()));
+        sums[b] = double(row_reduce<T>(min_of(block, n - b * block), 0, [&](int64_t i, auto part) -> V { return kind.loss(get(xs + i, part) - get(ys + i, part)); }, Plus()));
       }
     });
   });
@@ -329,7 +327,7 @@ int difference_loss_vjp(const wry_call *call) {
   return WRY_OK;
 }
 
-#define LOSS_ROWS                                     \
+#define LOSS_ROWS                                            \
   WRY_FLOAT_ROWS("difference_loss", flags, difference_loss), \
       WRY_FLOAT_ROWS("difference_loss_vjp", flags, difference_loss_vjp),
 #include <wherry/kernels/rows/loss.h>

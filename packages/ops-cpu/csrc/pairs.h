@@ -420,7 +420,7 @@ WRY_INLINE bool applies(const wry_tensor *weight, int64_t cin, int64_t cout, con
   if (!in_pairs<T> || channels_last) return false;
   const int64_t side = weight->shape[2];
   const bool single = cin == 1 && cout == 1 && side == weight->shape[3] && (side == 3 || side == 5 || side == 7);
-  return cout > 4 || (single && strides[0] == strides[1] && strides[0] <= most_step && dilations[0] == 1 && dilations[1] == 1);
+  return cout > 4 || (single && strides[0] == strides[1] && strides[0] <= (side < 7 ? most_step : 1) && dilations[0] == 1 && dilations[1] == 1);
 }
 
 // The same for the gradient of its weight.

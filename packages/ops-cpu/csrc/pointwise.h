@@ -324,10 +324,7 @@ static __attribute__((noinline)) void turned_walk(const wry_call *call, const St
       }
       for (int k = 1; k < N; ++k) {
         if (!turned[k]) continue;
-        dispatch_size(loop.item[k], [&](auto word) {
-          using W = decltype(word);
-          transpose_block((W *)tiles[k - 1], width, (const W *)at[k], step[k], height, width);
-        });
+        transpose_bytes(loop.item[k], tiles[k - 1], width, at[k], step[k], height, width);
         at[k] = tiles[k - 1], row[k] = width * loop.item[k], step[k] = 1;
       }
       for (int64_t r = 0; r < height; ++r) {

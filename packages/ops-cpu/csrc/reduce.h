@@ -436,7 +436,10 @@ static inline int reduce_repeated(const wry_call *call, const char *op, const wr
   const int status = reduce(call, op, &once.tensor, axes, n_axes, r, nullptr, result.tensor.data, divisor);
   if (status != WRY_OK) return status;
   // Only the size of an element matters to a copy.
-  const int32_t word = r.result == 1 ? WRY_UINT8 : r.result == 2 ? WRY_INT16 : r.result == 4 ? WRY_INT32 : r.result == 8 ? WRY_INT64 : WRY_COMPLEX128;
+  const int32_t word = r.result == 1 ? WRY_UINT8 : r.result == 2 ? WRY_INT16
+                                               : r.result == 4   ? WRY_INT32
+                                               : r.result == 8   ? WRY_INT64
+                                                                 : WRY_COMPLEX128;
   result.tensor.dtype = target.tensor.dtype = word;
   copy_strided(call, &target.tensor, &result.tensor);
   return WRY_OK;

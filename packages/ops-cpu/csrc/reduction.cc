@@ -275,8 +275,8 @@ int l2_norm(const wry_call *call) {
   return reduce_call(call, "l2_norm", r);
 }
 
-#define REDUCTION_ROWS                                                                              \
-  WRY_FLOAT_ROWS("l2_norm", 0, l2_norm), WRY_FLOAT_ROWS("cdist", WRY_WANTS_CONTIGUOUS, cdist),      \
+#define REDUCTION_ROWS                                                                         \
+  WRY_FLOAT_ROWS("l2_norm", 0, l2_norm), WRY_FLOAT_ROWS("cdist", WRY_WANTS_CONTIGUOUS, cdist), \
       WRY_FLOAT_ROWS("cdist_vjp", WRY_WANTS_CONTIGUOUS, cdist_vjp),
 #include <wherry/kernels/rows/reduction.h>
 

@@ -158,7 +158,7 @@ def kthvalue(
             f"kthvalue: k is out of range. Got k={count} for axis {at} of shape {x.shape}, expected k in [1, {size}]. "
             f"k counts from 1, the smallest value."
         )
-    if 2 * count <= size:  # the smaller half has it last, and needs no order of the rest
+    if not is_unknown(size) and 2 * count <= size:  # the smaller half has it last, and needs no order of the rest
         values, indices = ops.topk(x, k=count, axis=at, largest=False, sorted=True)
     else:
         values, indices = ops.sort(x, axis=at, descending=False)

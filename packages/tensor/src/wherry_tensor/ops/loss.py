@@ -118,13 +118,13 @@ def infer_smooth_l1_loss_vjp(ct, x, y, *, delta):
 
 @infer.rule(difference_loss)
 def infer_difference_loss(x, y, *, kind, delta, mean):
-    if kind not in ("squared", "absolute", "smooth"):
-        raise ValueError(f"difference_loss: unknown kind. Got {kind!r}, expected 'squared', 'absolute' or 'smooth'. Use one of them.")
+    _require_kind("difference_loss", kind)
     return Meta((), _alike("difference_loss", x=x, y=y).dtype)
 
 
 @infer.rule(difference_loss_vjp)
 def infer_difference_loss_vjp(ct, x, y, *, kind, delta, mean):
+    _require_kind("difference_loss_vjp", kind)
     require_same_shape("difference_loss_vjp", "ct", ct.shape, "the loss", ())
     require_one_dtype("difference_loss_vjp", ct=ct.dtype, x=x.dtype)
     return _alike("difference_loss_vjp", x=x, y=y)
@@ -133,6 +133,11 @@ def infer_difference_loss_vjp(ct, x, y, *, kind, delta, mean):
 @infer.rule(kl_div)
 def infer_kl_div(x, label):
     return _alike("kl_div", x=x, label=label)
+
+
+def _require_kind(op_name, kind):
+    if kind not in ("squared", "absolute", "smooth"):
+        raise ValueError(f"{op_name}: unknown kind. Got {kind!r}, expected 'squared', 'absolute' or 'smooth'. Use one of them.")
 
 
 def _alike(op_name, **metas):

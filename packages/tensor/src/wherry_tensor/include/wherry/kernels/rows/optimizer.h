@@ -14,6 +14,6 @@ const wry_kernel_entry table[] = {
 #ifdef LATER_OPTIMIZER_ROWS
     LATER_OPTIMIZER_ROWS
 #endif
-    WRY_ANY_ROW("sum_of_squares", WRY_WANTS_CONTIGUOUS, sum_of_squares),
+        WRY_ANY_ROW("sum_of_squares", WRY_WANTS_CONTIGUOUS, sum_of_squares),
     WRY_ANY_ROW("all_finite", WRY_WANTS_CONTIGUOUS, all_finite),
 };
