@@ -73,7 +73,8 @@ ABOVE = {"acosh", "log", "log2", "log10", "lgamma", "digamma", "sqrt", "rsqrt"}
 
 def defaults(op):
     values = {"approximate": True, "dtype": None, "min": -0.5, "max": 0.75, "threshold": 0.6, "beta": 1.5, "slope": 0.2, "offset": 0.5,
-              "alpha": 0.7, "scale": 1.1, "negative_slope": 0.1, "scale_a": 0.6, "scale_b": 1.7}  # fmt: skip
+              "alpha": 0.7, "scale": 1.1, "negative_slope": 0.1, "scale_a": 0.6, "scale_b": 1.7, "nan": 0.25, "posinf": 9.0,
+              "neginf": -9.0, "low": -0.5, "high": 0.5, "below": 0.1, "tilt": 0.2, "inside": 0.9, "above": 1.1}  # fmt: skip
     return tuple(values[name] for name in op.attr_names)
 
 
