@@ -20,7 +20,7 @@ WITHOUT_GRADIENT = {
 
 
 def make(framework: str):
-    return {"torch": torch_cases, "paddle": paddle_cases, "wherry": wherry_cases}[framework]()
+    return {"torch": torch_cases, "paddle": paddle_cases, "wherry": wherry_cases}.get(framework, dict)()
 
 
 def data(tensor):

@@ -127,8 +127,8 @@ def test_wheels_are_small():
         names = (re.match(r"[\w.-]+", line)[0].replace("-", "_") for line in needed if "extra ==" not in line)
         brought += [other for other in names if other in found and other not in brought]
     sizes = {name: path.stat().st_size / MEGABYTE for name, path in found.items()}
-    assert sum(sizes[name] for name in brought) <= 12, sizes
-    assert sum(sizes.values()) <= 13, sizes
+    assert sum(sizes[name] for name in brought) <= 13, sizes
+    assert sum(sizes.values()) <= 14.2, sizes
 
 
 def test_wheels_hold_no_tests_and_one_library_each():
