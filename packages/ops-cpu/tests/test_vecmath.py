@@ -211,6 +211,13 @@ def test_function_of_16_bits_is_within_an_eighth_of_an_ulp_before_it_is_rounded(
     assert errors[at] <= 0.625, f"{name}({x[inside][at]!r}) is {got[inside][at]!r}, expected {exact[inside][at]!r}"
 
 
+def test_the_logarithm_of_gamma_is_a_positive_0_at_1_and_2():
+    x = np.array([1, 2] * 20, np.float32)
+    for dtype in ("float32", "float64", "float16", "bfloat16"):
+        found = ops.cast(ops.lgamma(ops.cast(wherry_tensor.to_tensor(x), dtype=getattr(wherry_tensor, dtype))), dtype=wherry_tensor.float32).numpy()
+        assert not found.any() and not np.signbit(found).any()
+
+
 @pytest.mark.parametrize("name", ["exp", "tanh", "erf", "sigmoid", "log", "sin", "gelu", "lgamma", "digamma"])
 def test_a_value_does_not_depend_on_where_it_stands(name):
     # The last elements of an array, and those that a thread's part begins with, take other ways.
