@@ -293,28 +293,34 @@ int lamb(const wry_call *call) {
   return WRY_OK;
 }
 
+// What nadam and radam do with the moments: the step of an element is what `step` makes of its moments and its gradient.
+template <typename T, typename F>
+void step_by_moments(const wry_call *call, double beta1, double beta2, double weight_decay, const F &step) {
+  using A = arithmetic_t<T>;
+  const T *param = data<T>(input(call, 0)), *first = data<T>(input(call, 1)), *second = data<T>(input(call, 2)), *grad = data<T>(input(call, 6));
+  T *out = data<T>(output(call, 0)), *first_out = data<T>(output(call, 1)), *second_out = data<T>(output(call, 2));
+  const A b1 = A(beta1), b2 = A(beta2), c1 = A(1) - b1, c2 = A(1) - b2, decay = A(weight_decay), scale = A(scale_of(call, 8));
+  each_element<T>(call, input(call, 0)->size, [=](int64_t i, auto part) {
+    const vec<T> p = get(param + i, part), g = get(grad + i, part) * scale + p * decay;
+    const vec<T> m = get(first + i, part) * b1 + g * c1;
+    const vec<T> v = get(second + i, part) * b2 + g * g * c2;
+    put(out + i, p - step(m, v, g), part);
+    put(first_out + i, m, part);
+    put(second_out + i, v, part);
+  });
+}
+
 // nadam(param, moment1, moment2, decay_power, beta2_power, mu_product, grad, lr, scale?) -> param_out, moment1_out, moment2_out,
 //     decay_power_out, beta2_power_out, mu_product_out
 template <typename T>
 int nadam(const wry_call *call) {
   using A = arithmetic_t<T>;
-  const T *param = data<T>(input(call, 0)), *grad = data<T>(input(call, 6));
-  const T *first = data<T>(input(call, 1)), *second = data<T>(input(call, 2));
-  T *out = data<T>(output(call, 0)), *first_out = data<T>(output(call, 1)), *second_out = data<T>(output(call, 2));
   const double beta1 = attr_float(call, 0), beta2 = attr_float(call, 1), slower = attr_float(call, 3), lr = number(input(call, 7));
   const double power = number(input(call, 3)) * 0.96, power2 = number(input(call, 4)) * A(beta2);
   const double mu = beta1 * (1 - 0.5 * ::pow(power, slower)), next = beta1 * (1 - 0.5 * ::pow(0.96 * power, slower));
   const double whole = number(input(call, 5)) * mu, root = ::sqrt(1 - power2);
   const A of_moment = A(lr * root * next / (1 - whole * next)), of_grad = A(lr * root * (1 - mu) / (1 - whole)), epsilon = A(attr_float(call, 2) * root);
-  const A b1 = A(beta1), b2 = A(beta2), c1 = A(1) - b1, c2 = A(1) - b2, decay = A(attr_float(call, 4)), scale = A(scale_of(call, 8));
-  each_element<T>(call, input(call, 0)->size, [=](int64_t i, auto part) {
-    const vec<T> p = get(param + i, part), g = get(grad + i, part) * scale + p * decay;
-    const vec<T> m = get(first + i, part) * b1 + g * c1;
-    const vec<T> v = get(second + i, part) * b2 + g * g * c2;
-    put(out + i, p - over_root(m * of_moment + g * of_grad, v, splat<vec<T>>(epsilon)), part);
-    put(first_out + i, m, part);
-    put(second_out + i, v, part);
-  });
+  step_by_moments<T>(call, beta1, beta2, attr_float(call, 4), [=](vec<T> m, vec<T> v, vec<T> g) { return over_root(m * of_moment + g * of_grad, v, splat<vec<T>>(epsilon)); });
   set_number(output(call, 3), power);
   set_number(output(call, 4), power2);
   set_number(output(call, 5), whole);
@@ -326,9 +332,6 @@ int nadam(const wry_call *call) {
 template <typename T>
 int radam(const wry_call *call) {
   using A = arithmetic_t<T>;
-  const T *param = data<T>(input(call, 0)), *grad = data<T>(input(call, 6));
-  const T *first = data<T>(input(call, 1)), *second = data<T>(input(call, 2));
-  T *out = data<T>(output(call, 0)), *first_out = data<T>(output(call, 1)), *second_out = data<T>(output(call, 2));
   const double beta1 = attr_float(call, 0), beta2 = attr_float(call, 1), lr = number(input(call, 7));
   const double power1 = number(input(call, 3)) * A(beta1), power2 = number(input(call, 4)) * A(beta2);
   const double age = (number(input(call, 5)) * (beta2 - power2) + power2) / (1 - power2);
@@ -337,16 +340,8 @@ int radam(const wry_call *call) {
   const bool known = length > 5;
   double rate = lr / (1 - power1);
   if (known) rate *= ::sqrt((length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length) * (1 - power2));
-  const A b1 = A(beta1), b2 = A(beta2), c1 = A(1) - b1, c2 = A(1) - b2, decay = A(attr_float(call, 3)), scale = A(scale_of(call, 8));
   const A of_moment = A(rate), epsilon = A(attr_float(call, 2));
-  each_element<T>(call, input(call, 0)->size, [=](int64_t i, auto part) {
-    const vec<T> p = get(param + i, part), g = get(grad + i, part) * scale + p * decay;
-    const vec<T> m = get(first + i, part) * b1 + g * c1;
-    const vec<T> v = get(second + i, part) * b2 + g * g * c2;
-    put(out + i, p - (known ? over_root(m * of_moment, v, splat<vec<T>>(epsilon)) : m * of_moment), part);
-    put(first_out + i, m, part);
-    put(second_out + i, v, part);
-  });
+  step_by_moments<T>(call, beta1, beta2, attr_float(call, 3), [=](vec<T> m, vec<T> v, vec<T>) { return known ? over_root(m * of_moment, v, splat<vec<T>>(epsilon)) : m * of_moment; });
   set_number(output(call, 3), power1);
   set_number(output(call, 4), power2);
   set_number(output(call, 5), age);
